@@ -1,0 +1,37 @@
+# `make demo` shows what the library does, `make test` checks everything; both set up .venv themselves.
+PYTHON ?= python3
+BIN := .venv/bin
+
+.PHONY: demo test lint types unit slow clean
+
+demo: .venv/.installed
+	$(BIN)/closedform show iiwa14
+
+test: lint types unit
+
+lint: .venv/.tested
+	$(BIN)/ruff check src tests benchmarks examples
+
+types: .venv/.tested
+	$(BIN)/mypy
+
+unit: .venv/.tested
+	$(BIN)/pytest -n 2 -m "not slow"
+
+slow: .venv/.tested
+	$(BIN)/pytest -n 2 -m slow
+
+.venv/bin/python:
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "closedform needs Python 3.11 or newer")'
+	$(PYTHON) -m venv .venv
+
+.venv/.installed: .venv/bin/python pyproject.toml
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e .
+	touch $@
+
+.venv/.tested: .venv/.installed
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[test]'
+	touch $@
+
+clean:
+	rm -rf .venv build dist src/*.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

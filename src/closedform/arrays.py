@@ -1,0 +1,179 @@
+"""The array contract: one source of mathematics for floats, complex numbers and foreign scalars.
+
+`namespace(q)` answers with the few functions that operators, `.T` and indexing do not cover:
+`sin, cos, sqrt, sign, stack, concatenate, array, zeros, eye, solve`. NumPy arrays of numbers get NumPy's;
+object arrays (recorded expressions, SymPy, mpmath, CasADi scalars) get the same functions element by
+element; an array of another library answers for itself through `__array_namespace__`.
+"""
+
+from __future__ import annotations
+
+import cmath
+import math
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from closedform.errors import SingularMatrix
+
+Array = Any
+"""A NumPy array (float, complex or object) or an array of a library with `__array_namespace__`."""
+
+
+def namespace(*arrays: Any) -> Any:
+    """The array functions that fit these arrays: objects win over foreign arrays, those over numbers."""
+    chosen: Any = NUMBERS
+    for x in arrays:
+        if isinstance(x, np.ndarray):
+            if x.dtype == object:
+                return OBJECTS
+        elif hasattr(x, "__array_namespace__"):
+            chosen = Foreign(x.__array_namespace__())
+    return chosen
+
+
+class Numbers:
+    """NumPy on float and complex arrays."""
+
+    sin = staticmethod(np.sin)
+    cos = staticmethod(np.cos)
+    sqrt = staticmethod(np.sqrt)
+    stack = staticmethod(np.stack)
+    concatenate = staticmethod(np.concatenate)
+    array = staticmethod(np.array)
+    zeros = staticmethod(np.zeros)
+    eye = staticmethod(np.eye)
+
+    @staticmethod
+    def sign(x: Array) -> Array:
+        """−1, 0 or 1 by the real part, so that complex step sees a constant."""
+        return np.sign(np.real(x))
+
+    @staticmethod
+    def solve(A: Array, b: Array) -> Array:
+        """A⁻¹ b."""
+        try:
+            return np.linalg.solve(A, b)
+        except np.linalg.LinAlgError as error:
+            raise SingularMatrix(f"a {A.shape[0]} x {A.shape[1]} system is singular") from error
+
+
+class Objects:
+    """The same on object arrays, one scalar at a time."""
+
+    stack = staticmethod(np.stack)
+    concatenate = staticmethod(np.concatenate)
+
+    @staticmethod
+    def array(values: Any) -> Array:
+        return np.array(values, dtype=object)
+
+    @staticmethod
+    def zeros(shape: Any) -> Array:
+        return np.zeros(shape, dtype=object)
+
+    @staticmethod
+    def eye(n: int) -> Array:
+        return np.array([[int(i == j) for j in range(n)] for i in range(n)], dtype=object)
+
+    @staticmethod
+    def sin(x: Array) -> Array:
+        return _elementwise("sin", x)
+
+    @staticmethod
+    def cos(x: Array) -> Array:
+        return _elementwise("cos", x)
+
+    @staticmethod
+    def sqrt(x: Array) -> Array:
+        return _elementwise("sqrt", x)
+
+    @staticmethod
+    def sign(x: Array) -> Array:
+        return _elementwise("sign", x)
+
+    @staticmethod
+    def solve(A: Array, b: Array) -> Array:
+        """A⁻¹ b by elimination without pivoting: for matrices whose leading minors do not vanish."""
+        rows = [list(A[i]) for i in range(len(A))]
+        right = [b[i] for i in range(len(A))]
+        n = len(rows)
+        for k in range(n):
+            for i in range(k + 1, n):
+                factor = rows[i][k] / rows[k][k]
+                rows[i] = [x - factor * y for x, y in zip(rows[i], rows[k], strict=True)]
+                right[i] = right[i] - factor * right[k]
+        x: list[Any] = [None] * n
+        for i in reversed(range(n)):
+            x[i] = (right[i] - sum(rows[i][j] * x[j] for j in range(i + 1, n))) / rows[i][i]
+        return np.array(x, dtype=object)
+
+
+class Foreign:
+    """Another library's arrays, seen through its array namespace."""
+
+    def __init__(self, library: Any) -> None:
+        self._library = library
+        self.array = library.asarray
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._library, name)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Foreign, (self._library,)
+
+    def solve(self, A: Array, b: Array) -> Array:
+        return self._library.linalg.solve(A, b)
+
+
+def _elementwise(name: str, x: Array) -> Array:
+    if isinstance(x, np.ndarray):
+        flat = [_scalar(name, y) for y in x.ravel()]
+        result = np.empty(len(flat), dtype=object)
+        result[:] = flat
+        return result.reshape(x.shape)
+    return _scalar(name, x)
+
+
+def _scalar(name: str, x: Any) -> Any:
+    """One function of one scalar: a number's, the scalar's own method, or its home package's function."""
+    if isinstance(x, int | float | np.floating | np.integer):
+        return _REAL[name](x)
+    if isinstance(x, complex | np.complexfloating):
+        return _COMPLEX[name](x)
+    own = getattr(x, name, None)
+    if callable(own):
+        return own()
+    home = sys.modules[type(x).__module__.partition(".")[0]]
+    return getattr(home, name)(x)
+
+
+def _real_sign(x: Any) -> float:
+    return math.copysign(1.0, x) if x != 0 else 0.0
+
+
+_REAL: dict[str, Callable[[Any], Any]] = {
+    "sin": math.sin, "cos": math.cos, "sqrt": math.sqrt, "sign": _real_sign,
+}
+_COMPLEX: dict[str, Callable[[Any], Any]] = {
+    "sin": cmath.sin, "cos": cmath.cos, "sqrt": cmath.sqrt, "sign": lambda x: _real_sign(x.real),
+}
+
+NUMBERS = Numbers()
+OBJECTS = Objects()
+
+
+def numeric(x: Any) -> bool:
+    """Whether x holds plain real numbers, so that it can be checked and compared."""
+    a = np.asarray(x)
+    if a.dtype.kind in "iuf":
+        return True
+    return a.dtype == object and all(isinstance(y, int | float | np.number) for y in a.ravel())
+
+
+def exact_or_float(x: Any) -> np.ndarray:
+    """x as float64 where it is numbers, as it is where it holds symbols or recorded scalars."""
+    a = np.asarray(x)
+    return a.astype(float) if numeric(a) else a.astype(object) if a.dtype.kind != "c" else a

@@ -1,0 +1,32 @@
+"""The errors of closedform: one parent, a few children, each saying what was given and what was expected."""
+
+
+class ClosedformError(Exception):
+    """Anything that closedform refuses to do, with the reason."""
+
+
+class ModelError(ClosedformError, ValueError):
+    """A robot that cannot exist: unknown parents, repeated names, impossible numbers."""
+
+
+class FormatError(ModelError):
+    """A file or text that cannot be read as a robot; the message names the place."""
+
+
+class ArgumentError(ClosedformError, ValueError):
+    """An argument of the wrong size, kind or value; the message names the argument."""
+
+
+class UnknownName(ClosedformError, KeyError):
+    """A body, joint, frame or quantity that the robot does not have; the message lists those it has."""
+
+    def __str__(self) -> str:  # KeyError would print the message in quotes
+        return str(self.args[0]) if self.args else ""
+
+
+class MissingDependency(ClosedformError, ImportError):
+    """An optional library that is not installed; the message says what to install."""
+
+
+class SingularMatrix(ClosedformError, ArithmeticError):
+    """A linear system without a unique solution, such as an operational-space inertia at a singularity."""

@@ -1,0 +1,1 @@
+"""The equations, once: one robot, one instant, over generic arrays."""

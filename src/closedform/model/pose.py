@@ -1,0 +1,83 @@
+"""4x4 poses of constant placements: building, checking, combining. Numbers or symbols."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from closedform.arrays import Array, exact_or_float, namespace, numeric
+from closedform.errors import ModelError
+
+
+def pose(rotation: Array | None = None, translation: Sequence[Any] | Array | None = None) -> Array:
+    """[[R, p], [0, 1]]."""
+    R = np.eye(3) if rotation is None else exact_or_float(rotation)
+    p = np.zeros(3) if translation is None else exact_or_float(translation)
+    last = np.array([[0, 0, 0, 1]])
+    return exact_or_float(np.concatenate([np.concatenate([R, p[:, None]], axis=1), last]))
+
+
+def identity() -> Array:
+    return np.eye(4)
+
+
+def inverse(T: Array) -> Array:
+    """[[Rᵀ, −Rᵀ p], [0, 1]]."""
+    R, p = T[:3, :3], T[:3, 3]
+    return pose(R.T, -(R.T @ p))
+
+
+def rotation(axis: Array, angle: Any, xp: Any = None) -> Array:
+    """Rotation matrix about a unit axis e: c (1 − e eᵀ) + s ẽ + e eᵀ, exact zeros kept."""
+    xp = xp or namespace(np.asarray(angle), np.asarray(axis))
+    x, y, z = axis
+    c, s = xp.cos(angle), xp.sin(angle)
+    e = np.array([[x * x, x * y, x * z], [x * y, y * y, y * z], [x * z, y * z, z * z]])
+    skew = np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
+    return c * (np.eye(3, dtype=int) - e) + s * skew + e
+
+
+def from_rpy(roll: float, pitch: float, yaw: float) -> Array:
+    """Rz(yaw) Ry(pitch) Rx(roll), as in URDF."""
+    Rx, Ry, Rz = (rotation(e, a) for e, a in zip(np.eye(3), (roll, pitch, yaw), strict=True))
+    return Rz @ Ry @ Rx
+
+
+def to_rpy(R: Array) -> tuple[float, float, float]:
+    """Roll, pitch and yaw of a rotation matrix; at a pitch of ±π/2 the roll is 0."""
+    pitch = np.arctan2(-R[2, 0], np.hypot(R[0, 0], R[1, 0]))
+    if np.hypot(R[0, 0], R[1, 0]) < 1e-12:
+        return 0.0, float(pitch), float(np.arctan2(-R[0, 1], R[1, 1]))
+    return float(np.arctan2(R[2, 1], R[2, 2])), float(pitch), float(np.arctan2(R[1, 0], R[0, 0]))
+
+
+def basis_with_third(n: Sequence[Any]) -> Array:
+    """Rotation matrix whose third column is the unit vector n: the shortest turn from z to n."""
+    x, y, z = n
+    if numeric(np.asarray(n)) and float(z) < -1 + 1e-9:
+        return np.diag([1.0, -1.0, -1.0])
+    k = 1 / (1 + z)
+    return np.array([[1 - k * x * x, -k * x * y, x], [-k * x * y, 1 - k * y * y, y], [-x, -y, z]])
+
+
+def checked_placement(T: Any, what: str) -> Array:
+    """T as a read-only 4x4 pose, or an error that says what is wrong with it."""
+    try:
+        A = exact_or_float(T)
+    except (TypeError, ValueError) as error:
+        raise ModelError(f"{what}: placement must be a 4x4 pose, not {T!r}") from error
+    if A.shape != (4, 4):
+        raise ModelError(f"{what}: placement must be a 4x4 pose, not an array of shape {A.shape}")
+    if numeric(A):
+        if not np.all(np.isfinite(A)):
+            raise ModelError(f"{what}: placement holds a number that is not finite")
+        R = A[:3, :3]
+        off = np.abs(R.T @ R - np.eye(3)).max()
+        if off > 1e-6 or np.linalg.det(R) < 0 or not np.array_equal(A[3], [0, 0, 0, 1]):
+            raise ModelError(f"{what}: placement is no rigid pose (RᵀR differs from 1 by {off:.2g}, "
+                             f"det R = {np.linalg.det(R):.3g}, last row {A[3]})")
+    A = A.copy()
+    A.setflags(write=False)
+    return A
