@@ -13,6 +13,10 @@ class FormatError(ModelError):
     """A file or text that cannot be read as a robot; the message names the place."""
 
 
+class ModelWarning(UserWarning):
+    """A robot that is read or written, but is doubtful: an impossible inertia, something lost."""
+
+
 class ArgumentError(ClosedformError, ValueError):
     """An argument of the wrong size, kind or value; the message names the argument."""
 

@@ -1,1 +1,1 @@
-"""."""
+"""Faces of the library: the command line."""

@@ -13,6 +13,7 @@ from typing import Any
 
 from closedform.arrays import Array, namespace
 from closedform.errors import ArgumentError
+from closedform.maths.arguments import checked
 from closedform.maths.spatial import crm, homogeneous, inverse_motion_transform, motion_transform, skew
 from closedform.model.robot import Frame, Robot
 from closedform.model.segments import Segment
@@ -52,6 +53,7 @@ def world_poses(robot: Robot, q: Array) -> list[Pose]:
     return T
 
 
+@checked
 def poses(robot: Robot, q: Array) -> Array:
     """Poses T_0k of all bodies in the world, (bodies, 4, 4)."""
     xp = namespace(q)
@@ -59,6 +61,7 @@ def poses(robot: Robot, q: Array) -> Array:
     return xp.stack([homogeneous(*T[k], xp) for k in body_segments(robot)])
 
 
+@checked
 def frame_pose(robot: Robot, q: Array, frame: str) -> Array:
     """Pose T_0f of a frame or body in the world, (4, 4)."""
     xp = namespace(q)
@@ -125,18 +128,21 @@ def jacobian_second_rates(robot: Robot, q: Array, v: Array, a: Array) -> tuple[l
     return J, dJ, ddJ
 
 
+@checked
 def body_jacobians(robot: Robot, q: Array) -> Array:
     """J_k of all bodies in their own frames, (bodies, 6, nv)."""
     J = jacobians(robot, q)
     return namespace(q).stack([J[k] for k in body_segments(robot)])
 
 
+@checked
 def body_jacobian_rates(robot: Robot, q: Array, v: Array) -> Array:
     """Time derivatives dJ_k of all body Jacobians, (bodies, 6, nv)."""
     _, dJ = jacobian_rates(robot, q, v)
     return namespace(q, v).stack([dJ[k] for k in body_segments(robot)])
 
 
+@checked
 def body_jacobian_second_rates(robot: Robot, q: Array, v: Array, a: Array) -> Array:
     """Second time derivatives ddJ_k of all body Jacobians, (bodies, 6, nv)."""
     _, _, ddJ = jacobian_second_rates(robot, q, v, a)
@@ -144,6 +150,7 @@ def body_jacobian_second_rates(robot: Robot, q: Array, v: Array, a: Array) -> Ar
 
 
 # ---------------------------------------------------------------------- frames
+@checked
 def frame_jacobian(robot: Robot, q: Array, frame: str, reference: Reference = LOCAL_WORLD_ALIGNED) -> Array:
     """Jacobian of a frame or body, (6, nv), in the given reference."""
     place, k = _located(robot, frame)
@@ -151,6 +158,7 @@ def frame_jacobian(robot: Robot, q: Array, frame: str, reference: Reference = LO
     return _to_reference(robot, q, place, k, reference) @ J
 
 
+@checked
 def frame_jacobian_rate(robot: Robot, q: Array, v: Array, frame: str,
                         reference: Reference = LOCAL_WORLD_ALIGNED) -> Array:
     """Time derivative of `frame_jacobian`, (6, nv): of the components, with the reference moving along.
@@ -169,6 +177,7 @@ def frame_jacobian_rate(robot: Robot, q: Array, v: Array, frame: str,
     return A @ (dJ_f + crm(turning) @ J_f)
 
 
+@checked
 def kinematic_hessian(robot: Robot, q: Array, frame: str, reference: Reference = LOCAL_WORLD_ALIGNED) -> Array:
     """∂J_ij/∂q_k of `frame_jacobian`, (6, nv, nv), left-trivialised on joints with quasi-velocities.
 
@@ -237,6 +246,7 @@ def _to_reference(robot: Robot, q: Array, place: Frame, k: int, reference: Refer
 
 
 # ---------------------------------------------------------------------- centre of mass
+@checked
 def center_of_mass(robot: Robot, q: Array) -> Array:
     """Centre of mass in the world, (3,): Σ_k (m_k p_k + R_k (m c)_k) / m."""
     T = world_poses(robot, q)
@@ -245,6 +255,7 @@ def center_of_mass(robot: Robot, q: Array) -> Array:
     return sum(moments) / robot.mass
 
 
+@checked
 def com_jacobian(robot: Robot, q: Array) -> Array:
     """J_com, (3, nv), in the world: the velocity of the centre of mass is J_com v.
 

@@ -239,13 +239,13 @@ class Robot:
     def rotor_map(self) -> Array:
         """(nv, given rotor inertias): what each adds to the diagonal of M; a mimic's ratio enters squared."""
         columns: list[Array] = []
-        for body, given in self._rotors:
-            hit = [s for s in self.segments if s.body is not None and self.bodies[s.body] is body]
-            index = [i for s in self.segments for i in s.v_index
-                     if s in hit or s.name == body.name + "/axis1"]
-            square = hit[0].ratio * hit[0].ratio
-            unit = [np.array([square if i == at else 0 for i in range(self.nv)]) for at in index]
-            columns += unit if np.ndim(given) else [np.sum(unit, axis=0)]
+        for k, body in enumerate(self.bodies):
+            given = body.joint.rotor_inertia
+            if given is not None:
+                parts = [s for s in self.segments if s.owner == k]
+                unit = [np.array([s.ratio * s.ratio if i == at else 0 for i in range(self.nv)])
+                        for s in parts for at in s.v_index]
+                columns += unit if np.ndim(given) else [np.sum(unit, axis=0)]
         return np.stack(columns, axis=1) if columns else np.zeros((self.nv, 0))
 
     @cached_property

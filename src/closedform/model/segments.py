@@ -6,7 +6,7 @@ with a massless one between, and that a `Mimic` becomes the joint it drives with
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,7 +14,7 @@ import numpy as np
 from closedform.arrays import Array
 from closedform.errors import ModelError
 from closedform.model.inertia import Inertia
-from closedform.model.joints import Joint, Mimic, Revolute, Universal
+from closedform.model.joints import KEYWORDS, Joint, Mimic, Revolute, Universal
 
 if TYPE_CHECKING:
     from closedform.model.robot import Body
@@ -24,8 +24,9 @@ if TYPE_CHECKING:
 class Segment:
     """One joint with a constant S and the body it carries (inertia None: massless, between two joints).
 
-    `parent` counts segments from 1; 0 is the world. `q_index` and `v_index` are the entries of the robot's q and v;
-    the joint's own coordinates are ratio · q[q_index] + offset.
+    `parent` counts segments from 1; 0 is the world. `owner` is the number of the body whose joint this is a part of.
+    `q_index` and `v_index` are the entries of the robot's q and v; the joint's own coordinates are
+    ratio · q[q_index] + offset.
     """
 
     name: str
@@ -33,7 +34,7 @@ class Segment:
     placement: Array
     joint: Joint
     inertia: Inertia | None
-    body: int | None
+    owner: int
     q_index: tuple[int, ...]
     v_index: tuple[int, ...]
     ratio: Any = 1
@@ -43,6 +44,11 @@ class Segment:
     def S(self) -> Array:
         """(6, len(v_index)): the body twist for each of the robot's velocities, the mimic's ratio included."""
         return self.joint.S * self.ratio
+
+    @property
+    def body(self) -> int | None:
+        """The number of the body it carries; None for the massless one inside a universal joint."""
+        return None if self.inertia is None else self.owner
 
     def coordinates(self, q: Array) -> Array:
         """The joint's own coordinates, (nq_k,)."""
@@ -60,9 +66,11 @@ def segments_of(bodies: tuple[Body, ...]) -> tuple[Segment, ...]:
     last: dict[str | None, int] = {None: 0}
     result: list[Segment] = []
 
-    def add(name: str, parent: int, placement: Array, joint: Joint, inertia: Inertia | None, body: int | None,
-            q_index: tuple[int, ...], v_index: tuple[int, ...], ratio: Any = 1, offset: Any = 0) -> int:
-        result.append(Segment(name, parent, placement, joint, inertia, body, q_index, v_index, ratio, offset))
+    def add(owner: int, parent: int, joint: Joint, q: tuple[int, ...], v: tuple[int, ...],
+            ratio: Any = 1, offset: Any = 0) -> int:
+        body = bodies[owner]
+        result.append(Segment(body.name, parent, body.placement, joint, body.inertia, owner, q, v,
+                              ratio, offset))
         return len(result)
 
     for k, body in enumerate(bodies):
@@ -70,15 +78,26 @@ def segments_of(bodies: tuple[Body, ...]) -> tuple[Segment, ...]:
         iq = tuple(range(q_start[k], q_start[k] + joint.nq))
         iv = tuple(range(v_start[k], v_start[k] + joint.nv))
         if isinstance(joint, Universal):
-            p = add(body.name + "/axis1", p, body.placement, Revolute(joint.axis1), None, None, iq[:1], iv[:1])
-            last[body.name] = add(body.name, p, np.eye(4), Revolute(joint.axis2), body.inertia, k, iq[1:], iv[1:])
+            first, second = _turns(joint)
+            p = add(k, p, first, iq[:1], iv[:1])
+            result[-1] = replace(result[-1], name=body.name + "/axis1", inertia=None)
+            last[body.name] = add(k, p, second, iq[1:], iv[1:])
+            result[-1] = replace(result[-1], placement=np.eye(4))
         elif isinstance(joint, Mimic):
             driver, ratio, offset = _driver(body, bodies, index)
             iq, iv = (q_start[driver],), (v_start[driver],)
-            last[body.name] = add(body.name, p, body.placement, joint.joint, body.inertia, k, iq, iv, ratio, offset)
+            last[body.name] = add(k, p, joint.joint, iq, iv, ratio, offset)
         else:
-            last[body.name] = add(body.name, p, body.placement, joint, body.inertia, k, iq, iv)
+            last[body.name] = add(k, p, joint, iq, iv)
     return tuple(result)
+
+
+def _turns(joint: Universal) -> tuple[Revolute, Revolute]:
+    """The two revolute joints of a universal one, each with its own share of the keywords."""
+    def share(i: int) -> dict[str, Any]:
+        given = {k: getattr(joint, k) for k in KEYWORDS[1:] if getattr(joint, k) is not None}
+        return {k: x if np.ndim(x) == 0 else x[i] for k, x in given.items()}
+    return Revolute(joint.axis1, **share(0)), Revolute(joint.axis2, **share(1))
 
 
 def starts(bodies: tuple[Body, ...]) -> tuple[list[int], list[int]]:

@@ -1,0 +1,218 @@
+"""The command line: `closedform show`, `closedform lint`, `closedform robots`.
+
+Results go to standard output, warnings and errors to standard error, one line each. Exit status:
+0 for done, 1 for a model with errors (`lint`), 2 for a request that cannot be met.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import sys
+import warnings
+from dataclasses import asdict
+from importlib.metadata import version
+from typing import Annotated, Any
+
+import typer
+from rich import box
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+from rich.text import Text
+from rich.tree import Tree
+
+from closedform.errors import ClosedformError
+from closedform.model.describe import (
+    headline,
+    index_text,
+    list_text,
+    number_text,
+    range_text,
+    summary,
+    totals_text,
+)
+from closedform.model.findings import Finding, Level
+from closedform.model.formats.load import load
+from closedform.model.lint import lint
+from closedform.model.robot import Robot
+from closedform.model.zoo import BUILTIN, builtin
+
+PIPE_WIDTH = 160  # columns when nobody's terminal says how many there are
+
+app = typer.Typer(
+    no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode="rich",
+    add_completion=False,
+    help="Closed-form robot models: look at a robot, check a model file.",
+    epilog="Start with [bold]closedform robots[/], then [bold]closedform show panda[/].",
+)
+
+RobotArgument = Annotated[str, typer.Argument(
+    metavar="ROBOT", help="A model file (URDF or MJCF), or the name of a built-in robot.")]
+FileArgument = Annotated[str, typer.Argument(
+    metavar="FILE", help="A model file (URDF or MJCF), or the name of a built-in robot.")]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
+FloatingOption = Annotated[bool, typer.Option(
+    "--floating", help="Put the root link on a free joint instead of the world.")]
+
+
+def main() -> None:
+    """The program `closedform`: runs a command, turns a refusal into one line and status 2."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a terminal without ∞ or − shows ? and goes on
+    try:
+        app(prog_name="closedform")
+    except (ClosedformError, OSError) as error:
+        _complain("error", error)
+        sys.exit(2)
+
+
+def _complain(level: str, message: object) -> None:
+    print(f"{level}: {' '.join(str(message).split())}", file=sys.stderr)
+
+
+def _print_version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"closedform {version('closedform')}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[bool, typer.Option(
+        "--version", callback=_print_version, is_eager=True,
+        help="Print the version and exit.")] = False,
+) -> None:
+    """Closed-form robot models: look at a robot, check a model file."""
+
+
+# ---------------------------------------------------------------------- show
+@app.command(epilog="[bold]Examples:[/]  closedform show panda  |  "
+                    "closedform show robot.urdf --floating  |  closedform show panda --json")
+def show(robot: RobotArgument, as_json: JsonOption = False,
+         floating: FloatingOption = False) -> None:
+    """Show what a robot is: its tree, joints, limits, masses and totals."""
+    loaded = _loaded(robot, floating)
+    about = summary(loaded)
+    if as_json:
+        typer.echo(json.dumps(about, indent=2, ensure_ascii=False))
+        return
+    console = _console()
+    console.print(Text(about["name"], style="bold"), Text(headline(about)))
+    if about["source"]:
+        console.print(Text(f"from {about['source']}", style="dim"))
+    console.print(_tree(about))
+    console.print(_joints(about))
+    for frame in about["frames"]:
+        console.print(Text(f"frame {frame['name']} on {frame['body'] or 'the world'}"))
+    console.print(Text(totals_text(about)))
+
+
+def _loaded(source: str, floating: bool) -> Robot:
+    """The robot, with every warning of the loader as one line on standard error."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        robot = load(source, floating=floating)
+    for warning in caught:
+        _complain("warning", warning.message)
+    return robot
+
+
+def _console() -> Console:
+    sized = sys.stdout.isatty() or "COLUMNS" in os.environ
+    return Console(highlight=False, width=None if sized else PIPE_WIDTH)
+
+
+def _tree(about: dict[str, Any]) -> Tree:
+    """The bodies below the world, each with its joint and mass."""
+    root = Tree(Text("world", style="dim"))
+    at: dict[str | None, Tree] = {None: root}
+    for body in about["bodies"]:
+        joint = body["joint"]
+        at[body["name"]] = at[body["parent"]].add(Text.assemble(
+            (body["name"], "bold"), f"  {_mass_text(body['mass'])}  ",
+            (f"{joint['name']}: {joint['kind']}", "cyan")))
+    return root
+
+
+def _mass_text(mass: float | str) -> str:
+    return number_text(mass) if isinstance(mass, str) else f"{number_text(mass)} kg"
+
+
+def _joints(about: dict[str, Any]) -> Table:
+    """One row for each joint that moves; columns that would be empty are left out."""
+    joints = [body["joint"] for body in about["bodies"]]
+    moving = [joint for joint in joints if joint["v"] or joint["unit"]]
+    columns = {
+        "joint": [joint["name"] for joint in moving],
+        "kind": [joint["kind"] for joint in moving],
+        "q": [index_text(joint["q"]) for joint in moving],
+        "v": [index_text(joint["v"]) for joint in moving],
+        "range": [range_text(joint) for joint in moving],
+        **{title: [list_text(joint[keyword]) for joint in moving] for title, keyword in (
+            ("max |v|", "velocity"), ("max |τ|", "effort"), ("rotor", "rotor_inertia"),
+            ("viscous", "viscous"), ("coulomb", "coulomb"))},
+    }
+    if columns["q"] == columns["v"]:
+        del columns["v"]
+    shown = {title: cells for title, cells in columns.items() if any(cells)}
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
+    for title in shown:
+        table.add_column(escape(title), overflow="fold")
+    for row in zip(*shown.values(), strict=True):
+        table.add_row(*(escape(cell) for cell in row))
+    return table
+
+
+# ---------------------------------------------------------------------- lint
+@app.command("lint", epilog="[bold]Examples:[/]  closedform lint robot.urdf  |  "
+                            "closedform lint robot.xml --json")
+def lint_file(file: FileArgument, as_json: JsonOption = False) -> None:
+    """Check a model file; exit with 1 if it has errors."""
+    findings = lint(file)
+    if as_json:
+        plain = [{**asdict(finding), "level": finding.level.value} for finding in findings]
+        typer.echo(json.dumps(plain, indent=2, ensure_ascii=False))
+    else:
+        for finding in findings:
+            typer.echo(_finding_text(finding))
+        typer.echo(_verdict(findings))
+    if any(finding.level is Level.ERROR for finding in findings):
+        raise typer.Exit(1)
+
+
+def _finding_text(finding: Finding) -> str:
+    """`robot.urdf:12: error [rule] subject: message`, and the repair on a line of its own."""
+    place = f"{finding.place}: " if finding.file else ""
+    text = f"{place}{finding.level.value} [{finding.rule}] {finding.subject}: {finding.message}"
+    return text + (f"\n    repair: {finding.repair}" if finding.repair else "")
+
+
+def _verdict(findings: list[Finding]) -> str:
+    """`2 errors, 1 warning`, or `nothing to complain about`."""
+    found = [finding.level for finding in findings]
+    words = {Level.ERROR: ("error", "errors"), Level.WARNING: ("warning", "warnings"),
+             Level.INFO: ("remark", "remarks")}
+    counts = [f"{found.count(level)} {one if found.count(level) == 1 else many}"
+              for level, (one, many) in words.items() if level in found]
+    return ", ".join(counts) or "nothing to complain about"
+
+
+# ---------------------------------------------------------------------- robots
+@app.command(epilog="[bold]Example:[/]  closedform robots --json")
+def robots(as_json: JsonOption = False) -> None:
+    """List the built-in robots, which every command takes by name."""
+    known = [summary(builtin(name)) for name in BUILTIN]
+    if as_json:
+        told = [{key: about[key] for key in ("name", "nq", "nv", "mass", "floating", "source")}
+                for about in known]
+        typer.echo(json.dumps(told, indent=2, ensure_ascii=False))
+        return
+    table = Table("name", "nv", "mass", "base", "source", box=box.SIMPLE_HEAD, show_edge=False,
+                  pad_edge=False)
+    for name, about in zip(BUILTIN, known, strict=True):
+        table.add_row(name, str(about["nv"]), _mass_text(about["mass"]),
+                      "floating" if about["floating"] else "fixed", escape(about["source"]))
+    _console().print(table)

@@ -1,0 +1,214 @@
+"""LLVM IR as text: numbers in lanes, the operations of a program on them, and modules of functions.
+
+Text and not builder objects: it is many times faster to make, and LLVM parses it in milliseconds.
+Arithmetic carries the flag `nsz` alone, so that NaN and infinities pass as IEEE says. Which product is
+fused with which sum is written out (`fma`, `fms`, `fnma`) and not left to LLVM's contraction: scalar and
+SIMD code, on every target that can fuse, then round alike.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Literal
+
+import numpy as np
+
+FLAGS = "nsz"
+
+Kind = Literal["double", "float"]
+BYTES: Mapping[Kind, int] = MappingProxyType({"double": 8, "float": 4})
+BITS: Mapping[Kind, str] = MappingProxyType({"double": "i64", "float": "i32"})
+
+
+@dataclass(frozen=True)
+class Lanes:
+    """What one register holds: `width` numbers of a kind; with `fma` the target can multiply-add."""
+
+    kind: Kind
+    width: int
+    fma: bool
+
+    def of(self, element: str) -> str:
+        """The type of as many elements as there are lanes."""
+        return element if self.width == 1 else f"<{self.width} x {element}>"
+
+    @property
+    def type(self) -> str:
+        return self.of(self.kind)
+
+    @property
+    def bits(self) -> str:
+        """The integers of the same size."""
+        return self.of(BITS[self.kind])
+
+    @property
+    def bytes(self) -> int:
+        return self.width * BYTES[self.kind]
+
+    @property
+    def suffix(self) -> str:
+        """How an intrinsic's name ends."""
+        return ("" if self.width == 1 else f"v{self.width}") + f"f{8 * BYTES[self.kind]}"
+
+
+def number(x: float, kind: Kind) -> str:
+    """A floating-point literal, every bit of it; LLVM writes a float as the double of the same value."""
+    value = float(np.float32(x)) if kind == "float" else x
+    return f"0x{struct.unpack('<Q', struct.pack('<d', value))[0]:016X}"
+
+
+@dataclass
+class Module:
+    """The functions of one object file.
+
+    Nothing is resolved by a linker: what the code needs of its process is a row in the table `imports`,
+    filled in after loading, so that an object file is the same in every process.
+    """
+
+    functions: list[str] = field(default_factory=list)
+    declarations: dict[str, None] = field(default_factory=dict)
+    imports: list[str] = field(default_factory=list)
+
+    def imported(self, name: str) -> str:
+        """The place in the table of a thing of the process, as a constant pointer."""
+        if name not in self.imports:
+            self.imports.append(name)
+        return f"getelementptr (i8, ptr @imports, i64 {8 * self.imports.index(name)})"
+
+    def text(self) -> str:
+        return "\n".join((
+            f"@imports = global [{max(len(self.imports), 1)} x ptr] zeroinitializer, align 8",
+            *self.declarations,
+            *self.functions,
+            "attributes #0 = { nounwind \"no-trapping-math\"=\"true\" "
+            "\"prefer-vector-width\"=\"512\" \"min-legal-vector-width\"=\"512\" }",
+            "attributes #1 = { nounwind noinline \"no-trapping-math\"=\"true\" "
+            "\"prefer-vector-width\"=\"512\" \"min-legal-vector-width\"=\"512\" }",
+            "!0 = !{!\"branch_weights\", i32 1, i32 100000}",
+            "",
+        ))
+
+
+@dataclass
+class Function:
+    """The lines of a function being written; allocations go to its first block."""
+
+    module: Module
+    allocations: list[str] = field(default_factory=list)
+    lines: list[str] = field(default_factory=list)
+    block: str = "start"
+    count: int = 0
+
+    def name(self) -> str:
+        self.count += 1
+        return f"%t{self.count}"
+
+    def line(self, text: str) -> None:
+        self.lines.append("  " + text)
+
+    def label(self, name: str) -> None:
+        """Begin a block."""
+        self.lines.append(f"{name}:")
+        self.block = name
+
+    def let(self, expression: str) -> str:
+        """A new name for the value of an expression."""
+        result = self.name()
+        self.lines.append(f"  {result} = {expression}")
+        return result
+
+    def allocate(self, size: int) -> str:
+        """Bytes on the stack, reserved once per call."""
+        result = self.name()
+        self.allocations.append(f"  {result} = alloca [{size} x i8], align 64")
+        return result
+
+    def offset(self, pointer: str, size: int | str) -> str:
+        """A pointer moved by some bytes."""
+        return pointer if size == 0 else self.let(f"getelementptr i8, ptr {pointer}, i64 {size}")
+
+    def imported(self, name: str) -> str:
+        return self.let(f"load ptr, ptr {self.module.imported(name)}, align 8")
+
+    def finish(self, signature: str, attributes: str = "#0") -> None:
+        """Close the function and give it to the module."""
+        body = "\n".join((*self.allocations, "  br label %start", "start:", *self.lines))
+        self.module.functions.append(
+            f"define {signature} {attributes} {{\nentry:\n{body}\n  ret void\n}}\n")
+
+
+@dataclass(frozen=True)
+class Emitter:
+    """Writes operations on lanes into a function."""
+
+    function: Function
+    lanes: Lanes
+
+    def number(self, x: float) -> str:
+        text = number(x, self.lanes.kind)
+        return text if self.lanes.width == 1 else f"splat ({self.lanes.kind} {text})"
+
+    def integer(self, k: int) -> str:
+        return str(k) if self.lanes.width == 1 else f"splat ({BITS[self.lanes.kind]} {k})"
+
+    def binary(self, op: str, x: str, y: str) -> str:
+        return self.function.let(f"{op} {FLAGS} {self.lanes.type} {x}, {y}")
+
+    def bitwise(self, op: str, x: str, y: str) -> str:
+        return self.function.let(f"{op} {self.lanes.bits} {x}, {y}")
+
+    def cast(self, x: str, old: str, new: str) -> str:
+        return self.function.let(f"bitcast {old} {x} to {new}")
+
+    def compare(self, condition: str, x: str, y: str) -> str:
+        return self.function.let(f"fcmp {condition} {self.lanes.type} {x}, {y}")
+
+    def select(self, mask: str, x: str, y: str) -> str:
+        t = self.lanes.type
+        return self.function.let(f"select {self.lanes.of('i1')} {mask}, {t} {x}, {t} {y}")
+
+    def negate(self, x: str) -> str:
+        return self.function.let(f"fneg {FLAGS} {self.lanes.type} {x}")
+
+    def intrinsic(self, name: str, *args: str) -> str:
+        t, full = self.lanes.type, f"@llvm.{name}.{self.lanes.suffix}"
+        self.function.module.declarations[f"declare {t} {full}({', '.join([t] * len(args))})"] = None
+        return self.function.let(f"call {t} {full}({', '.join(f'{t} {x}' for x in args)})")
+
+    def multiply_add(self, x: str, y: str, z: str) -> str:
+        """x y + z, in one rounding where the target can."""
+        if self.lanes.fma:
+            return self.intrinsic("fma", x, y, z)
+        return self.binary("fadd", self.binary("fmul", x, y), z)
+
+    def sign(self, x: str) -> str:
+        """−1, 0 or 1; NaN stays NaN."""
+        below = self.select(self.compare("olt", x, self.number(0.0)), self.number(-1.0), x)
+        return self.select(self.compare("ogt", x, self.number(0.0)), self.number(1.0), below)
+
+    def load(self, pointer: str, size: int = 0, align: int = 0) -> str:
+        """The lanes found some bytes after a pointer."""
+        place = self.function.offset(pointer, size)
+        return self.function.let(f"load {self.lanes.type}, ptr {place}, align {align or self.lanes.bytes}")
+
+    def store(self, x: str, pointer: str, size: int = 0, align: int = 0) -> None:
+        place = self.function.offset(pointer, size)
+        self.function.line(
+            f"store {self.lanes.type} {x}, ptr {place}, align {align or self.lanes.bytes}")
+
+
+OPERATIONS: Mapping[str, Callable[..., str]] = MappingProxyType({
+    "add": lambda e, x, y: e.binary("fadd", x, y),
+    "sub": lambda e, x, y: e.binary("fsub", x, y),
+    "mul": lambda e, x, y: e.binary("fmul", x, y),
+    "div": lambda e, x, y: e.binary("fdiv", x, y),
+    "sqrt": lambda e, x: e.intrinsic("sqrt", x),
+    "sign": Emitter.sign,
+    "fma": lambda e, x, y, z: e.intrinsic("fma", x, y, z),                 # x y + z
+    "fms": lambda e, x, y, z: e.intrinsic("fma", x, y, e.negate(z)),       # x y − z
+    "fnma": lambda e, x, y, z: e.intrinsic("fma", e.negate(x), y, z),      # z − x y
+})
+"""How each arithmetic operation is written; sines and cosines are in `sincos.py`."""

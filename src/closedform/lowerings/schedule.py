@@ -1,0 +1,193 @@
+"""The order in which a program's values are computed, and where they wait: steps, pieces, scratch.
+
+A step computes one or more values of a program, reads entries of an input or writes entries of an
+output. Compared with the program's own code, products are fused into sums, sines and cosines of one
+angle are one step, and those of all angles known at the start come first, together: one test of their
+range serves them all, and scalar code computes them side by side in one register.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from closedform.program.program import LEAVES, Program, size
+
+PIECE = 1000
+"""Steps in one function of a program that is cut into pieces."""
+WHOLE = 3000
+"""Steps up to which a program is one function: LLVM's time grows with the square of a function's size."""
+SINCOS_COST = 30
+"""Steps that a sine and cosine are worth."""
+
+
+class Step(NamedTuple):
+    """One step. Places are those of the program's code; −1 stands for no value.
+
+    "sincos" has the angles as arguments and a sine and a cosine for each as results. "read" and "write"
+    start at entry `index` of input or output number `array`.
+    """
+
+    op: str
+    results: tuple[int, ...]
+    args: tuple[int, ...]
+    array: int = -1
+    index: int = -1
+
+
+def steps(program: Program, fma: bool, columns: int) -> list[Step]:
+    """The whole program; inputs are read and outputs written up to `columns` entries at a time."""
+    return list(_with_writes(program, list(_with_reads(program, _arithmetic(program, fma), columns)),
+                             columns))
+
+
+def _fused(program: Program) -> dict[int, int]:
+    """For each sum that swallows a product used nowhere else, that product."""
+    code, uses = program.code, program.uses
+    result = {}
+    for place, (op, args, _) in enumerate(code):
+        if op in ("add", "sub"):
+            products = [i for i in args if code[i].op == "mul" and uses[i] == 1]
+            if products:
+                result[place] = products[0]
+    return result
+
+
+def _step(program: Program, place: int, fused: dict[int, int]) -> Step:
+    """The step of an arithmetic instruction."""
+    op, args, _ = program.code[place]
+    if place not in fused:
+        return Step(op, (place,), args)
+    product = fused[place]
+    x, y = program.code[product].args
+    z = args[1] if args[0] == product else args[0]
+    name = "fma" if op == "add" else "fms" if args[0] == product else "fnma"
+    return Step(name, (place,), (x, y, z))
+
+
+def _angles(program: Program) -> tuple[dict[int, list[int]], list[int]]:
+    """Sine and cosine of each angle, and the angles that depend on no other sine or cosine."""
+    pairs: dict[int, list[int]] = {}
+    after_trig = [False] * len(program.code)
+    for place, (op, args, _) in enumerate(program.code):
+        if op in ("sin", "cos"):
+            pairs.setdefault(args[0], [-1, -1])[op == "cos"] = place
+            after_trig[place] = True
+        elif op not in LEAVES:
+            after_trig[place] = any(after_trig[i] for i in args)
+    return pairs, [x for x in pairs if not after_trig[x]]
+
+
+def _arithmetic(program: Program, fma: bool) -> Iterator[Step]:
+    """What is computed, in order, the angles known at the start first."""
+    code = program.code
+    fused = _fused(program) if fma else {}
+    swallowed = set(fused.values())
+    pairs, early = _angles(program)
+    needed = set(early)
+    for place in reversed(range(len(code))):
+        if place in needed and code[place].op not in LEAVES:
+            needed.update(_step(program, place, fused).args)
+    first = sorted(place for place in needed if code[place].op not in LEAVES)
+    yield from (_step(program, place, fused) for place in first)
+    if early:
+        yield Step("sincos", tuple(i for x in early for i in pairs[x]), tuple(early))
+    done = needed | swallowed | {i for x in early for i in pairs[x]}
+    for place, (op, args, _) in enumerate(code):
+        if place in done or op in LEAVES:
+            continue
+        if op in ("sin", "cos"):
+            yield Step("sincos", tuple(pairs[args[0]]), args)
+            done.update(pairs[args[0]])
+        else:
+            yield _step(program, place, fused)
+
+
+def _with_reads(program: Program, arithmetic: Iterator[Step], columns: int) -> Iterator[Step]:
+    """Before the first use of an input its entries are read, with the neighbours in the same block."""
+    places = {args: i for i, (op, args, _) in enumerate(program.code) if op == "input"}
+    seen: set[int] = set()
+    written = [Step("write", (), tuple(e.index for o in program.outputs for e in o.entries))]
+    for step in (*arithmetic, *written):
+        for i in step.args:
+            if i < 0 or i in seen or program.code[i].op != "input":
+                continue
+            slot, entry = program.code[i].args
+            start = entry - entry % columns
+            stop = min(start + columns, size(program.inputs[slot].shape))
+            block = tuple(places.get((slot, k), -1) for k in range(start, stop))
+            seen.update(block)
+            yield Step("read", block, (), slot, start)
+        if step.op != "write":
+            yield step
+
+
+def _with_writes(program: Program, before: list[Step], columns: int) -> Iterator[Step]:
+    """A block of an output is written as soon as its last entry is known; constant blocks come first."""
+    born = {i: k for k, step in enumerate(before) for i in step.results}
+    writes: dict[int, list[Step]] = {}
+    for array, output in enumerate(program.outputs):
+        for start, stop in _blocks(program, array, columns):
+            args = tuple(e.index for e in output.entries[start:stop])
+            last = max((born.get(i, -1) for i in args if i >= 0), default=-1)
+            writes.setdefault(last, []).append(Step("write", (), args, array, start))
+    yield from writes.get(-1, ())
+    for k, step in enumerate(before):
+        yield step
+        yield from writes.get(k, ())
+
+
+def _blocks(program: Program, array: int, columns: int) -> Iterator[tuple[int, int]]:
+    """Runs of entries of an output that are written together; a run of constants may be eight long."""
+    entries = program.outputs[array].entries
+    start = 0
+    while start < len(entries):
+        stop = start + columns - start % columns
+        if columns == 1 and entries[start].index < 0:
+            while stop < min(start + 8, len(entries)) and entries[stop].index < 0:
+                stop += 1
+        yield start, min(stop, len(entries))
+        start = stop
+
+
+def pieces(whole: Sequence[Step]) -> list[list[Step]]:
+    """The steps cut into runs that LLVM compiles in time proportional to their number."""
+    if sum(_cost(step) for step in whole) <= WHOLE:
+        return [list(whole)]
+    result: list[list[Step]] = [[]]
+    cost = 0
+    for step in whole:
+        if cost >= PIECE:
+            result.append([])
+            cost = 0
+        result[-1].append(step)
+        cost += _cost(step)
+    return result
+
+
+def _cost(step: Step) -> int:
+    return SINCOS_COST * len(step.args) if step.op == "sincos" else 1
+
+
+def waiting_places(parts: Sequence[Sequence[Step]]) -> tuple[dict[int, int], int]:
+    """A numbered slot for every value that a later piece uses, and how many slots there are.
+
+    A slot is used again when the last piece that needs its value is over.
+    """
+    born: dict[int, int] = {}
+    last: dict[int, int] = {}
+    for piece, part in enumerate(parts):
+        for step in part:
+            born.update((i, piece) for i in step.results if i >= 0)
+            last.update((i, piece) for i in step.args if born.get(i, piece) < piece)
+    slots: dict[int, int] = {}
+    free: list[int] = []
+    ending: list[list[int]] = [[] for _ in parts]
+    count = 0
+    for piece, part in enumerate(parts):
+        for i in (i for step in part for i in step.results if i in last):
+            slots[i] = free.pop() if free else count
+            count = max(count, slots[i] + 1)
+            ending[last[i]].append(slots[i])
+        free.extend(ending[piece])
+    return slots, count

@@ -1,0 +1,67 @@
+"""Checks of arguments at the public edge of the mathematics: the names of parameters say their sizes."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, ParamSpec, TypeVar
+
+import numpy as np
+
+from closedform.arrays import Array, exact_or_float
+from closedform.errors import ArgumentError
+from closedform.model.robot import Robot
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+SIZES: dict[str, tuple[str | int, ...]] = {
+    "q": ("nq",), "v": ("nv",), "a": ("nv",), "tau": ("nv",), "v_r": ("nv",), "a_r": ("nv",),
+    "wrenches": ("bodies", 6),
+}
+"""Sizes by name: an array of that name has this shape, everywhere."""
+
+
+def expected_shape(robot: Robot, size: tuple[str | int, ...]) -> tuple[int, ...]:
+    """A shape such as ("bodies", 6) in the robot's numbers."""
+    known = {"nq": robot.nq, "nv": robot.nv, "bodies": len(robot.bodies)}
+    return tuple(known[s] if isinstance(s, str) else s for s in size)
+
+
+def checked(function: Callable[P, R]) -> Callable[P, R]:
+    """The function with its array arguments converted from lists and held to the sizes that their names say."""
+    signature = inspect.signature(function)
+
+    @wraps(function)
+    def call(*args: P.args, **kwargs: P.kwargs) -> R:
+        try:
+            bound = signature.bind(*args, **kwargs)
+        except TypeError as error:
+            raise ArgumentError(f"{function.__name__}{signature}: {error}") from None
+        robot = bound.arguments.get("robot")
+        if not isinstance(robot, Robot):
+            raise ArgumentError(f"{function.__name__}: robot must be a cf.Robot, not {type(robot).__name__}; "
+                                "cf.load(path or name) makes one")
+        for name, value in bound.arguments.items():
+            optional = signature.parameters[name].default is None
+            if name in SIZES and not (value is None and optional):
+                bound.arguments[name] = _array(value, expected_shape(robot, SIZES[name]), name, function, robot)
+        return function(*bound.args, **bound.kwargs)
+
+    return call
+
+
+def _array(value: Any, shape: tuple[int, ...], name: str, function: Callable[..., Any], robot: Robot) -> Array:
+    foreign = not isinstance(value, np.ndarray) and hasattr(value, "__array_namespace__")
+    try:
+        array = value if foreign else exact_or_float(value)
+    except (TypeError, ValueError) as error:
+        raise ArgumentError(f"{function.__name__}: {name} must be numbers of shape {shape}, not {value!r}") from error
+    if not foreign and array.dtype.kind in "USb":
+        raise ArgumentError(f"{function.__name__}: {name} must be numbers of shape {shape}, not {value!r}")
+    if array.shape != shape:
+        hint = "; batches go through cf.compile(robot)" if array.shape[-len(shape):] == shape else ""
+        raise ArgumentError(f"{function.__name__}: {name} must have the shape {shape} for {robot.name}, "
+                            f"not {array.shape}{hint}")
+    return array

@@ -1,0 +1,89 @@
+"""Carrying vectors and second moments across a joint, with as few operations as its structure allows.
+
+The pose of segment k in its parent is (R_0 R_j, p): a constant rotation and the joint's own. A constant rotation of
+zeros and ones costs nothing when it is applied apart from the joint's; a dense one is multiplied into it first.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from closedform.arrays import Array, namespace, numeric
+from closedform.model.joints import Revolute
+from closedform.model.robot import Robot
+from closedform.model.segments import Segment
+
+Symmetric = tuple[Array, Array, Array, Array, Array, Array]
+"""xx, xy, yy, xz, yz, zz of a symmetric 3x3 matrix."""
+
+
+class Step(NamedTuple):
+    """The way from a segment to its parent."""
+
+    factors: tuple[Array, ...]   # rotations whose product is R_pk, first factor next to the parent
+    p: Array                     # (3,), p_pk
+    turn: tuple[Array, Array] | None  # (sin, cos) where the last factor is a turn about z
+
+    def up(self, x: Array) -> Array:
+        """R_pk x: a vector of the segment, seen in the parent."""
+        for R in reversed(self.factors):
+            x = R @ x
+        return x
+
+    def down(self, x: Array) -> Array:
+        """R_pkᵀ x: a vector of the parent, seen in the segment."""
+        for R in self.factors:
+            x = R.T @ x
+        return x
+
+    def up_symmetric(self, A: Symmetric) -> Symmetric:
+        """R_pk A R_pkᵀ for a symmetric A."""
+        factors = self.factors
+        if self.turn is not None:
+            A, factors = turned_about_z(*self.turn, A), factors[:-1]
+        for R in reversed(factors):
+            A = congruent(R, A)
+        return A
+
+
+def steps(robot: Robot, q: Array) -> list[Step]:
+    """The steps of all segments."""
+    return [_step(segment, q) for segment in robot.segments]
+
+
+def _step(segment: Segment, q: Array) -> Step:
+    xp = namespace(q)
+    R_j, p_j = segment.joint.pose(segment.coordinates(q), xp)
+    R_0, p_0 = segment.placement[:3, :3], segment.placement[:3, 3]
+    p = p_0 + R_0 @ p_j
+    if not sparse(R_0):
+        return Step((R_0 @ R_j,), p, None)
+    joint = segment.joint
+    about_z = isinstance(joint, Revolute) and tuple(joint.axis) == (0, 0, 1)
+    return Step((R_0, R_j), p, (R_j[1, 0], R_j[0, 0]) if about_z else None)
+
+
+def sparse(R: Array) -> bool:
+    """Whether a constant rotation has at most four entries other than 0 and ±1."""
+    if not numeric(R):
+        return True
+    a = np.abs(np.asarray(R, dtype=float))
+    return int(np.sum((a != 0) & (a != 1))) <= 4
+
+
+def turned_about_z(s: Array, c: Array, A: Symmetric) -> Symmetric:
+    """Rz A Rzᵀ in 8 multiplications: with e = s (xx − yy) + 2 c xy, the 2x2 block is [[xx − s e, c e − xy], [·, yy + s e]]."""
+    xx, xy, yy, xz, yz, zz = A
+    e = s * (xx - yy) + (2 * c) * xy
+    u = s * e
+    return xx - u, c * e - xy, yy + u, c * xz - s * yz, s * xz + c * yz, zz
+
+
+def congruent(R: Array, A: Symmetric) -> Symmetric:
+    """R A Rᵀ for a symmetric A."""
+    xx, xy, yy, xz, yz, zz = A
+    full = namespace(R, np.asarray(xx)).array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+    T = R @ full
+    return (T[0] @ R[0], T[0] @ R[1], T[1] @ R[1], T[0] @ R[2], T[1] @ R[2], T[2] @ R[2])

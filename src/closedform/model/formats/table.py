@@ -1,0 +1,294 @@
+"""Robots written as TOML tables: modified or standard DH, screws, or bodies with their joints.
+
+    name = "two-link"
+    convention = "modified_dh"            # or "standard_dh", "screws", "bodies"
+    gravity = [0, 0, -9.81]               # also: source, [[frames]], [base]
+
+    [[rows]]
+    alpha = "-pi/2"                       # or alpha_deg = -90
+    d = 0.4
+    mass = 2.0                            # with com, and tensor about it; or parameters = [ten]
+    com = [0.1, 0, 0]
+    tensor = [0.1, 0, 0, 0.2, 0, 0.2]     # xx xy xz yy yz zz, or three rows
+
+`[base]` is the inertia of the root link, used when the robot is read as floating.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from closedform.arrays import Array, exact_or_float
+from closedform.errors import FormatError, ModelError
+from closedform.model import joints
+from closedform.model.formats.xml import read_bytes
+from closedform.model.inertia import Inertia
+from closedform.model.joints import Free, Joint, Mimic
+from closedform.model.pose import pose
+from closedform.model.robot import STANDARD_GRAVITY, Body, Frame, Robot
+from closedform.model.tables import (
+    LIMITS,
+    MODIFIED_COLUMNS,
+    STANDARD_COLUMNS,
+    from_modified_dh,
+    from_screws,
+    from_standard_dh,
+    rotation_about,
+    unknown_key,
+)
+
+ANGLES = ("alpha", "theta", "gamma", "rpy", "lower", "upper", "velocity")
+INERTIA = ("mass", "com", "tensor", "parameters")
+PLACE = ("xyz", "rpy")
+SHAPES: dict[str, tuple[str, ...]] = {
+    "revolute": ("axis", "point"), "prismatic": ("axis",), "helical": ("axis", "pitch", "point"),
+    "cylindrical": ("axis", "point"), "universal": ("axis1", "axis2"), "planar": ("normal",),
+    "spherical": (), "free": (), "fixed": (),
+}
+MIMIC = ("of", "ratio", "offset")
+DH_EXTRAS = ("antecedent", "name", "joint_name", *LIMITS, *INERTIA)
+SCREW_KEYS = ("screw", "home", *PLACE, *DH_EXTRAS)
+BODY_KEYS = ("name", "parent", "joint", "joint_name", "mimic", *PLACE, *INERTIA, *LIMITS,
+             "axis", "axis1", "axis2", "normal", "point", "pitch")
+TOP_KEYS = ("name", "convention", "gravity", "source", "rows", "frames", "base")
+PI = re.compile(r"([+-]?)\s*(?:(\d+(?:\.\d*)?)\s*\*\s*)?pi\s*(?:/\s*(\d+(?:\.\d*)?))?")
+
+
+def read_table(source: Path | str, floating: bool = False) -> Robot:
+    """The robot in a TOML file (a path) or TOML text (a str with a line break or `=`).
+
+    With `floating` the root link, whose inertia is in `[base]`, is body 0 on a free joint.
+    """
+    where, data = _parsed(source)
+    try:
+        robot = _robot(data)
+        return _on_free_base(robot, data) if floating else robot
+    except ModelError as error:
+        raise FormatError(f"{where}: {error}") from error
+
+
+def _parsed(source: Path | str) -> tuple[str, dict[str, Any]]:
+    is_text = isinstance(source, str) and ("\n" in source or "=" in source)
+    where = "<text>" if is_text else str(source)
+    try:
+        text = source if is_text else read_bytes(Path(source)).decode("utf-8")
+        return where, tomllib.loads(str(text))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError, ValueError) as error:
+        if isinstance(error, FormatError):
+            raise
+        raise FormatError(f"{where}: no TOML table of a robot: {error}") from error
+
+
+def _robot(data: Mapping[str, Any]) -> Robot:
+    _known(data, TOP_KEYS, "top level")
+    convention = data.get("convention")
+    if not isinstance(convention, str) or convention not in CONVENTIONS:
+        known = ", ".join(CONVENTIONS)
+        raise ModelError(f"convention: one of {known} expected, not {convention!r}")
+    rows = [_row(row, k) for k, row in enumerate(_tables(data, "rows"), start=1)]
+    if not rows:
+        raise ModelError("no [[rows]] are given")
+    robot = CONVENTIONS[convention](rows)
+    frames = [_frame(f, k) for k, f in enumerate(_tables(data, "frames"), start=1)]
+    base = _base(data)
+    if base is not None:
+        frames.insert(0, Frame(base[0], None))
+    name, source = _text(data, "name", "robot"), _text(data, "source", "")
+    return Robot(name, robot.bodies, data.get("gravity", STANDARD_GRAVITY), frames, source)
+
+
+def _on_free_base(robot: Robot, data: Mapping[str, Any]) -> Robot:
+    """The robot with its root link on a free joint; what hung on the world hangs on that link."""
+    if robot.is_floating:
+        raise ModelError(f"{robot.name} has a free root already; read it without floating")
+    name, inertia = _base(data) or ("base", Inertia())
+    bodies = [Body(name, None, Free(name="root"), inertia=inertia)]
+    bodies += [replace(b, parent=b.parent or name) for b in robot.bodies]
+    frames = [replace(f, body=f.body or name) for f in robot.frames if f.name != name]
+    return Robot(robot.name, bodies, robot.gravity, frames, robot.source)
+
+
+def _base(data: Mapping[str, Any]) -> tuple[str, Inertia] | None:
+    """Name and inertia of the root link."""
+    if "base" not in data:
+        return None
+    row = data["base"]
+    if not isinstance(row, Mapping):
+        raise ModelError(f"base: a table [base] expected, not {row!r}")
+    _known(row, ("name", *INERTIA), "base")
+    return _text(row, "name", "base"), _inertia(row, "base") or Inertia()
+
+
+# ---------------------------------------------------------------------- conventions
+def _dh_robot(build: Callable[..., Robot], columns: tuple[str, ...]) -> Callable[..., Robot]:
+    def robot(rows: list[dict[str, Any]]) -> Robot:
+        for k, row in enumerate(rows, start=1):
+            _known(row, columns + DH_EXTRAS, f"row {k}")
+        return build([_with_inertia(row, k) for k, row in enumerate(rows, start=1)])
+    return robot
+
+
+def _screw_robot(rows: list[dict[str, Any]]) -> Robot:
+    table = []
+    for k, row in enumerate(rows, start=1):
+        _known(row, SCREW_KEYS, f"row {k}")
+        if "home" in row and ("xyz" in row or "rpy" in row):
+            raise ModelError(f"row {k}: give home, or xyz and rpy, not both")
+        home = row["home"] if "home" in row else _placement(row, f"row {k}")
+        bare = {key: x for key, x in row.items() if key not in PLACE}
+        table.append({**_with_inertia(bare, k), "home": home})
+    return from_screws(table)
+
+
+def _body_robot(rows: list[dict[str, Any]]) -> Robot:
+    bodies = []
+    for k, row in enumerate(rows, start=1):
+        where = f"row {k}"
+        _known(row, BODY_KEYS, where)
+        if not isinstance(row.get("name"), str):
+            raise ModelError(f"{where}, name: a text expected, not {row.get('name')!r}")
+        where = f"{where} ({row['name']})"
+        inertia = _inertia(row, where) or Inertia()
+        placement = _placement(row, where)
+        bodies.append(Body(row["name"], row.get("parent"), _joint(row, where), placement, inertia))
+    return Robot("bodies", bodies)
+
+
+CONVENTIONS: dict[str, Callable[..., Robot]] = {
+    "modified_dh": _dh_robot(from_modified_dh, MODIFIED_COLUMNS),
+    "standard_dh": _dh_robot(from_standard_dh, STANDARD_COLUMNS),
+    "screws": _screw_robot,
+    "bodies": _body_robot,
+}
+
+
+def _joint(row: Mapping[str, Any], where: str) -> Joint:
+    kind = row.get("joint")
+    if not isinstance(kind, str) or kind not in SHAPES:
+        raise ModelError(f"{where}, joint: one of {', '.join(SHAPES)} expected, not {kind!r}")
+    other = {key for shape in SHAPES.values() for key in shape} - set(SHAPES[kind])
+    for key in sorted(other & set(row)):
+        raise ModelError(f"{where}: a {kind} joint has no {key}; it has {', '.join(SHAPES[kind])}")
+    shape = {key: row[key] for key in SHAPES[kind] if key in row}
+    if "normal" not in SHAPES[kind]:
+        missing = [key for key in SHAPES[kind] if key not in row and key != "point"]
+        if missing:
+            raise ModelError(f"{where}: a {kind} joint needs {', '.join(missing)}")
+    keywords = {key: row[key] for key in LIMITS if key in row}
+    try:
+        joint: Joint = getattr(joints, kind.capitalize())(**shape)
+        if "mimic" in row:
+            joint = _mimic(joint, row["mimic"])
+        return replace(joint, name=row.get("joint_name"), **keywords)
+    except ModelError as error:
+        raise ModelError(f"{where}: {error}") from error
+
+
+def _mimic(joint: Joint, given: Any) -> Mimic:
+    if not isinstance(given, Mapping):
+        raise ModelError(f"mimic: a table with {', '.join(MIMIC)} expected, not {given!r}")
+    _known(given, MIMIC, "mimic")
+    return Mimic(joint, **{"of": None, **given})
+
+
+# ---------------------------------------------------------------------- values
+def _known(row: Mapping[str, Any], allowed: tuple[str, ...], where: str) -> None:
+    for key in row:
+        if key not in allowed:
+            raise ModelError(f"{where}: {unknown_key(key, allowed)}")
+
+
+def _tables(data: Mapping[str, Any], key: str) -> list[Mapping[str, Any]]:
+    rows = data.get(key, [])
+    if not isinstance(rows, list) or not all(isinstance(row, Mapping) for row in rows):
+        raise ModelError(f"{key}: tables [[{key}]] expected, not {rows!r}")
+    return rows
+
+
+def _text(data: Mapping[str, Any], key: str, missing: str) -> str:
+    value = data.get(key, missing)
+    if not isinstance(value, str):
+        raise ModelError(f"{key}: a text expected, not {value!r}")
+    return value
+
+
+def _row(row: Mapping[str, Any], k: int) -> dict[str, Any]:
+    """The row with every angle in radians under its own key."""
+    result: dict[str, Any] = {}
+    for key, value in row.items():
+        name = key.removesuffix("_deg")
+        degrees = name != key and name in ANGLES
+        column = name if degrees else key
+        if column in result:
+            raise ModelError(f"row {k}: {column} is given twice, in radians and in degrees")
+        result[column] = _angle(value, degrees, f"row {k}, {key}") if column in ANGLES else value
+    return result
+
+
+def _angle(value: Any, degrees: bool, where: str) -> Any:
+    """Radians of a number, of a text such as "-pi/2", or of a list of them."""
+    if isinstance(value, list):
+        return [_angle(x, degrees, where) for x in value]
+    if isinstance(value, str) and not degrees and (match := PI.fullmatch(value.strip())):
+        sign, factor, divisor = match.groups()
+        if float(divisor or 1) != 0:
+            return math.pi * float(factor or 1) / float(divisor or 1) * (-1 if sign == "-" else 1)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        expected = "a number" if degrees else "a number or a text such as '-pi/2'"
+        raise ModelError(f"{where}: {expected} expected, not {value!r}")
+    return math.radians(value) if degrees else value
+
+
+def _placement(row: Mapping[str, Any], where: str) -> Array:
+    """The pose of `xyz` and `rpy`: Rz(yaw) Ry(pitch) Rx(roll)."""
+    xyz, rpy = _three(row, "xyz", where), _three(row, "rpy", where)
+    turns = [rotation_about(letter, x) for letter, x in zip("xyz", rpy, strict=True)]
+    return pose(exact_or_float(turns[2] @ turns[1] @ turns[0]), xyz)
+
+
+def _three(row: Mapping[str, Any], key: str, where: str) -> list[Any]:
+    value = row.get(key, [0, 0, 0])
+    numbers = isinstance(value, list) and len(value) == 3 and not any(
+        isinstance(x, bool) or not isinstance(x, int | float) or not abs(x) < 1e300 for x in value)
+    if not numbers:
+        raise ModelError(f"{where}, {key}: three finite numbers expected, not {value!r}")
+    return list(value)
+
+
+def _frame(row: Mapping[str, Any], k: int) -> Frame:
+    where = f"frame {k}"
+    full = _row(row, k)
+    _known(full, ("name", "body", *PLACE), where)
+    return Frame(full.get("name", ""), full.get("body"), _placement(full, where))
+
+
+def _with_inertia(row: Mapping[str, Any], k: int) -> dict[str, Any]:
+    bare = {key: x for key, x in row.items() if key not in INERTIA}
+    inertia = _inertia(row, f"row {k}")
+    return bare if inertia is None else {**bare, "inertia": inertia}
+
+
+def _inertia(row: Mapping[str, Any], where: str) -> Inertia | None:
+    given = {key: row[key] for key in INERTIA if key in row}
+    if not given:
+        return None
+    try:
+        if "parameters" in given:
+            if len(given) > 1:
+                raise ModelError("give parameters, or mass, com and tensor, not both")
+            return Inertia.from_parameters(given["parameters"])
+        tensor = given.get("tensor")
+        if isinstance(tensor, list) and len(tensor) == 6:
+            xx, xy, xz, yy, yz, zz = tensor
+            tensor = [[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]
+        return Inertia(given.get("mass", 0.0), given.get("com", (0.0, 0.0, 0.0)), tensor)
+    except (ModelError, OverflowError) as error:
+        raise ModelError(f"{where}: {error}") from error
+
+

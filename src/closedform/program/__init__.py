@@ -1,0 +1,1 @@
+"""What a computation is: recorded scalars, straight-line programs and passes from program to program."""

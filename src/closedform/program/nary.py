@@ -1,0 +1,167 @@
+"""A program with its sums and products flattened, for passes that reassociate, and the way back.
+
+A sum is a list of signed terms, a product a list of factors; both refer to values by number. A partial
+sum that only one sum uses is part of that sum, a partial product that only one product uses is part of
+that product; what is used more often stays a value of its own, so that nothing shared is lost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from closedform.arrays import OBJECTS
+from closedform.program.expr import Graph, Scalar
+from closedform.program.program import LEAVES, Instruction, Program
+from closedform.program.record import collect, object_array
+
+Term = tuple[int, int]
+"""(value, sign)."""
+
+
+class Flat:
+    """The values of a program as flattened sums, flattened products and all others."""
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self.sums: dict[int, list[Term]] = {}
+        self.products: dict[int, list[int]] = {}
+        self.others: dict[int, Instruction] = {}
+        self.constants: dict[float, int] = {}
+        self.size = len(program.code)
+        self._flatten()
+        self.uses = self._count_uses()
+
+    def new(self) -> int:
+        """The number of a value to be defined."""
+        self.size += 1
+        self.uses.append(1)
+        return self.size - 1
+
+    def add_sum(self, terms: list[Term]) -> int:
+        """A new value that is this sum."""
+        value = self.new()
+        self.sums[value] = terms
+        return value
+
+    def add_product(self, factors: list[int]) -> int:
+        """The value of a product, which may have a single factor."""
+        if len(factors) == 1:
+            return factors[0]
+        value = self.new()
+        self.products[value] = factors
+        return value
+
+    def constant(self, number: float) -> int:
+        """The value of a positive constant."""
+        value = self.constants.get(number)
+        if value is None:
+            value = self.constants[number] = self.new()
+            self.others[value] = Instruction("const", (), number)
+        return value
+
+    def number(self, value: int) -> float | None:
+        """The number that a value is, if it is a constant."""
+        other = self.others.get(value)
+        return other.value if other is not None else None
+
+    def _flatten(self) -> None:
+        code, uses = self.program.code, self.program.uses
+        for i, instruction in enumerate(code):
+            op, args, number = instruction
+            if op == "mul":
+                factors: list[int] = []
+                for x in args:
+                    factors += self.products.pop(x) if x in self.products and uses[x] == 1 else [x]
+                self.products[i] = factors
+            elif op in ("add", "sub"):
+                terms: list[Term] = []
+                for x, sign in zip(args, (1, -1 if op == "sub" else 1), strict=True):
+                    if x in self.sums and uses[x] == 1:
+                        terms += [(y, s * sign) for y, s in self.sums.pop(x)]
+                    else:
+                        terms.append((x, sign))
+                self.sums[i] = terms
+            else:
+                self.others[i] = instruction
+                if number is not None:
+                    self.constants[number] = i
+
+    def _count_uses(self) -> list[int]:
+        uses = [0] * self.size
+        for terms in self.sums.values():
+            for x, _ in terms:
+                uses[x] += 1
+        for factors in self.products.values():
+            for x in factors:
+                uses[x] += 1
+        for op, args, _ in self.others.values():
+            if op not in LEAVES:
+                for x in args:
+                    uses[x] += 1
+        for output in self.program.outputs:
+            for entry in output.entries:
+                if entry.index >= 0:
+                    uses[entry.index] += 1
+        return uses
+
+    def arguments(self, value: int) -> Iterable[int]:
+        """The values that this one is made of."""
+        if value in self.sums:
+            return [x for x, _ in self.sums[value]]
+        if value in self.products:
+            return self.products[value]
+        other = self.others[value]
+        return () if other.op in LEAVES else other.args
+
+    def to_program(self) -> Program:
+        """The program of this form: each sum and each product as a chain.
+
+        Products that are used once come last in a sum, so that each can be fused with the addition.
+        """
+        graph = Graph()
+        values: dict[int, Scalar] = {}
+        outputs = self.program.outputs
+        for root in (e.index for output in outputs for e in output.entries if e.index >= 0):
+            stack = [root]
+            while stack:
+                value = stack[-1]
+                missing = [x for x in self.arguments(value) if x not in values]
+                if missing:
+                    stack += reversed(missing)
+                    continue
+                stack.pop()
+                if value not in values:
+                    values[value] = self._scalar(graph, value, values)
+        return collect(graph, self.program.name, self.program.inputs, {
+            output.name: object_array(
+                [values[e.index] * e.sign if e.index >= 0 else e.constant for e in output.entries],
+                output.shape,
+            ) for output in outputs
+        })
+
+    def _scalar(self, graph: Graph, value: int, values: dict[int, Scalar]) -> Scalar:
+        if value in self.sums:
+            total: Scalar = 0.0
+            for x, sign in sorted(self.sums[value], key=lambda term: self._fusible(term[0])):
+                total = total + values[x] if sign > 0 else total - values[x]
+            return total
+        if value in self.products:
+            scale, product = 1.0, None
+            for x in self.products[value]:
+                y = values[x]
+                if isinstance(y, float):
+                    scale *= y
+                else:
+                    product = y if product is None else product * y
+            return scale if product is None else product * scale
+        op, args, number = self.others[value]
+        if op == "input":
+            return graph.input(*args)
+        if number is not None:
+            return number
+        if op == "div":
+            return values[args[0]] / values[args[1]]
+        return getattr(OBJECTS, op)(values[args[0]])
+
+    def _fusible(self, value: int) -> bool:
+        return value in self.products and self.uses[value] == 1

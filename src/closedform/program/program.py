@@ -1,0 +1,146 @@
+"""A program: straight-line code over scalars, each value computed once and named by its place.
+
+Value i is the result of code[i], whose arguments are earlier places. Two kinds of instruction are leaves:
+
+    Instruction("input", (slot, flat index))      an entry of an input array, C order
+    Instruction("const", (), value)               a positive constant
+
+There is no change of sign: differences are subtractions, and the outputs carry signs.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from closedform.program.ops import OPS
+
+LEAVES = frozenset({"input", "const"})
+
+
+class Slot(NamedTuple):
+    """An input array."""
+
+    name: str
+    shape: tuple[int, ...]
+
+
+class Entry(NamedTuple):
+    """An entry of an output: sign · value of code[index], or a constant, with index −1 and sign 0."""
+
+    index: int
+    sign: int
+    constant: float = 0.0
+
+
+class Output(NamedTuple):
+    """An output array: its entries in C order."""
+
+    name: str
+    shape: tuple[int, ...]
+    entries: tuple[Entry, ...]
+
+
+class Instruction(NamedTuple):
+    """One operation on earlier values, or a leaf."""
+
+    op: str
+    args: tuple[int, ...]
+    value: float | None = None
+
+
+class Operations(NamedTuple):
+    """How much a program computes; signs, inputs and constants are free."""
+
+    mul: int            # multiplications, divisions and square roots
+    add: int            # additions and subtractions
+    trig: int           # sines and cosines
+    div: int            # divisions, counted in mul
+    sqrt: int           # square roots, counted in mul
+    instructions: int   # mul + add, with a product that is used in one sum only fused into that sum
+
+    @property
+    def total(self) -> int:
+        """mul + add."""
+        return self.mul + self.add
+
+
+@dataclass(frozen=True, eq=False)
+class Program:
+    """A computation without branches."""
+
+    name: str
+    inputs: tuple[Slot, ...]
+    outputs: tuple[Output, ...]
+    code: tuple[Instruction, ...]
+
+    @cached_property
+    def operations(self) -> Operations:
+        """The count of operations."""
+        counts = Counter(op for op, _, _ in self.code)
+        cost = {kind: sum(counts[op.name] for op in OPS.values() if op.cost == kind)
+                for kind in ("mul", "add", "trig")}
+        return Operations(cost["mul"], cost["add"], cost["trig"], counts["div"], counts["sqrt"],
+                          cost["mul"] + cost["add"] - self._fused())
+
+    def _fused(self) -> int:
+        """How many sums can swallow a product that nothing else uses."""
+        uses, code = self.uses, self.code
+        return sum(
+            op in ("add", "sub") and any(code[i].op == "mul" and uses[i] == 1 for i in args)
+            for op, args, _ in code
+        )
+
+    @cached_property
+    def uses(self) -> list[int]:
+        """How often each value is used, by instructions and by outputs."""
+        uses = [0] * len(self.code)
+        for op, args, _ in self.code:
+            if op not in LEAVES:
+                for i in args:
+                    uses[i] += 1
+        for output in self.outputs:
+            for entry in output.entries:
+                if entry.index >= 0:
+                    uses[entry.index] += 1
+        return uses
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 of the program's content, the same in every process and on every machine."""
+        text = hashlib.sha256()
+        for line in self._lines():
+            text.update(line.encode())
+            text.update(b"\n")
+        return text.hexdigest()
+
+    def _lines(self) -> Iterable[str]:
+        """The content in canonical text; floats in hexadecimal, so that every bit counts."""
+        yield f"closedform program 1 {self.name!r}"
+        for slot in self.inputs:
+            yield f"input {slot.name!r} {slot.shape}"
+        for op, args, value in self.code:
+            yield f"{op} {args} {None if value is None else value.hex()}"
+        for name, shape, entries in self.outputs:
+            yield f"output {name!r} {shape}"
+            yield " ".join(f"{index}:{sign}:{constant.hex()}" for index, sign, constant in entries)
+
+    def structure(self) -> dict[str, npt.NDArray[np.bool_]]:
+        """For each output the entries that are not structurally zero."""
+        return {
+            name: np.array([e.index >= 0 or e.constant != 0.0 for e in entries]).reshape(shape)
+            for name, shape, entries in self.outputs
+        }
+
+
+def size(shape: tuple[int, ...]) -> int:
+    """The number of entries of an array."""
+    return math.prod(shape)

@@ -1,0 +1,63 @@
+"""Every algorithm of the catalogue equals its closed form, on random trees with every joint kind."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from random_robots import KINDS, random_robot, robots, seeds
+
+from closedform.maths.catalogue import CATALOGUE
+from closedform.model.joints import Mimic
+
+ROWS = [row for row in CATALOGUE if row.algorithms]
+
+
+def arguments(robot, row, seed):
+    rng = np.random.default_rng(seed)
+    values = {name: rng.normal(size=shape) for name, shape in row.input_shapes(robot).items()}
+    if "q" in values:
+        values["q"] = robot.random(rng)
+    if row.wrenches:
+        values["wrenches"] = rng.normal(size=(len(robot.bodies), 6))
+    return values
+
+
+def assert_algorithms_agree(robot, row, seed):
+    values = arguments(robot, row, seed)
+    expected = row.definition(robot, **values)
+    size = np.abs(expected).max(initial=1.0)
+    tolerance = 1e-12 * size
+    if row.name == "forward_dynamics" and robot.nv:
+        from closedform.maths.closed_form import mass_matrix
+        tolerance *= max(1.0, 1e-2 * np.linalg.cond(mass_matrix(robot, values["q"])))
+    for algorithm in row.algorithms:
+        coupled = any(isinstance(body.joint, Mimic) for body in robot.bodies)
+        if algorithm.__module__.endswith("articulated") and coupled:
+            continue
+        bases = (0, len(robot.segments) // 2, len(robot.segments)) if row.any_base else (None,)
+        for base in bases:
+            extra = {} if base is None else {"base": base}
+            np.testing.assert_allclose(algorithm(robot, **values, **extra), expected,
+                                       rtol=0, atol=tolerance)
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
+@given(robot=robots(), seed=seeds)
+def test_the_algorithms_equal_the_closed_form(row, robot, seed):
+    assert_algorithms_agree(robot, row, seed)
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
+@pytest.mark.parametrize("kind", KINDS[:-1])
+def test_the_algorithms_equal_the_closed_form_on_chains_of_one_kind(row, kind):
+    kinds = (kind, "revolute") if kind == "fixed" else (kind,)
+    assert_algorithms_agree(random_robot(3, kinds, bodies=3), row, 1)
+
+
+def test_articulated_bodies_refuse_mimic_couplings():
+    from closedform.errors import ModelError
+    from closedform.maths.articulated import forward_dynamics
+    robot = random_robot(1, ("revolute", "mimic"), bodies=4)
+    assert any(isinstance(body.joint, Mimic) for body in robot.bodies)
+    z = np.zeros(robot.nv)
+    with pytest.raises(ModelError, match="mimic"):
+        forward_dynamics(robot, robot.neutral(), z, z)

@@ -1,0 +1,129 @@
+"""Random robots with every joint kind, seeded; and the two ways to differentiate that the tests lean on."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import strategies as st
+from scipy.spatial.transform import Rotation
+
+from closedform.model.inertia import Inertia
+from closedform.model.joints import (
+    Cylindrical,
+    Fixed,
+    Free,
+    Helical,
+    Mimic,
+    Planar,
+    Prismatic,
+    Revolute,
+    Spherical,
+    Universal,
+)
+from closedform.model.robot import Body, Frame, Robot
+
+ONE_DOF = ("revolute", "prismatic", "helical")
+KINDS = (*ONE_DOF, "cylindrical", "universal", "spherical", "planar", "free", "fixed", "mimic")
+
+
+def random_placement(rng):
+    T = np.eye(4)
+    T[:3, :3] = Rotation.from_quat(rng.normal(size=4)).as_matrix()
+    T[:3, 3] = rng.uniform(-1, 1, size=3)
+    return T
+
+
+def random_inertia(rng):
+    """A possible inertia: a cloud of mass points."""
+    points, masses = rng.uniform(-0.5, 0.5, size=(6, 3)), rng.uniform(0.1, 1.0, size=6)
+    com = masses @ points / masses.sum()
+    second = (points - com).T @ (masses[:, None] * (points - com))
+    return Inertia(masses.sum(), com, np.trace(second) * np.eye(3) - second)
+
+
+def random_joint(kind, rng, driver=None):
+    axis, point = rng.normal(size=3), rng.uniform(-0.5, 0.5, size=3)
+    keywords = {"rotor_inertia": rng.uniform(0, 0.5)} if rng.random() < 0.3 else {}
+    match kind:
+        case "revolute":
+            return Revolute(axis, point, viscous=0.3, coulomb=0.2, **keywords)
+        case "prismatic":
+            return Prismatic(axis, viscous=0.1, **keywords)
+        case "helical":
+            return Helical(axis, rng.uniform(-0.5, 0.5), point, **keywords)
+        case "cylindrical":
+            return Cylindrical(axis, point, **keywords)
+        case "universal":
+            return Universal(axis, rng.normal(size=3), viscous=(0.1, 0.2), **keywords)
+        case "spherical":
+            return Spherical(**keywords)
+        case "planar":
+            return Planar(axis, **keywords)
+        case "free":
+            return Free(**keywords)
+        case "fixed":
+            return Fixed()
+    return Mimic(random_joint(ONE_DOF[rng.integers(3)], rng), of=driver, ratio=rng.uniform(-2, 2),
+                 offset=rng.uniform(-1, 1))
+
+
+def random_robot(seed, kinds=KINDS, bodies=6, roots=1):
+    """A tree of `bodies` bodies (at least one of every kind in turn), random placements and inertias, one frame."""
+    rng = np.random.default_rng(seed)
+    made, drivers = [], []
+    for k in range(bodies):
+        kind = kinds[rng.integers(len(kinds))] if seed % 2 else kinds[(k + seed) % len(kinds)]
+        if kind == "mimic" and not drivers:
+            kind = "revolute"
+        joint = random_joint(kind, rng, drivers[rng.integers(len(drivers))] if drivers else None)
+        parent = None if k < roots else f"b{rng.integers(max(0, k - 3), k)}"
+        if kind in ONE_DOF:
+            drivers.append(f"b{k}")
+        made.append(Body(f"b{k}", parent, joint, random_placement(rng), random_inertia(rng)))
+    tool = Frame("tool", f"b{bodies - 1}", random_placement(rng))
+    return Robot(f"random{seed}", made, gravity=rng.normal(size=3) * 5, frames=[tool])
+
+
+def random_state(robot, seed=0, rates=2):
+    """q and `rates` random velocities."""
+    rng = np.random.default_rng(seed)
+    return robot.random(rng), *rng.normal(size=(rates, robot.nv))
+
+
+def complex_step(robot, f, q, dv, h=1e-30):
+    """Derivative of f(q) along the tangent vector dv (left-trivialised), exact to rounding."""
+    return np.imag(f(stepped(robot, q, 1j * h * dv))) / h
+
+
+def stepped(robot, q, dv):
+    """q ⊕ dv to first order, for infinitesimal (complex) dv: what the exponential is near zero."""
+    parts = []
+    for body, i, j in robot._moving:
+        x, d = q[i], dv[j]
+        match type(body.joint).__name__:
+            case "Spherical":
+                x = _turned(x, d)
+            case "Free":
+                turn = body.joint.pose(x, np)[0]
+                x = np.concatenate([x[:3] + turn @ d[:3], _turned(x[3:], d[3:])])
+            case "Planar":
+                c, s = np.cos(x[2]), np.sin(x[2])
+                x = x + np.array([c * d[0] - s * d[1], s * d[0] + c * d[1], d[2]])
+            case _:
+                x = x + d
+        parts.append(x)
+    return np.concatenate([np.zeros(0), *parts])
+
+
+def _turned(a, w):
+    vector, scalar = a[:3], a[3]
+    return np.concatenate([vector + (scalar * w + np.cross(vector, w)) / 2, [scalar - vector @ w / 2]])
+
+
+seeds = st.integers(0, 10**6)
+
+
+@st.composite
+def robots(draw, kinds=KINDS, most=7):
+    """Hypothesis: random robots, shrinking towards few bodies."""
+    bodies = draw(st.integers(1, most))
+    return random_robot(draw(seeds), kinds, bodies, roots=draw(st.integers(1, 2)))
