@@ -2,10 +2,10 @@
 
 import numpy as np
 from hypothesis import given
-from random_robots import complex_step, random_state, robots, seeds
 
 from closedform.maths import closed_form as cf
 from closedform.maths import energy
+from random_robots import complex_step, random_state, robots, seeds
 
 
 def assert_close(actual, expected, scale=None, ulps=1e4):

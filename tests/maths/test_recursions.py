@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 from hypothesis import given
-from random_robots import KINDS, random_robot, robots, seeds
 
 from closedform.maths.catalogue import CATALOGUE
 from closedform.model.joints import Mimic
+from random_robots import KINDS, random_robot, robots, seeds
 
 ROWS = [row for row in CATALOGUE if row.algorithms]
 

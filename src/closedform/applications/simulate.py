@@ -142,8 +142,8 @@ def right_hand_side(robot: Robot, force: Law, dynamics: Dynamics) -> Rate:
                 f"at t = {t:g} s: the mass matrix of {robot.name} is singular") from error
         if not np.all(np.isfinite(a)):
             raise ClosedformError(
-                f"at t = {t:g} s: the accelerations of {robot.name} are not finite; its mass matrix "
-                f"is singular or the motion has run away (largest |v| {np.max(np.abs(v)):.3g})")
+                f"at t = {t:g} s: accelerations of {robot.name} are not finite; its mass matrix "
+                f"is singular or the motion has run away (|v| up to {np.max(np.abs(v)):.3g})")
         return np.concatenate([coordinate_rates(robot, y[:nq], q, v), a, [v @ f]])
 
     return rate
@@ -198,11 +198,16 @@ def _quaternion_rate(y: Array, w: Array) -> Array:
 def projected(robot: Robot, q: Array) -> Array:
     """q with unit quaternions, batch axes first."""
     q = np.array(q)
-    for body in robot.bodies:
-        if isinstance(body.joint, Spherical | Free):
-            stop = robot.q_slices[body.joint_name].stop
-            q[..., stop - 4:stop] = groups.normalised(q[..., stop - 4:stop])
+    for at in _quaternions(robot).values():
+        q[..., at] = groups.normalised(q[..., at])
     return q
+
+
+def _quaternions(robot: Robot) -> dict[str, slice]:
+    """Where quaternions stand in q, by joint."""
+    stops = {body.joint_name: robot.q_slices[body.joint_name].stop for body in robot.bodies
+             if isinstance(body.joint, Spherical | Free)}
+    return {name: slice(stop - 4, stop) for name, stop in stops.items()}
 
 
 # ---------------------------------------------------------------------- running
@@ -221,9 +226,10 @@ def _integrated(rate: Rate, t: Array, y0: Array, method: Method, rtol: float, at
 def _watched(rate: Rate, t: Array, progress: bool | None,
              limit: int) -> Iterator[tuple[Rate, Callable[[], int]]]:
     """`rate` that counts its calls up to `limit` and moves a bar; and the count."""
-    shown = sys.stderr.isatty() if progress is None else progress
+    terminal = sys.stderr.isatty()
+    shown = terminal if progress is None else progress
     calls = 0
-    with Progress(console=Console(stderr=True), transient=True, disable=not shown) as bar:
+    with Progress(console=Console(stderr=True), transient=terminal, disable=not shown) as bar:
         task = bar.add_task("simulating", total=t[-1] - t[0])
 
         def watched(now: float, y: Array) -> Array:
@@ -282,13 +288,15 @@ def _answer(law: Law, t: float, q: Array, v: Array, shape: tuple[int, ...], what
 
 
 def _check_quaternions(robot: Robot, q: Array) -> None:
-    off = np.abs(q - projected(robot, q)).max(initial=0.0)
-    if not off < 1e-6:
-        raise ArgumentError(f"q0 holds a quaternion that is not of unit length: {q.tolist()}")
+    for name, at in _quaternions(robot).items():
+        length = np.linalg.norm(q[at])
+        if abs(length - 1) > 1e-6:
+            raise ArgumentError(f"q0: the quaternion of {name} must have unit length, it has "
+                                f"{length:g}")
 
 
 def _check_inertia(robot: Robot, q: Array, t: float) -> None:
-    """Refuse a mass matrix that is not positive definite, naming the joints that move for nothing."""
+    """Refuse a mass matrix that is not positive definite, naming joints that move nothing."""
     M = mass_matrix(robot, q)
     names = [name for name, at in robot.v_slices.items() for _ in range(at.start, at.stop)]
     diagonal = np.diag(M)

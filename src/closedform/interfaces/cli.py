@@ -184,9 +184,9 @@ def lint_file(file: FileArgument, as_json: JsonOption = False) -> None:
 
 
 def _finding_text(finding: Finding) -> str:
-    """`robot.urdf:12: error [rule] subject: message`, and the repair on a line of its own."""
+    """`robot.urdf:12: error: message [rule]`, and the repair on a line of its own."""
     place = f"{finding.place}: " if finding.file else ""
-    text = f"{place}{finding.level.value} [{finding.rule}] {finding.subject}: {finding.message}"
+    text = f"{place}{finding.level.value}: {finding.message} [{finding.rule}]"
     return text + (f"\n    repair: {finding.repair}" if finding.repair else "")
 
 

@@ -45,9 +45,9 @@ def _fused(program: Program) -> dict[int, int]:
     """For each sum that swallows a product used nowhere else, that product."""
     code, uses = program.code, program.uses
     result = {}
-    for place, (op, args, _) in enumerate(code):
-        if op in ("add", "sub"):
-            products = [i for i in args if code[i].op == "mul" and uses[i] == 1]
+    for place, instruction in enumerate(code):
+        if instruction.op in ("add", "sub"):
+            products = [i for i in instruction.args if code[i].op == "mul" and uses[i] == 1]
             if products:
                 result[place] = products[0]
     return result
@@ -55,7 +55,7 @@ def _fused(program: Program) -> dict[int, int]:
 
 def _step(program: Program, place: int, fused: dict[int, int]) -> Step:
     """The step of an arithmetic instruction."""
-    op, args, _ = program.code[place]
+    op, args = program.code[place].op, program.code[place].args
     if place not in fused:
         return Step(op, (place,), args)
     product = fused[place]
@@ -69,7 +69,8 @@ def _angles(program: Program) -> tuple[dict[int, list[int]], list[int]]:
     """Sine and cosine of each angle, and the angles that depend on no other sine or cosine."""
     pairs: dict[int, list[int]] = {}
     after_trig = [False] * len(program.code)
-    for place, (op, args, _) in enumerate(program.code):
+    for place, instruction in enumerate(program.code):
+        op, args = instruction.op, instruction.args
         if op in ("sin", "cos"):
             pairs.setdefault(args[0], [-1, -1])[op == "cos"] = place
             after_trig[place] = True
@@ -93,19 +94,20 @@ def _arithmetic(program: Program, fma: bool) -> Iterator[Step]:
     if early:
         yield Step("sincos", tuple(i for x in early for i in pairs[x]), tuple(early))
     done = needed | swallowed | {i for x in early for i in pairs[x]}
-    for place, (op, args, _) in enumerate(code):
-        if place in done or op in LEAVES:
+    for place, instruction in enumerate(code):
+        if place in done or instruction.op in LEAVES:
             continue
-        if op in ("sin", "cos"):
-            yield Step("sincos", tuple(pairs[args[0]]), args)
-            done.update(pairs[args[0]])
+        if instruction.op in ("sin", "cos"):
+            pair = pairs[instruction.args[0]]
+            yield Step("sincos", tuple(pair), instruction.args)
+            done.update(pair)
         else:
             yield _step(program, place, fused)
 
 
 def _with_reads(program: Program, arithmetic: Iterator[Step], columns: int) -> Iterator[Step]:
     """Before the first use of an input its entries are read, with the neighbours in the same block."""
-    places = {args: i for i, (op, args, _) in enumerate(program.code) if op == "input"}
+    places = {x.args: i for i, x in enumerate(program.code) if x.op == "input"}
     seen: set[int] = set()
     written = [Step("write", (), tuple(e.index for o in program.outputs for e in o.entries))]
     for step in (*arithmetic, *written):

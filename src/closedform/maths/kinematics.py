@@ -14,7 +14,13 @@ from typing import Any
 from closedform.arrays import Array, namespace
 from closedform.errors import ArgumentError
 from closedform.maths.arguments import checked
-from closedform.maths.spatial import crm, homogeneous, inverse_motion_transform, motion_transform, skew
+from closedform.maths.spatial import (
+    crm,
+    homogeneous,
+    inverse_motion_transform,
+    motion_transform,
+    skew,
+)
 from closedform.model.robot import Frame, Robot
 from closedform.model.segments import Segment
 

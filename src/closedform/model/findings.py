@@ -42,7 +42,7 @@ class Finding:
 
 
 def refuse_errors(findings: Iterable[Finding]) -> None:
-    """Raise the first finding that is an error, with its file and line, and say how many there are."""
+    """Raise the first error among the findings, with its place and how many there are."""
     errors = [f for f in findings if f.level is Level.ERROR]
     if errors:
         first = errors[0]

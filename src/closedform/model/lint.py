@@ -43,7 +43,7 @@ def _document_findings(document: Document) -> list[Finding]:
 
 
 def _loaded_findings(source: Path | str) -> list[Finding]:
-    """Findings about a file that is read without line numbers: it loads or not, then the robot's."""
+    """Findings about a file that is read without line numbers: why it fails, or the robot's."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ModelWarning)
@@ -60,8 +60,9 @@ def robot_findings(robot: Robot) -> list[Finding]:
     found = []
     for body in robot.bodies:
         doubts = [*_body_doubts(body, carried[body.name]), *_joint_doubts(body)]
-        found += [Finding(d.level, d.rule, f"body {body.name!r}", f"body {body.name!r}: {d.message}",
-                          d.repair, robot.source or robot.name) for d in doubts]
+        subject = f"body {body.name!r}"
+        found += [Finding(d.level, d.rule, subject, f"{subject}: {d.message}", d.repair,
+                          robot.source or robot.name) for d in doubts]
     return found
 
 
@@ -99,7 +100,8 @@ def _joint_doubts(body: Body) -> Iterator[Doubt]:
     joint = body.joint
     moves = joint.joint if isinstance(joint, Mimic) else joint
     if isinstance(moves, Prismatic) and (moves.lower is None or moves.upper is None):
-        yield Doubt(Level.INFO, "no-limits", "a prismatic joint without limits", "give lower and upper")
+        yield Doubt(Level.INFO, "no-limits", "a prismatic joint without limits",
+                    "give lower and upper")
     lower = moves.per_coordinate("lower", max(moves.nq, 1), -np.inf)
     upper = moves.per_coordinate("upper", max(moves.nq, 1), np.inf)
     for low, high in zip(lower, upper, strict=True):

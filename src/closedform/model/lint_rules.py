@@ -39,7 +39,7 @@ def inertia_doubts(mass: float, tensor: Array) -> Iterator[Doubt]:
         inertia = Inertia(mass, tensor=tensor)
         impossible = inertia.impossibility()
         if impossible is not None:
-            yield Doubt(Level.WARNING, "impossible-inertia", impossible,
+            yield Doubt(Level.ERROR, "impossible-inertia", impossible,
                         f"nearest possible: {tensor_text(inertia.nearest_possible().tensor)}")
         yield from _unit_doubts(mass, tensor)
 
@@ -49,19 +49,20 @@ def _unit_doubts(mass: float, tensor: Array) -> Iterator[Doubt]:
 
         I = ⅖ m R²,  ρ = m / (4/3 π R³)
 
-    No shape of one material has a smaller ρ for the same m and largest moment than its own density.
+    Of all shapes of a volume the ball has the smallest largest moment, so that no body of one
+    material seems denser than it is.
     """
     I = float(np.abs(np.linalg.eigvalsh(tensor)).max())
     r = math.sqrt(I / mass)
     density = mass / (4 / 3 * math.pi * (math.sqrt(2.5) * r) ** 3) if r > 1e-100 else math.inf
     if mass > HEAVY and density > DENSEST:
         yield Doubt(Level.WARNING, "mass-unit",
-                    f"mass {mass:g} kg with a radius of gyration of {r:.3g} m is denser than any metal",
+                    f"mass {mass:g} kg and radius of gyration {r:.3g} m: denser than any metal",
                     f"if the mass is in grams, it is {mass / 1000:g} kg")
     elif not SHORTEST < r < LONGEST:
         yield Doubt(Level.WARNING, "inertia-unit",
                     f"radius of gyration {r:.3g} m: mass {mass:g} kg, largest moment {I:.3g} kg m²",
-                    f"if the tensor is in kg mm² (or g mm²), multiply it by 1e-6 (1e-9)"
+                    "if the tensor is in kg mm² (or g mm²), multiply it by 1e-6 (1e-9)"
                     if r > 1 else "give the mass in kg and the tensor in kg m²")
 
 
@@ -72,13 +73,14 @@ def massless_doubt(carried: float) -> Doubt:
                      f"it moves and has no mass; the bodies it carries have {carried:.4g} kg",
                      "give it its mass, or leave it if it only stands between two joints")
     return Doubt(Level.ERROR, "massless-leaf",
-                 "it moves and neither it nor anything it carries has mass: the mass matrix is singular",
+                 "it moves, and neither it nor what it carries has mass: M is singular",
                  "give it its mass, or fix its joint")
 
 
 def limit_doubts(lower: float | None, upper: float | None) -> Iterator[Doubt]:
     if lower is not None and upper is not None and lower > upper:
-        yield Doubt(Level.ERROR, "limits-swapped", f"lower limit {lower:g} is above upper {upper:g}",
+        yield Doubt(Level.ERROR, "limits-swapped",
+                    f"lower limit {lower:g} is above the upper {upper:g}",
                     f"lower={upper:g}, upper={lower:g}")
 
 

@@ -82,7 +82,8 @@ def _limit_doubts(joint: UrdfJoint) -> Iterator[Located]:
         yield limit.line, Doubt(Level.WARNING, "no-limits", f"<limit> does not give "
                                 f"{', '.join(missing)}; URDF takes lower and upper as 0",
                                 "give " + " and ".join(missing))
-    yield from ((limit.line, doubt) for doubt in limit_doubts(limit.lower or 0.0, limit.upper or 0.0))
+    swapped = limit_doubts(limit.lower or 0.0, limit.upper or 0.0)
+    yield from ((limit.line, doubt) for doubt in swapped)
 
 
 def _massless(urdf: UrdfDocument) -> Iterator[Finding]:

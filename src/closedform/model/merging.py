@@ -35,7 +35,7 @@ def locked_robot(robot: Robot, locked: Mapping[str, Any] | Sequence[str]) -> Rob
             R, p = joint.pose(own, NUMBERS)
             body = replace(body, joint=Fixed(name=joint.name), placement=body.placement @ pose(R, p))
         bodies.append(body)
-    return merged(bodies, robot, {name for name in still})
+    return merged(bodies, robot, set(still))
 
 
 def merged(bodies: Sequence[Body], robot: Robot, names: set[str]) -> Robot:

@@ -46,11 +46,16 @@ def from_rpy(roll: float, pitch: float, yaw: float) -> Array:
 
 
 def to_rpy(R: Array) -> tuple[float, float, float]:
-    """Roll, pitch and yaw of a rotation matrix; at a pitch of ±π/2 the roll is 0."""
-    pitch = np.arctan2(-R[2, 0], np.hypot(R[0, 0], R[1, 0]))
-    if np.hypot(R[0, 0], R[1, 0]) < 1e-12:
-        return 0.0, float(pitch), float(np.arctan2(-R[0, 1], R[1, 1]))
-    return float(np.arctan2(R[2, 1], R[2, 2])), float(pitch), float(np.arctan2(R[1, 0], R[0, 0]))
+    """Roll, pitch and yaw of a rotation matrix; at a pitch of ±π/2 the yaw is 0.
+
+    The roll is read from Rz(−yaw) R, so that R comes back to rounding near ±π/2 too, where roll and
+    yaw read each for itself would not fit together.
+    """
+    c = np.hypot(R[0, 0], R[1, 0])
+    yaw = np.arctan2(R[1, 0], R[0, 0]) if c > 1e-12 else 0.0
+    sine, cosine = np.sin(yaw), np.cos(yaw)
+    roll = np.arctan2(sine * R[0, 2] - cosine * R[1, 2], cosine * R[1, 1] - sine * R[0, 1])
+    return float(roll), float(np.arctan2(-R[2, 0], c)), float(yaw)
 
 
 def basis_with_third(n: Sequence[Any]) -> Array:

@@ -156,17 +156,17 @@ def _same_length(table: Sequence[Any], given: Sequence[Any], what: str) -> None:
         raise ModelError(f"{what}: one for each of {len(table)} rows expected, got {len(given)}")
 
 
-def unknown_key(key: Any, allowed: Sequence[str]) -> str:
-    """The message for a key that is not among those allowed, with the nearest one that is."""
+def unknown(what: str, key: Any, allowed: Sequence[str]) -> str:
+    """The message for a name that is not among those allowed, with the nearest one that is."""
     near = get_close_matches(str(key), allowed, n=1)
     hint = f"did you mean {near[0]!r}?" if near else f"allowed are {', '.join(allowed)}"
-    return f"unknown key {key!r}; {hint}"
+    return f"unknown {what} {key!r}; {hint}"
 
 
 def _checked_keys(row: Mapping[str, Any], j: int, columns: tuple[str, ...]) -> dict[str, Any]:
     for key in row:
         if key not in columns + ROW_KEYS:
-            raise ModelError(f"row {j}: {unknown_key(key, columns + ROW_KEYS)}")
+            raise ModelError(f"row {j}: {unknown('key', key, columns + ROW_KEYS)}")
     return dict(row)
 
 

@@ -1,1 +1,1 @@
-"""What a computation is: recorded scalars, straight-line programs and passes from program to program."""
+"""What a computation is: recorded scalars, straight-line programs and passes between them."""

@@ -1,14 +1,15 @@
 """Recorded scalars: a graph of operations that grows while ordinary Python arithmetic runs.
 
-A recorded scalar is a node of the graph and a sign, so that a change of sign costs nothing and a − b
-and b − a are the same node. Equal nodes are stored once. Constants stay Python floats until they meet a
-recorded scalar, and these identities are used at once:
+A recorded scalar is a node of the graph and a sign, so that a change of sign costs nothing and a −
+b and b − a are the same node. Equal nodes are stored once. Constants stay Python floats until they
+meet a recorded scalar, and these identities are used at once:
 
     x·0 = 0, 0/x = 0, x·(±1) = ±x, x + 0 = x, x − x = 0, x + x = 2x, x/x = 1, c₁(c₂x) = (c₁c₂)x,
     c₁x ± c₂x = (c₁ ± c₂)x, x/c = (1/c)x, sin(−x) = −sin x, cos(−x) = cos x, sin²x + cos²x = 1.
 
-They hold for real numbers. Where x is infinite or NaN, a folded x·0 or x − x does not show it, and x/c
-may differ from IEEE's quotient in the last place; what a program says is exact for finite states.
+They hold for real numbers. Where x is infinite or NaN, a folded x·0 or x − x does not show it, and
+x/c may differ from IEEE's quotient in the last place; what a program says is exact for finite
+states.
 """
 
 from __future__ import annotations
@@ -262,7 +263,7 @@ def _number(x: Any) -> float | None:
     if isinstance(x, float | int | np.floating | np.integer):
         value = float(x)
         if value - value != 0.0:
-            raise ArgumentError(f"a recorded scalar meets the constant {value}; it has to be finite")
+            raise ArgumentError(f"a recorded scalar meets {value}; constants have to be finite")
         return value
     return None
 

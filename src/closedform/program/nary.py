@@ -1,8 +1,9 @@
 """A program with its sums and products flattened, for passes that reassociate, and the way back.
 
-A sum is a list of signed terms, a product a list of factors; both refer to values by number. A partial
-sum that only one sum uses is part of that sum, a partial product that only one product uses is part of
-that product; what is used more often stays a value of its own, so that nothing shared is lost.
+A sum is a list of signed terms, a product a list of factors; both refer to values by number. A
+partial sum that only one sum uses is part of that sum, a partial product that only one product uses
+is part of that product; what is used more often stays a value of its own, so that nothing shared is
+lost.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The scalar operations, one row each: meaning on floats, partial derivatives, symbol and cost.
 
-Inputs and constants are leaves of a program, not operations. A new operation is a new row; lowerings
-have a table of their own over the same names.
+Inputs and constants are leaves of a program, not operations. A new operation is a new row;
+lowerings have a table of their own over the same names.
 """
 
 from __future__ import annotations
@@ -20,10 +20,11 @@ Cost = Literal["mul", "add", "trig", "free"]
 class Op:
     """A scalar operation.
 
-    `value` takes and returns Python floats with IEEE meaning: it gives NaN or infinity and never raises.
-    `partials` takes the arguments as recorded scalars and gives one partial derivative for each, a
-    recorded scalar or a plain number. `parity` tells what a sign in front of the argument of a one-place
-    function does: 1 it drops (even), −1 it moves to the front (odd), 0 it has to be computed.
+    `value` takes and returns Python floats with IEEE meaning: it gives NaN or infinity and never
+    raises. `partials` takes the arguments as recorded scalars and gives one partial derivative for
+    each, a recorded scalar or a plain number. `parity` tells what a sign in front of the argument
+    of a one-place function does: 1 it drops (even), −1 it moves to the front (odd), 0 it has to be
+    computed.
     """
 
     name: str

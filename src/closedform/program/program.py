@@ -1,6 +1,7 @@
 """A program: straight-line code over scalars, each value computed once and named by its place.
 
-Value i is the result of code[i], whose arguments are earlier places. Two kinds of instruction are leaves:
+Value i is the result of code[i], whose arguments are earlier places. Two kinds of instruction are
+leaves:
 
     Instruction("input", (slot, flat index))      an entry of an input array, C order
     Instruction("const", (), value)               a positive constant
@@ -33,8 +34,9 @@ class Slot(NamedTuple):
     shape: tuple[int, ...]
 
 
-class Entry(NamedTuple):
-    """An entry of an output: sign · value of code[index], or a constant, with index −1 and sign 0."""
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """An entry of an output: sign · code[index], or a constant, with index −1 and sign 0."""
 
     index: int
     sign: int
@@ -131,7 +133,7 @@ class Program:
             yield f"{op} {args} {None if value is None else value.hex()}"
         for name, shape, entries in self.outputs:
             yield f"output {name!r} {shape}"
-            yield " ".join(f"{index}:{sign}:{constant.hex()}" for index, sign, constant in entries)
+            yield " ".join(f"{e.index}:{e.sign}:{e.constant.hex()}" for e in entries)
 
     def structure(self) -> dict[str, npt.NDArray[np.bool_]]:
         """For each output the entries that are not structurally zero."""

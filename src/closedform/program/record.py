@@ -19,12 +19,15 @@ INFIX: Mapping[str, Callable[[Any, Any], Any]] = {
 }
 
 
-def record(function: Callable[..., Any], inputs: Mapping[str, tuple[int, ...]], name: str) -> Program:
+def record(
+    function: Callable[..., Any], inputs: Mapping[str, tuple[int, ...]], name: str
+) -> Program:
     """The program of `function(*arrays)`, with one array per input, in the order of `inputs`.
 
-    The function gets object arrays of recorded scalars (an input of shape () is a scalar) and returns an
-    array, a named tuple of arrays or a dictionary of arrays. A single result is named as the program.
-    Entries that are plain numbers become constants. Nothing that is not needed for the outputs is kept.
+    The function gets object arrays of recorded scalars (an input of shape () is a scalar) and
+    returns an array, a named tuple of arrays or a dictionary of arrays. A single result is named as
+    the program. Entries that are plain numbers become constants. Nothing that is not needed for the
+    outputs is kept.
     """
     graph = Graph()
     slots = tuple(Slot(slot, tuple(shape)) for slot, shape in inputs.items())
@@ -118,7 +121,7 @@ def _live_code(graph: Graph, roots: list[int]) -> tuple[tuple[Instruction, ...],
 
 
 def replay(program: Program, arrays: Sequence[Array]) -> dict[str, Array]:
-    """The outputs of a program run on arrays of other scalars: recorded ones, or any with operators.
+    """The outputs of a program run on arrays of recorded scalars, or of others with operators.
 
     Constants enter as floats; a one-place operation is the array contract's function of that name.
     """

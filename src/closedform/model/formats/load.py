@@ -28,8 +28,9 @@ BASE = "base"
 def load(source: str | os.PathLike[str], floating: bool = False) -> Robot:
     """The robot in `source`: a path (URDF, MJCF, TOML table), a built-in's name, or XML text.
 
-    The document decides what it is, not its name: `<robot>` is URDF, `<mujoco>` MJCF. The root link is part of the
-    world, or with `floating=True` body 0 on a free joint; robots without a link for it get a massless one, `base`.
+    The document decides what it is, not its name: `<robot>` is URDF, `<mujoco>` MJCF. The root link
+    is part of the world, or with `floating=True` body 0 on a free joint; a robot without a link for
+    it gets a massless one, `base`.
     """
     found = located(source)
     if isinstance(found, Robot):
@@ -44,8 +45,8 @@ def load(source: str | os.PathLike[str], floating: bool = False) -> Robot:
     if tag(root) == "robot":
         return read_urdf(found, floating)
     file = found if isinstance(found, Path) else "the text"
-    raise FormatError(f"{file}:{root.sourceline}: the root element is <{tag(root)}>; <robot> (URDF) "
-                      "or <mujoco> (MJCF) was expected")
+    raise FormatError(f"{file}:{root.sourceline}: the root element is <{tag(root)}>; <robot> "
+                      "(URDF) or <mujoco> (MJCF) was expected")
 
 
 def located(source: str | os.PathLike[str]) -> Robot | Path | str:
@@ -64,8 +65,8 @@ def located(source: str | os.PathLike[str]) -> Robot | Path | str:
         return path
     close = difflib.get_close_matches(str(source), BUILTIN, n=1, cutoff=0.5)
     hint = f"did you mean {close[0]!r}? " if close else ""
-    raise ArgumentError(f"source: there is no file and no built-in robot {str(source)!r:.200}; {hint}"
-                        f"built-in robots are {', '.join(BUILTIN)}")
+    raise ArgumentError(f"source: there is no file and no built-in robot {str(source)!r:.200}; "
+                        f"{hint}built-in robots are {', '.join(BUILTIN)}")
 
 
 def _exists(path: Path) -> bool:
@@ -82,13 +83,13 @@ def document_root(source: Path | str) -> Element:
     content = read_bytes(source)
     document = parse_xml(content, str(source))
     if document.root is None and b"<" not in content[:1000].replace(b"\0", b""):
-        raise FormatError(f"{source}:1: no XML and not named .toml; a URDF, an MJCF or a TOML table "
-                          "was expected")
+        raise FormatError(f"{source}:1: no XML and not named .toml; a URDF, an MJCF or a TOML "
+                          "table was expected")
     return document.checked_root()
 
 
 def floated(robot: Robot) -> Robot:
-    """The robot on a free joint: a massless body `base` becomes body 0, all former roots hang on it."""
+    """The robot on a massless body `base` with a free joint, body 0; former roots hang on it."""
     if robot.is_floating:
         raise ModelError(f"floating=True, but {robot.name} already has a floating base")
     moved = [f for f in robot.frames if f.body is None]

@@ -21,6 +21,7 @@ import numpy as np
 
 from closedform.arrays import Array
 from closedform.errors import FormatError, MissingDependency, ModelError
+from closedform.model.formats.urdf import base_joint
 from closedform.model.formats.xml import read_xml, tag
 from closedform.model.inertia import Inertia
 from closedform.model.joints import (
@@ -112,7 +113,8 @@ def _chain(model: Any, b: int, freed: bool) -> Iterator[tuple[int | None, Body]]
     placement = _placement(model.body_pos[b], model.body_quat[b])
     numbers = [int(model.body_jntadr[b]) + i for i in range(int(model.body_jntnum[b]))]
     if freed:
-        yield None, Body(name, None, Free(name="root"), inertia=_inertia(model, b))
+        root = base_joint({model.joint(j).name for j in range(model.njnt)})
+        yield None, Body(name, None, root, inertia=_inertia(model, b))
         return
     for j in numbers:
         joint, pre, post = _joint(model, j)

@@ -11,7 +11,8 @@
     com = [0.1, 0, 0]
     tensor = [0.1, 0, 0, 0.2, 0, 0.2]     # xx xy xz yy yz zz, or three rows
 
-`[base]` is the inertia of the root link, used when the robot is read as floating.
+`[base]` is the inertia of the root link, used when the robot is read as floating. A row of a fixed
+body with `merge = true` is part of its parent and stays as a frame.
 """
 
 from __future__ import annotations
@@ -27,9 +28,11 @@ from typing import Any
 from closedform.arrays import Array, exact_or_float
 from closedform.errors import FormatError, ModelError
 from closedform.model import joints
+from closedform.model.formats.urdf import base_joint
 from closedform.model.formats.xml import read_bytes
 from closedform.model.inertia import Inertia
-from closedform.model.joints import Free, Joint, Mimic
+from closedform.model.joints import Joint, Mimic
+from closedform.model.merging import merged
 from closedform.model.pose import pose
 from closedform.model.robot import STANDARD_GRAVITY, Body, Frame, Robot
 from closedform.model.tables import (
@@ -40,7 +43,7 @@ from closedform.model.tables import (
     from_screws,
     from_standard_dh,
     rotation_about,
-    unknown_key,
+    unknown,
 )
 
 ANGLES = ("alpha", "theta", "gamma", "rpy", "lower", "upper", "velocity")
@@ -54,7 +57,7 @@ SHAPES: dict[str, tuple[str, ...]] = {
 MIMIC = ("of", "ratio", "offset")
 DH_EXTRAS = ("antecedent", "name", "joint_name", *LIMITS, *INERTIA)
 SCREW_KEYS = ("screw", "home", *PLACE, *DH_EXTRAS)
-BODY_KEYS = ("name", "parent", "joint", "joint_name", "mimic", *PLACE, *INERTIA, *LIMITS,
+BODY_KEYS = ("name", "parent", "joint", "joint_name", "mimic", "merge", *PLACE, *INERTIA, *LIMITS,
              "axis", "axis1", "axis2", "normal", "point", "pitch")
 TOP_KEYS = ("name", "convention", "gravity", "source", "rows", "frames", "base")
 PI = re.compile(r"([+-]?)\s*(?:(\d+(?:\.\d*)?)\s*\*\s*)?pi\s*(?:/\s*(\d+(?:\.\d*)?))?")
@@ -100,7 +103,10 @@ def _robot(data: Mapping[str, Any]) -> Robot:
     if base is not None:
         frames.insert(0, Frame(base[0], None))
     name, source = _text(data, "name", "robot"), _text(data, "source", "")
-    return Robot(name, robot.bodies, data.get("gravity", STANDARD_GRAVITY), frames, source)
+    gravity = data.get("gravity", STANDARD_GRAVITY)
+    whole = Robot(name, robot.bodies, gravity, frames, source)
+    parts = {row["name"] for row in rows if row.get("merge")}
+    return merged(whole.bodies, whole, parts) if parts else whole
 
 
 def _on_free_base(robot: Robot, data: Mapping[str, Any]) -> Robot:
@@ -108,7 +114,8 @@ def _on_free_base(robot: Robot, data: Mapping[str, Any]) -> Robot:
     if robot.is_floating:
         raise ModelError(f"{robot.name} has a free root already; read it without floating")
     name, inertia = _base(data) or ("base", Inertia())
-    bodies = [Body(name, None, Free(name="root"), inertia=inertia)]
+    joint = base_joint({b.joint_name for b in robot.bodies})
+    bodies = [Body(name, None, joint, inertia=inertia)]
     bodies += [replace(b, parent=b.parent or name) for b in robot.bodies]
     frames = [replace(f, body=f.body or name) for f in robot.frames if f.name != name]
     return Robot(robot.name, bodies, robot.gravity, frames, robot.source)
@@ -180,6 +187,9 @@ def _joint(row: Mapping[str, Any], where: str) -> Joint:
         missing = [key for key in SHAPES[kind] if key not in row and key != "point"]
         if missing:
             raise ModelError(f"{where}: a {kind} joint needs {', '.join(missing)}")
+    if row.get("merge", False) not in ((False, True) if kind == "fixed" else (False,)):
+        raise ModelError(f"{where}, merge: true or false of a fixed joint expected, "
+                         f"not {row['merge']!r} of a {kind} one")
     keywords = {key: row[key] for key in LIMITS if key in row}
     try:
         joint: Joint = getattr(joints, kind.capitalize())(**shape)
@@ -201,7 +211,7 @@ def _mimic(joint: Joint, given: Any) -> Mimic:
 def _known(row: Mapping[str, Any], allowed: tuple[str, ...], where: str) -> None:
     for key in row:
         if key not in allowed:
-            raise ModelError(f"{where}: {unknown_key(key, allowed)}")
+            raise ModelError(f"{where}: {unknown('key', key, allowed)}")
 
 
 def _tables(data: Mapping[str, Any], key: str) -> list[Mapping[str, Any]]:

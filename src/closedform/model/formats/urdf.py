@@ -30,14 +30,14 @@ BASE_JOINT = "root_joint"
 def read_urdf(source: Path | str, floating: bool = False) -> Robot:
     """The robot of a URDF file (a Path) or text (a str).
 
-    The root link is part of the world, or with `floating` body 0 on a free joint. Bodies come depth first, siblings
-    in the file's order of joints.
+    The root link is part of the world, or with `floating` body 0 on a free joint. Bodies come
+    depth first, siblings in the file's order of joints.
     """
     urdf = read_urdf_document(source)
     faults = (*urdf.faults, *tree_faults(urdf))
     refuse_errors(faults)
     try:
-        with np.errstate(over="ignore", invalid="ignore"):  # what overflows is refused by its result
+        with np.errstate(over="ignore", invalid="ignore"):  # overflow is refused by its result
             robot = _Assembly(urdf).robot(floating)
     except ModelError as error:
         raise FormatError(f"{urdf.file}:{urdf.line}: {error}") from error
@@ -70,8 +70,8 @@ class _Assembly:
         for joint in depth_first(urdf, root):
             self.add(joint)
         if not self.records:
-            raise ModelError("no joint moves, so that all links are part of the world; load it with "
-                             "floating=True")
+            raise ModelError("no joint moves, so that all links are part of the world; load it "
+                             "with floating=True")
         bodies = [Body(name, parent, joint, placement, self.inertia[name])
                   for name, (parent, joint, placement) in self.records.items()]
         twice = [b.name for b in bodies if b.parent == root and isinstance(b.joint, Free)]
@@ -93,7 +93,7 @@ class _Assembly:
             self.add_frame(joint.child, body, placement @ pose(R, p))
 
     def held_at(self, joint: UrdfJoint) -> float | None:
-        """The coordinate at which a joint stays: fixed ones and what mimics them; None if it moves."""
+        """Where a joint stays, if it is fixed or mimics a fixed one; None if it moves."""
         *followers, last = mimic_chain(self.joints, joint)
         if last.kind != "fixed":
             return None

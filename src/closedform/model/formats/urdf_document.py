@@ -1,7 +1,7 @@
 """A URDF file as records with line numbers: one reading for `load` and for `lint`.
 
-Reading never stops at a fault: every fault becomes a `Finding` of level ERROR, and what is missing gets
-its default, so that all faults of a file are found at once.
+Reading never stops at a fault: every fault becomes a `Finding` of level ERROR, and what is
+missing gets its default, so that all faults of a file are found at once.
 """
 
 from __future__ import annotations
@@ -125,8 +125,8 @@ def urdf_document(document: Document) -> UrdfDocument:
     if root is None:
         return UrdfDocument("", file, None, (), (), document.findings)
     if tag(root) != "robot":
-        fault = Finding(Level.ERROR, "no-urdf", "document",
-                        f"a URDF has the root element <robot>, not <{tag(root)}>", "", file, line(root))
+        message = f"a URDF has the root element <robot>, not <{tag(root)}>"
+        fault = Finding(Level.ERROR, "no-urdf", "document", message, "", file, line(root))
         return UrdfDocument("", file, line(root), (), (), (fault,))
     xacro = next((e for e in root.iter() if e.prefix == "xacro" or "xacro" in _space(e)), None)
     if xacro is not None:
@@ -257,8 +257,8 @@ class _Reader:
     def not_negative(self, element: Element | None, attribute: str) -> float | None:
         value = None if element is None else self.number(element, attribute, None)
         if element is not None and value is not None and value < 0:
-            self.fault(element, "bad-number", f"{attribute} of <{tag(element)}> must not be negative, "
-                       f"got {value!r}")
+            self.fault(element, "bad-number",
+                       f"{attribute} of <{tag(element)}> must not be negative, got {value!r}")
             return None
         return value
 

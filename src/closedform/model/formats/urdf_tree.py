@@ -1,4 +1,4 @@
-"""The tree of a URDF: what must hold for its links and joints to be one, and the order to walk it."""
+"""The tree of a URDF: what must hold for its links and joints, and the order to walk them."""
 
 from __future__ import annotations
 
@@ -75,18 +75,20 @@ def mimic_faults(urdf: UrdfDocument) -> list[Finding]:
         subject, line = f"joint {joint.name!r}", joint.mimic.line
         last = mimic_chain(joints, joint)[-1]
         if of not in joints:
-            found.append(Finding(Level.WARNING, "lost-mimic", subject, f"{subject}: it mimics {of!r}, "
-                                 "which is no joint, and so moves by itself",
+            message = f"{subject}: it mimics {of!r}, which is no joint, and so moves by itself"
+            found.append(Finding(Level.WARNING, "lost-mimic", subject, message,
                                  "name a joint of this file", urdf.file, line))
         elif joint.kind not in ONE_COORDINATE:
             found.append(_fault(urdf, "lost-mimic", subject, f"a {joint.kind} joint cannot mimic",
                                 "only joints with one coordinate can", line))
         elif _mimics(last) in joints:
-            found.append(_fault(urdf, "mimic-circle", subject, "its mimics follow each other in a "
-                                f"circle, or over more than {MAX_MIMICS} joints", "let one of them move by itself", line))
+            message = f"mimics go in a circle, or on over more than {MAX_MIMICS} joints"
+            found.append(_fault(urdf, "mimic-circle", subject, message,
+                                "let one of them move by itself", line))
         elif joints[of].kind not in (*ONE_COORDINATE, "fixed"):
-            found.append(_fault(urdf, "lost-mimic", subject, f"it mimics {of!r}, a {joints[of].kind} "
-                                "joint", "mimic a joint with one coordinate", line))
+            message = f"it mimics {of!r}, a {joints[of].kind} joint"
+            found.append(_fault(urdf, "lost-mimic", subject, message,
+                                "mimic a joint with one coordinate", line))
     return found
 
 
@@ -113,8 +115,8 @@ def _unknown_links(urdf: UrdfDocument) -> Iterator[Finding]:
         for role, name in (("parent", joint.parent), ("child", joint.child)):
             if name and name not in known:
                 yield _fault(urdf, "unknown-link", f"joint {joint.name!r}",
-                             f"its {role} {name!r} is no link of the file", "add or rename the link",
-                             joint.line)
+                             f"its {role} {name!r} is no link of the file",
+                             "add or rename the link", joint.line)
 
 
 def _second_parents(urdf: UrdfDocument) -> Iterator[Finding]:
@@ -123,8 +125,8 @@ def _second_parents(urdf: UrdfDocument) -> Iterator[Finding]:
         other = first.setdefault(joint.child, joint)
         if joint.child and other is not joint:
             yield _fault(urdf, "closed-loop", f"link {joint.child!r}",
-                         f"it is the child of two joints, {other.name!r} and {joint.name!r}: a closed "
-                         "loop", "cut the loop: keep one of the two joints", joint.line)
+                         f"it is the child of two joints, {other.name!r} and {joint.name!r}: a "
+                         "closed loop", "cut the loop: keep one of the two joints", joint.line)
 
 
 def _roots(urdf: UrdfDocument) -> Iterator[Finding]:
@@ -133,8 +135,8 @@ def _roots(urdf: UrdfDocument) -> Iterator[Finding]:
     if len(roots) > 1:
         shown = ", ".join(repr(link.name) for link in roots[:20])
         yield _fault(urdf, "disconnected", f"robot {urdf.name!r}",
-                     f"{len(roots)} links have no parent: {shown}", "connect them by joints to one root",
-                     roots[1].line)
+                     f"{len(roots)} links have no parent: {shown}",
+                     "connect them by joints to one root", roots[1].line)
     names = [link.name for link in roots]
     reached = {*names, *(joint.child for joint in depth_first(urdf, *names))}
     parent = {joint.child: joint.parent for joint in reversed(urdf.joints)}

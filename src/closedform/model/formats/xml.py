@@ -1,4 +1,4 @@
-"""XML read safely: no entities, no network, bounded size and depth, a line number for every fault."""
+"""XML read safely: no entities, no network, bounded size and depth, a line for every fault."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def read_bytes(path: Path) -> bytes:
     except (OSError, ValueError) as error:  # ValueError: a null character in the path
         raise FormatError(f"{path}: cannot be read as a robot's file: {error}") from error
     if len(content) > MAX_BYTES:
-        raise FormatError(f"{path}: larger than {MAX_BYTES // 2**20} MB, the limit for a robot's file")
+        raise FormatError(f"{path}: larger than {MAX_BYTES // 2**20} MB, the limit for a file")
     return content
 
 

@@ -1,0 +1,101 @@
+"""Steps of a program as straight-line IR, whatever the width and wherever the numbers lie."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+
+from closedform.lowerings.llvm_ir import OPERATIONS, Emitter, Lanes
+from closedform.lowerings.schedule import Step
+from closedform.lowerings.sincos import sincos_of_all
+from closedform.program.program import Program
+
+PACK = 8
+"""Angles that scalar code takes in one register: inverse dynamics of an arm 64 → 50 ns."""
+
+
+class Memory(Protocol):
+    """How inputs and outputs are reached: all that differs between scalar code, lanes and a GPU's threads."""
+
+    def read(self, array: int, index: int, count: int) -> Sequence[str]:
+        """`count` entries of an input."""
+
+    def write(self, array: int, index: int, values: Sequence[str], constant: bool) -> None:
+        """Consecutive entries of an output; `constant` when they are all literals."""
+
+
+class Body:
+    """Writes steps into a function, and remembers the names of their values."""
+
+    def __init__(self, program: Program, e: Emitter, memory: Memory,
+                 scratch: str, slots: Mapping[int, int]) -> None:
+        self.program, self.e, self.memory = program, e, memory
+        self.scratch, self.slots = scratch, slots
+        self.values: dict[int, str] = {}
+
+    def run(self, steps: Sequence[Step]) -> None:
+        for step in steps:
+            if step.op == "write":
+                self._write(step)
+                continue
+            if step.op == "read":
+                results = self.memory.read(step.array, step.index, len(step.results))
+            elif step.op == "sincos":
+                results = self._sincos([self.value(i) for i in step.args])
+            else:
+                results = [OPERATIONS[step.op](self.e, *(self.value(i) for i in step.args))]
+            for place, value in zip(step.results, results, strict=True):
+                self.values[place] = value
+                if place in self.slots:
+                    self.e.store(value, self.scratch, self.slots[place] * self.e.lanes.bytes)
+
+    def value(self, place: int) -> str:
+        """A value computed here, waiting in the scratch memory, or constant."""
+        if place not in self.values:
+            constant = self.program.code[place].value
+            self.values[place] = (
+                self.e.number(constant) if constant is not None
+                else self.e.load(self.scratch, self.slots[place] * self.e.lanes.bytes))
+        return self.values[place]
+
+    def _write(self, step: Step) -> None:
+        entries = self.program.outputs[step.array].entries[step.index:step.index + len(step.args)]
+        values = []
+        for entry in entries:
+            if entry.index < 0:
+                values.append(self.e.number(entry.constant))
+            else:
+                value = self.value(entry.index)
+                values.append(self.e.negate(value) if entry.sign < 0 else value)
+        self.memory.write(step.array, step.index, values, all(e.index < 0 for e in entries))
+
+    def _sincos(self, angles: Sequence[str]) -> list[str]:
+        if self.e.lanes.width > 1:
+            pairs = sincos_of_all([self.e] * len(angles), angles)
+            return [value for pair in pairs for value in pair]
+        packs = [self._packed(angles[k:k + PACK]) for k in range(0, len(angles), PACK)]
+        results = sincos_of_all([e for e, _ in packs], [x for _, x in packs])
+        values: list[str] = []
+        for k, ((e, _), (sines, cosines)) in enumerate(zip(packs, results, strict=True)):
+            for lane in range(min(PACK, len(angles) - PACK * k)):
+                values += [self._lane(e, sines, lane), self._lane(e, cosines, lane)]
+        return values
+
+    def _packed(self, angles: Sequence[str]) -> tuple[Emitter, str]:
+        """A register with the angles in its lanes, and zeros."""
+        kind, fma = self.e.lanes.kind, self.e.lanes.fma
+        width = 1 << (len(angles) - 1).bit_length()
+        e = Emitter(self.e.function, Lanes(kind, width, fma))
+        if width == 1:
+            return e, angles[0]
+        register = "zeroinitializer"
+        for lane, x in enumerate(angles):
+            register = e.function.let(
+                f"insertelement {e.lanes.type} {register}, {kind} {x}, i32 {lane}")
+        return e, register
+
+    @staticmethod
+    def _lane(e: Emitter, register: str, lane: int) -> str:
+        if e.lanes.width == 1:
+            return register
+        return e.function.let(f"extractelement {e.lanes.type} {register}, i32 {lane}")

@@ -1,0 +1,231 @@
+"""The two functions of a program on a CPU, as IR: one state, and many states in SIMD lanes.
+
+    void kernel(const T *in0, ..., T *out0, ...)
+    void batch(int64_t n, const T *in0, int64_t in0_stride, ..., T *out0, int64_t out0_stride, ...)
+
+T is double or float; arrays are contiguous and in C order within a state, a stride is the number of bytes
+from one state to the next (0 for an input that all states share). Inputs and outputs do not overlap, and
+neither function allocates: what waits between the pieces of a large program is on the stack.
+
+`batch` takes `width` states at once from row-major memory and transposes in registers. The last block
+overlaps the one before it; fewer states than lanes go one by one through `kernel`, which is an import.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from closedform.lowerings.body import Body
+from closedform.lowerings.llvm_ir import BYTES, Emitter, Function, Lanes, Module
+from closedform.lowerings.schedule import Step, pieces, steps, waiting_places
+from closedform.lowerings.sincos import add_repair
+from closedform.program.program import Program
+
+BATCH_STACK = 1 << 18
+"""Bytes of scratch above which `batch` calls `kernel` for every state: threads can have small stacks."""
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Scalar memory: entry k of an array lies k numbers behind its pointer."""
+
+    e: Emitter
+
+    def read(self, array: int, index: int, count: int) -> Sequence[str]:
+        size = BYTES[self.e.lanes.kind]
+        return [self.e.load(f"%in{array}", (index + k) * size) for k in range(count)]
+
+    def write(self, array: int, index: int, values: Sequence[str], constant: bool) -> None:
+        kind, size = self.e.lanes.kind, BYTES[self.e.lanes.kind]
+        if len(values) == 1:
+            self.e.store(values[0], f"%out{array}", index * size)
+            return
+        place = self.e.function.offset(f"%out{array}", index * size)
+        elements = ", ".join(f"{kind} {x}" for x in values)
+        self.e.function.line(
+            f"store <{len(values)} x {kind}> <{elements}>, ptr {place}, align {size}")
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Row-major memory of several states: a block of entries is read or written and transposed."""
+
+    e: Emitter
+
+    def read(self, array: int, index: int, count: int) -> Sequence[str]:
+        rows = [self._load(row, count) for row in self._rows(f"in{array}", index)]
+        return self._transposed(rows)[:count]
+
+    def write(self, array: int, index: int, values: Sequence[str], constant: bool) -> None:
+        width, kind = self.e.lanes.width, self.e.lanes.kind
+        if constant:
+            lanes = [x.removeprefix(f"splat ({kind} ").removesuffix(")") for x in values]
+            lanes += lanes[:1] * (width - len(lanes))
+            rows = ["<" + ", ".join(f"{kind} {x}" for x in lanes) + ">"] * width
+        else:
+            rows = self._transposed([*values, *["zeroinitializer"] * (width - len(values))])
+        for place, row in zip(self._rows(f"out{array}", index), rows, strict=True):
+            self._store(row, place, len(values))
+
+    def _rows(self, array: str, index: int) -> list[str]:
+        """Where the entry of each state lies."""
+        f = self.e.function
+        places = [f.offset(f"%{array}", index * BYTES[self.e.lanes.kind])]
+        for _ in range(self.e.lanes.width - 1):
+            places.append(f.offset(places[-1], f"%{array}.stride"))
+        return places
+
+    def _mask(self, count: int) -> str:
+        return "<" + ", ".join(f"i1 {int(k < count)}" for k in range(self.e.lanes.width)) + ">"
+
+    def _load(self, place: str, count: int) -> str:
+        lanes, f, align = self.e.lanes, self.e.function, BYTES[self.e.lanes.kind]
+        if count == lanes.width:
+            return self.e.load(place, align=align)
+        name, t, m = f"@llvm.masked.load.{lanes.suffix}.p0", lanes.type, lanes.of("i1")
+        f.module.declarations[f"declare {t} {name}(ptr, i32, {m}, {t})"] = None
+        return f.let(f"call {t} {name}(ptr {place}, i32 {align}, {m} {self._mask(count)}, "
+                     f"{t} zeroinitializer)")
+
+    def _store(self, value: str, place: str, count: int) -> None:
+        lanes, f, align = self.e.lanes, self.e.function, BYTES[self.e.lanes.kind]
+        if count == lanes.width:
+            self.e.store(value, place, align=align)
+            return
+        name, t, m = f"@llvm.masked.store.{lanes.suffix}.p0", lanes.type, lanes.of("i1")
+        f.module.declarations[f"declare void {name}({t}, ptr, i32, {m})"] = None
+        f.line(f"call void {name}({t} {value}, ptr {place}, i32 {align}, {m} {self._mask(count)})")
+
+    def _transposed(self, rows: Sequence[str]) -> list[str]:
+        """A square of registers with rows and columns exchanged: log₂(width) rounds of shuffles."""
+        f, lanes, current = self.e.function, self.e.lanes, list(rows)
+        step = 1
+        while step < lanes.width:
+            following = list(current)
+            for i in (i for i in range(lanes.width) if not i & step):
+                for target, shift in ((i, 0), (i + step, step)):
+                    mask = ", ".join(
+                        f"i32 {lanes.width + k - step + shift if k & step else k + shift}"
+                        for k in range(lanes.width))
+                    following[target] = f.let(
+                        f"shufflevector {lanes.type} {current[i]}, {lanes.type} {current[i + step]}, "
+                        f"<{lanes.width} x i32> <{mask}>")
+            current, step = following, 2 * step
+        return current
+
+
+def _arrays(program: Program) -> list[str]:
+    return ([f"in{k}" for k in range(len(program.inputs))]
+            + [f"out{k}" for k in range(len(program.outputs))])
+
+
+def scalar_module(program: Program, lanes: Lanes) -> Module:
+    """`kernel`, for lanes of width 1."""
+    module = Module()
+    parts = pieces(steps(program, lanes.fma, columns=1))
+    slots, count = waiting_places(parts)
+    arguments = ", ".join(f"ptr noalias %{a}" for a in _arrays(program))
+    main = Function(module)
+    scratch = main.allocate(count * lanes.bytes) if count else "null"
+    if len(parts) == 1:
+        e = Emitter(main, lanes)
+        Body(program, e, Rows(e), scratch, slots).run(parts[0])
+    else:
+        given = ", ".join(f"ptr %{a}" for a in _arrays(program))
+        for k, part in enumerate(parts):
+            piece = Function(module)
+            e = Emitter(piece, lanes)
+            Body(program, e, Rows(e), "%scratch", slots).run(part)
+            piece.finish(f"internal void @piece{k}({arguments}, ptr noalias %scratch)", "#1")
+            main.line(f"call void @piece{k}({given}, ptr {scratch})")
+    main.finish(f"dso_local void @kernel({arguments})")
+    _add_repair_if_needed(module, program, lanes)
+    return module
+
+
+def _add_repair_if_needed(module: Module, program: Program, lanes: Lanes) -> None:
+    if any(x.op in ("sin", "cos") for x in program.code):
+        add_repair(module, lanes.kind)
+
+
+def batch_module(program: Program, lanes: Lanes) -> Module:
+    """`batch`, for lanes of the target's width."""
+    module = Module()
+    parts = pieces(steps(program, lanes.fma, columns=lanes.width))
+    slots, count = waiting_places(parts)
+    main = Function(module)
+    if lanes.width == 1 or count * lanes.bytes > BATCH_STACK:
+        _loop_of_single_states(program, main)
+    else:
+        _loop_of_blocks(program, main, lanes, parts, slots, count)
+        _add_repair_if_needed(module, program, lanes)
+    arguments = ", ".join(f"ptr noalias %{a}.base, i64 %{a}.stride" for a in _arrays(program))
+    main.finish(f"dso_local void @batch(i64 %n, {arguments})")
+    return module
+
+
+def _loop_of_single_states(program: Program, f: Function) -> None:
+    """kernel(state) for all n states."""
+    f.line("%some = icmp sgt i64 %n, 0")
+    f.line("br i1 %some, label %one, label %done")
+    _single_states(program, f, entered_from="start")
+    f.label("done")
+
+
+def _single_states(program: Program, f: Function, entered_from: str) -> None:
+    """The loop `one`, which goes on to `done`."""
+    f.label("one")
+    f.line(f"%k = phi i64 [ 0, %{entered_from} ], [ %k.next, %one ]")
+    kernel = f.imported("kernel")
+    places = []
+    for a in _arrays(program):
+        shift = f.let(f"mul i64 %k, %{a}.stride")
+        places.append(f"ptr {f.offset(f'%{a}.base', shift)}")
+    f.line(f"call void {kernel}({', '.join(places)})")
+    f.line("%k.next = add i64 %k, 1")
+    f.line("%k.more = icmp slt i64 %k.next, %n")
+    f.line("br i1 %k.more, label %one, label %done")
+
+
+def _loop_of_blocks(program: Program, f: Function, lanes: Lanes, parts: Sequence[Sequence[Step]],
+                    slots: dict[int, int], count: int) -> None:
+    """All n states, `width` at a time, the last block moved back so that it ends at n."""
+    scratch = f.allocate(count * lanes.bytes) if count else "null"
+    f.line(f"%last = sub i64 %n, {lanes.width}")
+    f.line("%enough = icmp sge i64 %last, 0")
+    f.line("br i1 %enough, label %loop, label %few")
+    f.label("few")
+    f.line("%some = icmp sgt i64 %n, 0")
+    f.line("br i1 %some, label %one, label %done")
+    _single_states(program, f, entered_from="few")
+    f.label("loop")
+    f.line("%i = phi i64 [ 0, %start ], [ %i.next, %latch ]")
+    f.line("%over = icmp sgt i64 %i, %last")
+    f.line("%row = select i1 %over, i64 %last, i64 %i")
+    for a in _arrays(program):
+        shift = f.let(f"mul i64 %row, %{a}.stride")
+        f.line(f"%{a} = getelementptr i8, ptr %{a}.base, i64 {shift}")
+    e = Emitter(f, lanes)
+    if len(parts) == 1:
+        Body(program, e, Columns(e), scratch, slots).run(parts[0])
+    else:
+        _call_pieces(program, f, lanes, parts, slots, scratch)
+    f.line("br label %latch")
+    f.label("latch")
+    f.line(f"%i.next = add i64 %i, {lanes.width}")
+    f.line("%i.more = icmp slt i64 %i.next, %n")
+    f.line("br i1 %i.more, label %loop, label %done")
+    f.label("done")
+
+
+def _call_pieces(program: Program, f: Function, lanes: Lanes, parts: Sequence[Sequence[Step]],
+                 slots: dict[int, int], scratch: str) -> None:
+    arguments = ", ".join(f"ptr noalias %{a}, i64 %{a}.stride" for a in _arrays(program))
+    given = ", ".join(f"ptr %{a}, i64 %{a}.stride" for a in _arrays(program))
+    for k, part in enumerate(parts):
+        piece = Function(f.module)
+        e = Emitter(piece, lanes)
+        Body(program, e, Columns(e), "%scratch", slots).run(part)
+        piece.finish(f"internal void @piece{k}({arguments}, ptr noalias %scratch)", "#1")
+        f.line(f"call void @piece{k}({given}, ptr {scratch})")

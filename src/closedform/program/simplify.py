@@ -1,0 +1,93 @@
+"""Passes that lower a program's count of operations and keep its value.
+
+Each rule is an identity of real numbers; it rounds differently in the last places. A rule is kept
+where it helps and undone where it does not, so that no program gets more expensive.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from closedform.program.angles import add_angles, angle_pairs
+from closedform.program.factoring import factor_sums
+from closedform.program.nary import Flat
+from closedform.program.program import Program
+from closedform.program.sharing import share_products, share_sums
+
+ROUNDS = 8
+"""Rules make room for each other; so many times they are gone through at most."""
+
+
+@dataclass(frozen=True)
+class Rule:
+    """An identity and what it does: from a program to candidates for a cheaper one."""
+
+    name: str
+    identity: str
+    candidates: Callable[[Program], Iterable[Program]]
+
+
+class Simplified(NamedTuple):
+    """The cheaper program, and how many operations each rule saved."""
+
+    program: Program
+    saved: Mapping[str, int]
+
+
+def simplify(
+    program: Program, rules: Sequence[Rule] | None = None, trig_cost: float = 0.0
+) -> Simplified:
+    """The program after the rules, again and again until none of them helps.
+
+    What counts is multiplications + additions + trig_cost · (sines and cosines), then the number of
+    instructions when products are fused into sums. A sine costs about 12 instructions to compute;
+    with trig_cost = 0 they are free, as counts of robot dynamics are usually given.
+    """
+    def cost(p: Program) -> tuple[float, int]:
+        return p.operations.total + trig_cost * p.operations.trig, p.operations.instructions
+
+    rules = RULES if rules is None else rules
+    saved = {rule.name: 0 for rule in rules}
+    for _ in range(ROUNDS):
+        before = cost(program)
+        for rule in rules:
+            total = program.operations.total
+            for candidate in rule.candidates(program):
+                if cost(candidate) < cost(program):
+                    program = candidate
+            saved[rule.name] += total - program.operations.total
+        if cost(program) == before:
+            break
+    return Simplified(program, saved)
+
+
+def _rewriting(*passes: Callable[[Flat], None]) -> Callable[[Program], Iterable[Program]]:
+    """Candidates by passes over the flattened form, one after the other."""
+
+    def candidates(program: Program) -> Iterable[Program]:
+        flat = Flat(program)
+        for rewrite in passes:
+            rewrite(flat)
+        yield flat.to_program()
+
+    return candidates
+
+
+def _turning(program: Program) -> Iterable[Program]:
+    """Candidates with one more sum of angles each; a candidate that helps is built upon."""
+    for angles in angle_pairs(Flat(program)):
+        flat = Flat(program)
+        add_angles(flat, angles)
+        yield flat.to_program()
+
+
+REGROUP = Rule("regroup", "(a + b·c) + d = (a + d) + b·c", _rewriting())
+FACTOR = Rule("factor", "a·b + a·c = a·(b + c)", _rewriting(factor_sums))
+SHARE_PRODUCTS = Rule("share products", "(a·b)·c, (a·d)·b: a·b once", _rewriting(share_products))
+SHARE_SUMS = Rule("share sums", "(a + b) + c, (a + d) + b: a + b once", _rewriting(share_sums))
+ADD_ANGLES = Rule("add angles", "cos x cos y − sin x sin y = cos(x + y)", _turning)
+
+RULES: tuple[Rule, ...] = (REGROUP, ADD_ANGLES, FACTOR, SHARE_PRODUCTS, SHARE_SUMS)
+"""All rules, in the order they are tried."""
