@@ -1,4 +1,4 @@
-"""Random robots with every joint kind, seeded; and the two ways to differentiate that the tests lean on."""
+"""Random robots with every joint kind, seeded; and the complex step that the tests lean on."""
 
 from __future__ import annotations
 
@@ -66,8 +66,11 @@ def random_joint(kind, rng, driver=None):
                  offset=rng.uniform(-1, 1))
 
 
-def random_robot(seed, kinds=KINDS, bodies=6, roots=1):
-    """A tree of `bodies` bodies (at least one of every kind in turn), random placements and inertias, one frame."""
+def random_robot(seed, kinds=KINDS, bodies=6, roots=1, spread=3):
+    """A tree of `bodies` bodies with random joints, placements and inertias, and one frame.
+
+    Even seeds take the kinds in turn, odd ones at random.
+    """
     rng = np.random.default_rng(seed)
     made, drivers = [], []
     for k in range(bodies):
@@ -75,7 +78,7 @@ def random_robot(seed, kinds=KINDS, bodies=6, roots=1):
         if kind == "mimic" and not drivers:
             kind = "revolute"
         joint = random_joint(kind, rng, drivers[rng.integers(len(drivers))] if drivers else None)
-        parent = None if k < roots else f"b{rng.integers(max(0, k - 3), k)}"
+        parent = None if k < roots else f"b{rng.integers(max(0, k - spread), k)}"
         if kind in ONE_DOF:
             drivers.append(f"b{k}")
         made.append(Body(f"b{k}", parent, joint, random_placement(rng), random_inertia(rng)))
@@ -116,7 +119,8 @@ def stepped(robot, q, dv):
 
 def _turned(a, w):
     vector, scalar = a[:3], a[3]
-    return np.concatenate([vector + (scalar * w + np.cross(vector, w)) / 2, [scalar - vector @ w / 2]])
+    turned = vector + (scalar * w + np.cross(vector, w)) / 2
+    return np.concatenate([turned, [scalar - vector @ w / 2]])
 
 
 seeds = st.integers(0, 10**6)

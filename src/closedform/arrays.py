@@ -1,9 +1,9 @@
 """The array contract: one source of mathematics for floats, complex numbers and foreign scalars.
 
 `namespace(q)` answers with the few functions that operators, `.T` and indexing do not cover:
-`sin, cos, sqrt, sign, stack, concatenate, array, zeros, eye, solve`. NumPy arrays of numbers get NumPy's;
-object arrays (recorded expressions, SymPy, mpmath, CasADi scalars) get the same functions element by
-element; an array of another library answers for itself through `__array_namespace__`.
+`sin, cos, sqrt, sign, stack, concatenate, array, zeros, eye, solve`. NumPy arrays of numbers get
+NumPy's; object arrays (recorded expressions, SymPy, mpmath, CasADi scalars) get the same functions
+element by element; an array of another library answers for itself through `__array_namespace__`.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Array = Any
 
 
 def namespace(*arrays: Any) -> Any:
-    """The array functions that fit these arrays: objects win over foreign arrays, those over numbers."""
+    """The array functions that fit these arrays: objects before foreign arrays before numbers."""
     chosen: Any = NUMBERS
     for x in arrays:
         if isinstance(x, np.ndarray):
@@ -53,11 +53,10 @@ class Numbers:
 
     @staticmethod
     def solve(A: Array, b: Array) -> Array:
-        """A⁻¹ b."""
-        try:
-            return np.linalg.solve(A, b)
-        except np.linalg.LinAlgError as error:
-            raise SingularMatrix(f"a {A.shape[0]} x {A.shape[1]} system is singular") from error
+        """A⁻¹ b; a matrix without an inverse to rounding is refused, NaN and infinity pass through."""
+        if A.size and np.all(np.isfinite(A)) and np.linalg.cond(A) > 0.1 / np.finfo(float).eps:
+            raise SingularMatrix(f"a {A.shape[0]} x {A.shape[1]} matrix is singular to rounding")
+        return np.linalg.solve(A, b)
 
 
 class Objects:
@@ -96,7 +95,7 @@ class Objects:
 
     @staticmethod
     def solve(A: Array, b: Array) -> Array:
-        """A⁻¹ b by elimination without pivoting: for matrices whose leading minors do not vanish."""
+        """A⁻¹ b by elimination without pivoting: for matrices with leading minors other than 0."""
         rows = [list(A[i]) for i in range(len(A))]
         right = [b[i] for i in range(len(A))]
         n = len(rows)
@@ -138,7 +137,7 @@ def _elementwise(name: str, x: Array) -> Array:
 
 
 def _scalar(name: str, x: Any) -> Any:
-    """One function of one scalar: a number's, the scalar's own method, or its home package's function."""
+    """A function of one scalar: a number's, the scalar's own method, or its home package's."""
     if isinstance(x, int | float | np.floating | np.integer):
         return _REAL[name](x)
     if isinstance(x, complex | np.complexfloating):

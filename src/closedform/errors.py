@@ -1,4 +1,9 @@
-"""The errors of closedform: one parent, a few children, each saying what was given and what was expected."""
+"""The errors of closedform: one parent, a few children.
+
+Each says what was given and what was expected, and is named for what is wrong.
+"""
+
+# ruff: noqa: N818
 
 
 class ClosedformError(Exception):
@@ -22,7 +27,7 @@ class ArgumentError(ClosedformError, ValueError):
 
 
 class UnknownName(ClosedformError, KeyError):
-    """A body, joint, frame or quantity that the robot does not have; the message lists those it has."""
+    """A body, joint, frame or quantity that does not exist; the message lists those that do."""
 
     def __str__(self) -> str:  # KeyError would print the message in quotes
         return str(self.args[0]) if self.args else ""
@@ -33,4 +38,4 @@ class MissingDependency(ClosedformError, ImportError):
 
 
 class SingularMatrix(ClosedformError, ArithmeticError):
-    """A linear system without a unique solution, such as an operational-space inertia at a singularity."""
+    """A linear system without a unique solution, as for an operational inertia at a singularity."""

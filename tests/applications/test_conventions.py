@@ -17,7 +17,16 @@ from closedform.errors import ArgumentError, ModelError
 from closedform.maths.kinematics import poses
 from closedform.maths.recursive import bias, inverse_dynamics, mass_matrix
 from closedform.model.formats.load import load
-from closedform.model.joints import Cylindrical, Free, Planar, Prismatic, Revolute, Spherical
+from closedform.model.joints import (
+    Cylindrical,
+    Free,
+    Helical,
+    Planar,
+    Prismatic,
+    Revolute,
+    Spherical,
+    Universal,
+)
 from closedform.model.pose import from_rpy, pose
 from closedform.model.robot import Body, Robot
 from random_robots import random_inertia
@@ -163,6 +172,29 @@ def test_dynamics_agree_with_pinocchio_through_its_convention(free, rng):
     M = np.triu(pin.crba(model, data, their_q))
     B = c.B(q)
     np.testing.assert_allclose(np.triu(B @ mass_matrix(robot, q) @ B.T), M, atol=ROUNDING)
+
+
+def test_planar_ball_universal_and_helical_joints_agree_with_pinocchio(rng):
+    pin = pytest.importorskip("pinocchio")
+    kinds = {"slab": (Planar(), pin.JointModelPlanar()),
+             "ball": (Spherical(), pin.JointModelSpherical()),
+             "cross": (Universal((1, 0, 0), (0, 0.6, 0.8)),
+                       pin.JointModelUniversal(1, 0, 0, 0, 0.6, 0.8)),
+             "screw": (Helical((0, 1, 0), 0.2), pin.JointModelHY(0.2)),
+             "wheel": (Revolute((0, 0, 1)), pin.JointModelRUBZ())}
+    model, bodies, parent = pin.Model(), [], None
+    for name, (ours, theirs) in kinds.items():
+        inertia, T = random_inertia(rng), free_robot().bodies[0].placement
+        at = model.addJoint(model.njoints - 1, theirs, pin.SE3(T), name)
+        model.appendBodyToJoint(at, pin.Inertia(inertia.mass, inertia.com, inertia.tensor),
+                                pin.SE3.Identity())
+        bodies.append(Body(name, parent, ours, T, inertia))
+        parent = name
+    robot = Robot("kinds", bodies)
+    c = from_pinocchio_model(robot, model)
+    q, v, a, _ = states(robot, rng)
+    tau = pin.rnea(model, model.createData(), c.q_to(q), c.v_to(q, v), c.a_to(q, v, a))
+    np.testing.assert_allclose(c.tau_to(q, inverse_dynamics(robot, q, v, a)), tau, atol=ROUNDING)
 
 
 def test_pinocchios_order_is_not_ours_and_the_convention_knows():

@@ -9,7 +9,7 @@ from random_robots import complex_step, random_state, robots, seeds
 
 
 def assert_close(actual, expected, scale=None, ulps=1e4):
-    """Equal within `ulps` rounding errors of the largest number involved, or of 1, the robots' own scale."""
+    """Equal within `ulps` rounding errors of the largest number, or of 1, the robots' own scale."""
     actual, expected = np.asarray(actual), np.asarray(expected)
     size = max(np.abs(expected).max(initial=0), np.abs(actual).max(initial=0), scale or 0, 1.0)
     assert np.abs(actual - expected).max(initial=0) <= ulps * np.finfo(float).eps * size
@@ -51,7 +51,8 @@ def test_coriolis_forces_do_no_work_beyond_the_change_of_M(robot, seed):
 def test_gravity_torque_is_the_gradient_of_the_potential(robot, seed):
     q, v, _ = random_state(robot, seed)
     dU = complex_step(robot, lambda q: energy.potential_energy(robot, q), q, v)
-    assert_close(cf.gravity_torque(robot, q) @ v, dU, np.abs(cf.gravity_torque(robot, q)).max(initial=0))
+    g = cf.gravity_torque(robot, q)
+    assert_close(g @ v, dU, np.abs(g).max(initial=0))
 
 
 @given(robots(), seeds)

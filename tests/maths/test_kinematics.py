@@ -57,7 +57,7 @@ def test_frame_jacobian_rate_and_hessian_are_derivatives_of_the_jacobian(referen
 
 @given(robots(), seeds)
 def test_references_agree_with_each_other(robot, seed):
-    """WORLD is taken at the world's origin, LOCAL_WORLD_ALIGNED at the frame's, LOCAL in its axes."""
+    """WORLD: at the world's origin; LOCAL_WORLD_ALIGNED: at the frame's; LOCAL: in its axes."""
     q, v, _ = random_state(robot, seed)
     T = kin.frame_pose(robot, q, "tool")
     R, p = T[:3, :3], T[:3, 3]

@@ -1,4 +1,4 @@
-"""Every algorithm of the catalogue equals its closed form, on random trees with every joint kind."""
+"""Every algorithm of the catalogue equals its closed form, on random trees of all joint kinds."""
 
 import numpy as np
 import pytest

@@ -57,7 +57,7 @@ def test_section_2_bullets_reactions_vanish_only_in_the_sum():
     q, v, a = random_state(robot)
     J, dJ = kinematics.body_jacobians(robot, q), kinematics.body_jacobian_rates(robot, q, v)
     T = kinematics.poses(robot, q)
-    tau = closed_form.inverse_dynamics(robot, q, v, a)
+    tau = closed_form.inverse_dynamics(robot, q, v, a) - robot.rotor_inertia * a
     net = []
     for k, body in enumerate(robot.bodies):
         ad = crm(J[k] @ v)

@@ -19,6 +19,7 @@ import typer
 from rich import box
 from rich.console import Console
 from rich.markup import escape
+from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 from rich.tree import Tree
@@ -40,6 +41,7 @@ from closedform.model.robot import Robot
 from closedform.model.zoo import BUILTIN, builtin
 
 PIPE_WIDTH = 160  # columns when nobody's terminal says how many there are
+FACTS = ("nq", "nv", "mass", "floating")
 
 app = typer.Typer(
     no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode="rich",
@@ -48,10 +50,9 @@ app = typer.Typer(
     epilog="Start with [bold]closedform robots[/], then [bold]closedform show panda[/].",
 )
 
-RobotArgument = Annotated[str, typer.Argument(
-    metavar="ROBOT", help="A model file (URDF or MJCF), or the name of a built-in robot.")]
-FileArgument = Annotated[str, typer.Argument(
-    metavar="FILE", help="A model file (URDF or MJCF), or the name of a built-in robot.")]
+SOURCES = "A model file (URDF, MJCF or a TOML table), or the name of a built-in robot."
+RobotArgument = Annotated[str, typer.Argument(metavar="ROBOT", help=SOURCES)]
+FileArgument = Annotated[str, typer.Argument(metavar="FILE", help=SOURCES)]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 FloatingOption = Annotated[bool, typer.Option(
     "--floating", help="Put the root link on a free joint instead of the world.")]
@@ -61,7 +62,7 @@ def main() -> None:
     """The program `closedform`: runs a command, turns a refusal into one line and status 2."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="replace")  # a terminal without ∞ or − shows ? and goes on
+            stream.reconfigure(errors="replace")  # a terminal without τ shows ? and goes on
     try:
         app(prog_name="closedform")
     except (ClosedformError, OSError) as error:
@@ -100,14 +101,14 @@ def show(robot: RobotArgument, as_json: JsonOption = False,
         typer.echo(json.dumps(about, indent=2, ensure_ascii=False))
         return
     console = _console()
-    console.print(Text(about["name"], style="bold"), Text(headline(about)))
+    console.print(Text.assemble((about["name"], "bold"), f": {headline(about)}"))
     if about["source"]:
         console.print(Text(f"from {about['source']}", style="dim"))
-    console.print(_tree(about))
-    console.print(_joints(about))
+    console.print("", _tree(about), "", sep="\n")
+    _print_joints(console, about)
     for frame in about["frames"]:
         console.print(Text(f"frame {frame['name']} on {frame['body'] or 'the world'}"))
-    console.print(Text(totals_text(about)))
+    console.print(Text(f"{totals_text(about)}; units m, kg, s, rad, N"))
 
 
 def _loaded(source: str, floating: bool) -> Robot:
@@ -130,19 +131,43 @@ def _tree(about: dict[str, Any]) -> Tree:
     root = Tree(Text("world", style="dim"))
     at: dict[str | None, Tree] = {None: root}
     for body in about["bodies"]:
-        joint = body["joint"]
         at[body["name"]] = at[body["parent"]].add(Text.assemble(
-            (body["name"], "bold"), f"  {_mass_text(body['mass'])}  ",
-            (f"{joint['name']}: {joint['kind']}", "cyan")))
+            (body["name"], "bold"), f"  {_mass_text(body['mass'])}  ", (_joint_text(body), "cyan")))
     return root
+
+
+def _joint_text(body: dict[str, Any]) -> str:
+    """`shoulder: revolute z`; only the kind where the joint goes by its body's name."""
+    joint = body["joint"]
+    return joint["kind"] if joint["name"] == body["name"] else f"{joint['name']}: {joint['kind']}"
 
 
 def _mass_text(mass: float | str) -> str:
     return number_text(mass) if isinstance(mass, str) else f"{number_text(mass)} kg"
 
 
-def _joints(about: dict[str, Any]) -> Table:
-    """One row for each joint that moves; columns that would be empty are left out."""
+def _print_joints(console: Console, about: dict[str, Any]) -> None:
+    """A table of the joints that move, or a line for each where the terminal is too narrow."""
+    columns = _joint_columns(about)
+    if not columns:
+        return
+    rows = list(zip(*columns.values(), strict=True))
+    table = _table(*columns)
+    for row in rows:
+        table.add_row(*(escape(cell) for cell in row))
+    unbounded = console.options.update(max_width=PIPE_WIDTH)
+    if Measurement.get(console, unbounded, table).maximum <= console.width:
+        console.print(table, "", sep="\n")
+        return
+    for name, *rest in rows:
+        titled = zip(list(columns)[1:], rest, strict=True)
+        facts = [f"{title} {cell}" for title, cell in titled if cell]
+        console.print(Text.assemble((name, "bold"), f": {', '.join(facts)}"))
+    console.print()
+
+
+def _joint_columns(about: dict[str, Any]) -> dict[str, list[str]]:
+    """Cells of every joint that moves, by column; columns that would be empty are left out."""
     joints = [body["joint"] for body in about["bodies"]]
     moving = [joint for joint in joints if joint["v"] or joint["unit"]]
     columns = {
@@ -157,12 +182,13 @@ def _joints(about: dict[str, Any]) -> Table:
     }
     if columns["q"] == columns["v"]:
         del columns["v"]
-    shown = {title: cells for title, cells in columns.items() if any(cells)}
+    return {title: cells for title, cells in columns.items() if any(cells)}
+
+
+def _table(*titles: str) -> Table:
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
-    for title in shown:
+    for title in titles:
         table.add_column(escape(title), overflow="fold")
-    for row in zip(*shown.values(), strict=True):
-        table.add_row(*(escape(cell) for cell in row))
     return table
 
 
@@ -204,15 +230,14 @@ def _verdict(findings: list[Finding]) -> str:
 @app.command(epilog="[bold]Example:[/]  closedform robots --json")
 def robots(as_json: JsonOption = False) -> None:
     """List the built-in robots, which every command takes by name."""
-    known = [summary(builtin(name)) for name in BUILTIN]
+    known = [(name, about, summary(builtin(name))) for name, about in BUILTIN.items()]
     if as_json:
-        told = [{key: about[key] for key in ("name", "nq", "nv", "mass", "floating", "source")}
-                for about in known]
+        told = [{"name": name, "about": about, **{key: facts[key] for key in FACTS}}
+                for name, about, facts in known]
         typer.echo(json.dumps(told, indent=2, ensure_ascii=False))
         return
-    table = Table("name", "nv", "mass", "base", "source", box=box.SIMPLE_HEAD, show_edge=False,
-                  pad_edge=False)
-    for name, about in zip(BUILTIN, known, strict=True):
-        table.add_row(name, str(about["nv"]), _mass_text(about["mass"]),
-                      "floating" if about["floating"] else "fixed", escape(about["source"]))
+    table = _table("name", "nv", "mass", "base", "about")
+    for name, about, facts in known:
+        base = "floating" if facts["floating"] else "fixed"
+        table.add_row(name, str(facts["nv"]), _mass_text(facts["mass"]), base, escape(about))
     _console().print(table)

@@ -133,11 +133,11 @@ class Function:
     def imported(self, name: str) -> str:
         return self.let(f"load ptr, ptr {self.module.imported(name)}, align 8")
 
-    def finish(self, signature: str, attributes: str = "#0") -> None:
+    def finish(self, signature: str, attributes: str = "#0", result: str = "void") -> None:
         """Close the function and give it to the module."""
         body = "\n".join((*self.allocations, "  br label %start", "start:", *self.lines))
         self.module.functions.append(
-            f"define {signature} {attributes} {{\nentry:\n{body}\n  ret void\n}}\n")
+            f"define {signature} {attributes} {{\nentry:\n{body}\n  ret {result}\n}}\n")
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Checks of arguments at the public edge of the mathematics: the names of parameters say their sizes."""
+"""Checks of arguments at the public edge of the mathematics: a parameter's name says its size."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def expected_shape(robot: Robot, size: tuple[str | int, ...]) -> tuple[int, ...]
 
 
 def checked(function: Callable[P, R]) -> Callable[P, R]:
-    """The function with its array arguments converted from lists and held to the sizes that their names say."""
+    """The function with its arrays converted from lists and held to the sizes their names say."""
     signature = inspect.signature(function)
 
     @wraps(function)
@@ -41,27 +41,29 @@ def checked(function: Callable[P, R]) -> Callable[P, R]:
             raise ArgumentError(f"{function.__name__}{signature}: {error}") from None
         robot = bound.arguments.get("robot")
         if not isinstance(robot, Robot):
-            raise ArgumentError(f"{function.__name__}: robot must be a cf.Robot, not {type(robot).__name__}; "
-                                "cf.load(path or name) makes one")
+            raise ArgumentError(f"{function.__name__}: robot must be a cf.Robot, "
+                                f"not {type(robot).__name__}; cf.load(path or name) makes one")
         for name, value in bound.arguments.items():
             optional = signature.parameters[name].default is None
             if name in SIZES and not (value is None and optional):
-                bound.arguments[name] = _array(value, expected_shape(robot, SIZES[name]), name, function, robot)
+                what, shape = f"{function.__name__}: {name}", expected_shape(robot, SIZES[name])
+                bound.arguments[name] = _array(value, shape, what, robot)
         return function(*bound.args, **bound.kwargs)
 
     return call
 
 
-def _array(value: Any, shape: tuple[int, ...], name: str, function: Callable[..., Any], robot: Robot) -> Array:
+def _array(value: Any, shape: tuple[int, ...], what: str, robot: Robot) -> Array:
     foreign = not isinstance(value, np.ndarray) and hasattr(value, "__array_namespace__")
     try:
         array = value if foreign else exact_or_float(value)
     except (TypeError, ValueError) as error:
-        raise ArgumentError(f"{function.__name__}: {name} must be numbers of shape {shape}, not {value!r}") from error
+        raise ArgumentError(f"{what} must be numbers of shape {shape}, not {value!r}") from error
     if not foreign and array.dtype.kind in "USb":
-        raise ArgumentError(f"{function.__name__}: {name} must be numbers of shape {shape}, not {value!r}")
+        raise ArgumentError(f"{what} must be numbers of shape {shape}, not {value!r}")
     if array.shape != shape:
-        hint = "; batches go through cf.compile(robot)" if array.shape[-len(shape):] == shape else ""
-        raise ArgumentError(f"{function.__name__}: {name} must have the shape {shape} for {robot.name}, "
+        batch = array.shape[-len(shape):] == shape
+        hint = "; batches go through cf.compile(robot)" if batch else ""
+        raise ArgumentError(f"{what} must have the shape {shape} for {robot.name}, "
                             f"not {array.shape}{hint}")
     return array

@@ -1,7 +1,8 @@
 """Forward dynamics by articulated bodies: O(n), for robots without mimic couplings.
 
-The inertia of an articulated body is [[A, H], [Hᵀ, J]] on (acceleration; angular acceleration) of the frame's origin, A
-and J symmetric. Accelerations are the classical ones, as in `closedform.maths.recursive`.
+The inertia of an articulated body is [[A, H], [Hᵀ, J]], A and J symmetric, on the linear and
+angular acceleration of the frame's origin. Accelerations are the classical ones, as in
+`closedform.maths.recursive`.
 
 Cites: [Featherstone2008, section 7.3].
 """
@@ -41,10 +42,13 @@ class Eliminated(NamedTuple):
     rest: Array    # (n_k,), D⁻¹ u
 
 
-def forward_dynamics(robot: Robot, q: Array, v: Array, tau: Array, wrenches: Array | None = None) -> Array:
+def forward_dynamics(
+    robot: Robot, q: Array, v: Array, tau: Array, wrenches: Array | None = None,
+) -> Array:
     """a = M⁻¹ (τ + Σ J_kᵀ F_k − C v − g), (nv,), by articulated bodies."""
     if any(isinstance(body.joint, Mimic) for body in robot.bodies):
-        raise ModelError("articulated bodies cannot have mimic couplings; recursive.forward_dynamics can")
+        raise ModelError("articulated bodies cannot have mimic couplings; "
+                         "recursive.forward_dynamics can")
     xp = namespace(q, v, tau, *(x for x in (wrenches,) if x is not None))
     way = steps(robot, q)
     body, c = _velocity_pass(robot, way, v, xp)
@@ -56,8 +60,10 @@ def forward_dynamics(robot: Robot, q: Array, v: Array, tau: Array, wrenches: Arr
     return _acceleration_pass(robot, way, c, joints, xp)
 
 
-def _velocity_pass(robot: Robot, way: list[Step], v: Array, xp: Any) -> tuple[list[Articulated], list[Array]]:
-    """Rigid bodies with their bias forces, and the joints' bias accelerations c, (6,); the world first."""
+def _velocity_pass(
+    robot: Robot, way: list[Step], v: Array, xp: Any,
+) -> tuple[list[Articulated], list[Array]]:
+    """Rigid bodies with bias forces, and the joints' bias accelerations c; the world first."""
     zero, none = xp.zeros(3), (0, 0, 0, 0, 0, 0)
     w, U, c = [zero], [xp.zeros((3, 3))], [xp.zeros(6)]
     body = [Articulated(none, xp.zeros((3, 3)), none, zero, zero)]
@@ -81,8 +87,9 @@ def _rigid(segment: Segment, U: Array, xp: Any) -> Articulated:
     return Articulated((m, 0, m, 0, 0, m), H, (yy + zz, -xy, xx + zz, -xz, -yz, xx + yy), f, n)
 
 
-def _inertia_pass(robot: Robot, way: list[Step], body: list[Articulated], c: list[Array], tau: Array,
-                  xp: Any) -> list[Eliminated]:
+def _inertia_pass(
+    robot: Robot, way: list[Step], body: list[Articulated], c: list[Array], tau: Array, xp: Any,
+) -> list[Eliminated]:
     joints: list[Any] = [None] * len(way)
     rotor = robot.rotor_inertia
     for k in range(len(way), 0, -1):
@@ -94,7 +101,9 @@ def _inertia_pass(robot: Robot, way: list[Step], body: list[Articulated], c: lis
     return joints
 
 
-def _eliminate(segment: Segment, here: Articulated, tau: Array, rotor: Array, xp: Any) -> Eliminated:
+def _eliminate(
+    segment: Segment, here: Articulated, tau: Array, rotor: Array, xp: Any,
+) -> Eliminated:
     S, index = segment.S, list(segment.v_index)
     A, J = _full(here.A, xp), _full(here.J, xp)
     U = xp.concatenate([A @ S[:3] + here.H @ S[3:], here.H.T @ S[:3] + J @ S[3:]])
@@ -139,22 +148,24 @@ def _carried(x: Articulated, step: Step, xp: Any) -> Articulated:
     A, J, p = step.up_symmetric(x.A), step.up_symmetric(x.J), step.p
     H = step.up(step.up(x.H).T).T
     rows = _full(A, xp)
-    moved = H + xp.stack([cross(p, rows[i]) for i in range(3)])       # −A p~, row by row: p × A_i
-    back = xp.stack([cross(p, H[:, i]) for i in range(3)])            # −Hᵀ p~, row by row
-    front = xp.stack([cross(p, moved[:, j]) for j in range(3)], axis=1)  # p~ H
+    moved = H + xp.stack([cross(p, rows[i]) for i in range(3)])          # −A p~, by rows: p × A_i
+    back = xp.stack([cross(p, H[:, i]) for i in range(3)])               # −Hᵀ p~, by rows
+    front = xp.stack([cross(p, moved[:, j]) for j in range(3)], axis=1)  # p~ H, by columns
     J = _six([J[e] + (back[i, j] + front[i, j])
               for e, (i, j) in enumerate(((0, 0), (0, 1), (1, 1), (0, 2), (1, 2), (2, 2)))])
     f = step.up(x.f)
     return Articulated(A, moved, J, f, step.up(x.n) + cross(p, f))
 
 
-def _acceleration_pass(robot: Robot, way: list[Step], c: list[Array], joints: list[Eliminated], xp: Any) -> Array:
+def _acceleration_pass(
+    robot: Robot, way: list[Step], c: list[Array], joints: list[Eliminated], xp: Any,
+) -> Array:
     a = [(-robot.gravity, xp.zeros(3))]
     found: list[Any] = [0] * robot.nv
-    for k, (segment, step, joint) in enumerate(zip(robot.segments, way, joints, strict=True), start=1):
+    for segment, step, joint, c_k in zip(robot.segments, way, joints, c[1:], strict=True):
         linear, angular = a[segment.parent]
-        linear = step.down(linear + cross(angular, step.p)) + c[k][:3]
-        angular = step.down(angular) + c[k][3:]
+        linear = step.down(linear + cross(angular, step.p)) + c_k[:3]
+        angular = step.down(angular) + c_k[3:]
         if segment.v_index:
             own = joint.rest - (joint.K[:, :3] @ linear + joint.K[:, 3:] @ angular)
             linear, angular = linear + segment.S[:3] @ own, angular + segment.S[3:] @ own

@@ -1,6 +1,8 @@
-"""Every quantity, one row each: the compiler, the exporters, the command line, the documentation and the tests read this table.
+"""Every quantity, one row each.
 
-The `definition` is the closed form that says what the quantity is; `algorithms` compute the same with fewer operations.
+The compiler, the exporters, the command line, the documentation and the tests read this table. The
+`definition` is the closed form that says what the quantity is; `algorithms` compute the same with
+fewer operations.
 """
 
 from __future__ import annotations
@@ -21,8 +23,9 @@ Function = Callable[..., Any]
 class Quantity:
     """A row: what is computed, from what, of which shape, and how.
 
-    `regroupable`: moving mass along a joint axis to the parent leaves the quantity as it is. `framed`: it takes the name
-    of a frame and a reference as further arguments. `any_base`: its algorithms take `base`, the frame of expression.
+    `regroupable`: moving mass along a joint axis to the parent leaves the quantity as it is.
+    `framed`: it takes the name of a frame and a reference as further arguments.
+    `any_base`: its algorithms take `base`, the frame of expression.
     """
 
     name: str
@@ -48,7 +51,9 @@ class Quantity:
         return {name: expected_shape(robot, SIZES[name]) for name in self.inputs}
 
 
-def _row(name: str, definition: Function, inputs: str, shape: str, *algorithms: Function, **flags: bool) -> Quantity:
+def _row(
+    name: str, definition: Function, inputs: str, shape: str, *algorithms: Function, **flags: bool,
+) -> Quantity:
     size = tuple(int(s) if s.isdigit() else s for s in shape.split())
     return Quantity(name, definition, tuple(inputs.split()), size, algorithms, **flags)
 
@@ -66,25 +71,30 @@ CATALOGUE: tuple[Quantity, ...] = (
     _row("kinematic_hessian", _k.kinematic_hessian, "q", "6 nv nv", framed=True),
     _row("center_of_mass", _k.center_of_mass, "q", "3"),
     _row("com_jacobian", _k.com_jacobian, "q", "3 nv"),
-    _row("mass_matrix", _c.mass_matrix, "q", "nv nv", _r.mass_matrix, symmetric=True, regroupable=True),
+    _row("mass_matrix", _c.mass_matrix, "q", "nv nv",
+         _r.mass_matrix, symmetric=True, regroupable=True),
     _row("coriolis_matrix", _c.coriolis_matrix, "q v", "nv nv", _o.coriolis_matrix, any_base=True),
     _row("christoffel_coriolis_matrix", _c.christoffel_coriolis_matrix, "q v", "nv nv",
          _o.christoffel_coriolis_matrix, any_base=True, regroupable=True),
     _row("gravity_torque", _c.gravity_torque, "q", "nv", _r.gravity_torque, regroupable=True),
     _row("coriolis_torque", _c.coriolis_torque, "q v", "nv", _r.coriolis_torque, regroupable=True),
     _row("bias", _c.bias, "q v", "nv", _r.bias, regroupable=True),
-    _row("inverse_dynamics", _c.inverse_dynamics, "q v a", "nv", _r.inverse_dynamics, wrenches=True, regroupable=True),
-    _row("forward_dynamics", _c.forward_dynamics, "q v tau", "nv", _r.forward_dynamics, articulated.forward_dynamics,
-         wrenches=True, regroupable=True),
-    _row("passivity_inverse_dynamics", _c.passivity_inverse_dynamics, "q v v_r a_r", "nv", _r.passivity_inverse_dynamics),
+    _row("inverse_dynamics", _c.inverse_dynamics, "q v a", "nv",
+         _r.inverse_dynamics, wrenches=True, regroupable=True),
+    _row("forward_dynamics", _c.forward_dynamics, "q v tau", "nv",
+         _r.forward_dynamics, articulated.forward_dynamics, wrenches=True, regroupable=True),
+    _row("passivity_inverse_dynamics", _c.passivity_inverse_dynamics, "q v v_r a_r", "nv",
+         _r.passivity_inverse_dynamics),
     _row("kinetic_energy", _e.kinetic_energy, "q v", "", regroupable=True),
     _row("potential_energy", _e.potential_energy, "q", ""),
     _row("generalized_momentum", _e.generalized_momentum, "q v", "nv", regroupable=True),
     _row("momentum", _e.momentum, "q v", "6"),
     _row("centroidal_momentum_matrix", _e.centroidal_momentum_matrix, "q", "6 nv"),
     _row("joint_friction", _e.joint_friction, "v", "nv"),
-    _row("operational_space_mobility", _e.operational_space_mobility, "q", "6 6", framed=True, symmetric=True),
-    _row("operational_space_inertia", _e.operational_space_inertia, "q", "6 6", framed=True, symmetric=True),
+    _row("operational_space_mobility", _e.operational_space_mobility, "q", "6 6",
+         framed=True, symmetric=True),
+    _row("operational_space_inertia", _e.operational_space_inertia, "q", "6 6",
+         framed=True, symmetric=True),
 )
 
 

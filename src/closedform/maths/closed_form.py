@@ -60,7 +60,8 @@ def christoffel_coriolis_matrix(robot: Robot, q: Array, v: Array) -> Array:
         C   = Σ_k J_kᵀ (Λ_k dJ_k + B_k J_k)
         B_k = ½ (Λ_k V_k× − (V_k×)ᵀ Λ_k + (Λ_k V_k)×̄*)
 
-    in body coordinates: with dJ_k + V_k× J_k for the derivative in a fixed frame it is the B of the citation.
+    in body coordinates: with dJ_k + V_k× J_k for the derivative in a fixed frame it is the B of the
+    citation.
 
     Cites: [EcheandiaWensing2021, eqs. (13)-(15)].
     """
@@ -102,7 +103,10 @@ def bias(robot: Robot, q: Array, v: Array) -> Array:
 
 
 def wrench_torque(robot: Robot, q: Array, wrenches: Array) -> Array:
-    """Σ_k J_kᵀ F_k, (nv,): what loads F_k on the bodies (their frames, their origins) do at the joints."""
+    """Σ_k J_kᵀ F_k, (nv,): what the loads F_k on the bodies do at the joints.
+
+    F_k = wrenches[k] is taken at the origin of body k's frame, in its axes.
+    """
     J = jacobians(robot, q)
     total = namespace(q, wrenches).zeros(robot.nv)
     for number, k in enumerate(body_segments(robot)):
@@ -111,7 +115,9 @@ def wrench_torque(robot: Robot, q: Array, wrenches: Array) -> Array:
 
 
 @checked
-def inverse_dynamics(robot: Robot, q: Array, v: Array, a: Array, wrenches: Array | None = None) -> Array:
+def inverse_dynamics(
+    robot: Robot, q: Array, v: Array, a: Array, wrenches: Array | None = None,
+) -> Array:
     """τ = M a + C v + g − Σ_k J_kᵀ F_k, (nv,).
 
     F_k = wrenches[k] is the load applied to body k, at its frame's origin and in its frame.
@@ -123,7 +129,9 @@ def inverse_dynamics(robot: Robot, q: Array, v: Array, a: Array, wrenches: Array
 
 
 @checked
-def forward_dynamics(robot: Robot, q: Array, v: Array, tau: Array, wrenches: Array | None = None) -> Array:
+def forward_dynamics(
+    robot: Robot, q: Array, v: Array, tau: Array, wrenches: Array | None = None,
+) -> Array:
     """a = M⁻¹ (τ + Σ_k J_kᵀ F_k − C v − g), (nv,)."""
     force = tau - bias(robot, q, v)
     if wrenches is not None:
@@ -134,11 +142,12 @@ def forward_dynamics(robot: Robot, q: Array, v: Array, tau: Array, wrenches: Arr
 
 @checked
 def passivity_inverse_dynamics(robot: Robot, q: Array, v: Array, v_r: Array, a_r: Array) -> Array:
-    """M(q) a_r + C(q, v) v_r + g(q), (nv,), with the passive C of (6b): the torque of Slotine and Li.
+    """M(q) a_r + C(q, v) v_r + g(q), (nv,), with the passive C of (6b): Slotine and Li's torque.
 
     Cites: [Garofalo2013, eq. (16)].
     """
-    return mass_matrix(robot, q) @ a_r + coriolis_matrix(robot, q, v) @ v_r + gravity_torque(robot, q)
+    M, C, g = mass_matrix(robot, q), coriolis_matrix(robot, q, v), gravity_torque(robot, q)
+    return M @ a_r + C @ v_r + g
 
 
 def with_inertia(robot: Robot) -> Iterator[tuple[int, Segment, Array]]:

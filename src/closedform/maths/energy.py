@@ -43,7 +43,7 @@ def generalized_momentum(robot: Robot, q: Array, v: Array) -> Array:
 
 @checked
 def centroidal_momentum_matrix(robot: Robot, q: Array) -> Array:
-    """A_G, (6, nv): the robot's linear momentum and its angular momentum about the centre of mass, in world axes.
+    """A_G, (6, nv): the robot's momentum about its centre of mass, in world axes, is A_G v.
 
         A_G = Σ_k X_kGᵀ Λ_k J_k
 
@@ -61,15 +61,16 @@ def centroidal_momentum_matrix(robot: Robot, q: Array) -> Array:
 
 @checked
 def momentum(robot: Robot, q: Array, v: Array) -> Array:
-    """h_G = A_G v, (6,): linear momentum, and angular momentum about the centre of mass, in world axes."""
+    """h_G = A_G v, (6,): linear momentum, angular momentum about the centre of mass; world axes."""
     return centroidal_momentum_matrix(robot, q) @ v
 
 
 @checked
 def joint_friction(robot: Robot, v: Array) -> Array:
-    """Friction torque that opposes the motion, (nv,): Σ r (viscous r v + coulomb sign(r v)), r a mimic's ratio or 1.
+    """Friction torque that opposes the motion, (nv,): Σ r (viscous r v + coulomb sign(r v)).
 
-    It is in no other function: add it to the left side of M a + C v + g = τ.
+    r is a mimic's ratio, 1 for other joints. Friction is in no other function: add it to the left
+    side of M a + C v + g = τ.
     """
     xp = namespace(v)
     terms = [xp.zeros(()) for _ in range(robot.nv)]
@@ -84,17 +85,19 @@ def joint_friction(robot: Robot, v: Array) -> Array:
 
 
 @checked
-def operational_space_mobility(robot: Robot, q: Array, frame: str,
-                               reference: Reference = LOCAL_WORLD_ALIGNED) -> Array:
-    """J M⁻¹ Jᵀ, (6, 6): the acceleration of a frame by a unit wrench on it; it exists at singularities too."""
+def operational_space_mobility(
+    robot: Robot, q: Array, frame: str, reference: Reference = LOCAL_WORLD_ALIGNED,
+) -> Array:
+    """J M⁻¹ Jᵀ, (6, 6): a frame's acceleration by a unit wrench on it, at singularities too."""
     J, M = frame_jacobian(robot, q, frame, reference), mass_matrix(robot, q)
     xp = namespace(J, M)
     return J @ xp.stack([xp.solve(M, J[i]) for i in range(6)], axis=1)
 
 
 @checked
-def operational_space_inertia(robot: Robot, q: Array, frame: str,
-                              reference: Reference = LOCAL_WORLD_ALIGNED) -> Array:
+def operational_space_inertia(
+    robot: Robot, q: Array, frame: str, reference: Reference = LOCAL_WORLD_ALIGNED,
+) -> Array:
     """Λ = (J M⁻¹ Jᵀ)⁻¹, (6, 6), where J has full row rank."""
     mobility = operational_space_mobility(robot, q, frame, reference)
     xp = namespace(mobility)

@@ -15,7 +15,8 @@ from closedform.model.robot import Robot
 def velocity_parents(robot: Robot) -> list[int]:
     """For each velocity, the next one towards the root that M couples it with (−1: none).
 
-    Mimic joints couple branches with each other; then every velocity counts as coupled with all before it.
+    Mimic joints couple branches with each other; then every velocity counts as coupled with all
+    before it.
     """
     if any(isinstance(body.joint, Mimic) for body in robot.bodies):
         return list(range(-1, robot.nv - 1))
@@ -37,8 +38,10 @@ def ancestors(parent: list[int], i: int) -> list[int]:
     return found
 
 
-def branch_factor(robot: Robot, M: Array) -> tuple[list[dict[int, Any]], list[Any], list[list[int]]]:
-    """Rows of the unit lower factor L, the inverses of D, and each velocity's ancestors: M = Lᵀ D L."""
+def branch_factor(
+    robot: Robot, M: Array,
+) -> tuple[list[dict[int, Any]], list[Any], list[list[int]]]:
+    """M = Lᵀ D L: rows of the unit lower factor L, inverses of D, each velocity's ancestors."""
     parent = velocity_parents(robot)
     above = [ancestors(parent, i) for i in range(robot.nv)]
     H = [{j: M[i, j] for j in [i, *above[i]]} for i in range(robot.nv)]

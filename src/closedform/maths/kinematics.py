@@ -1,7 +1,7 @@
 """Poses, Jacobians and their derivatives.
 
-Lists with one entry a segment (see `closedform.model.segments`) start with the world at 0, so that the root is no
-special case; the public functions answer for bodies and frames.
+Lists with one entry a segment (see `closedform.model.segments`) start with the world at 0, so that
+the root is no special case; the public functions answer for bodies and frames.
 
 Cites: [Garofalo2013, eqs. (26)-(29) and (33)].
 """
@@ -98,7 +98,8 @@ def jacobians(robot: Robot, q: Array) -> list[Array]:
     xp = namespace(q)
     J = [xp.zeros((6, robot.nv))]
     for segment, T_pk in zip(robot.segments, relative_poses(robot, q), strict=True):
-        J.append(motion_transform(*T_pk) @ J[segment.parent] + motion_subspace(segment, robot.nv, xp))
+        X_kp, S_E = motion_transform(*T_pk), motion_subspace(segment, robot.nv, xp)
+        J.append(X_kp @ J[segment.parent] + S_E)
     return J
 
 
@@ -117,20 +118,24 @@ def jacobian_rates(robot: Robot, q: Array, v: Array) -> tuple[list[Array], list[
     return J, dJ
 
 
-def jacobian_second_rates(robot: Robot, q: Array, v: Array, a: Array) -> tuple[list[Array], list[Array], list[Array]]:
+def jacobian_second_rates(
+    robot: Robot, q: Array, v: Array, a: Array,
+) -> tuple[list[Array], list[Array], list[Array]]:
     """J_k, dJ_k and ddJ_k of the world and of each segment.
 
-        ddJ_k = X_kp ddJ_p − ξ× X_kp dJ_p − ξ̇× X_kp J_p − ξ× dJ_k,   ξ = S_k v_k,  ξ̇ = S_k a_k      (29)
+        ddJ_k = X_kp ddJ_p − ξ× X_kp dJ_p − ξ̇× X_kp J_p − ξ× dJ_k            (29)
 
-    (In (28) ξ× S_k E_k v = 0 has been used for one-dof joints only in the paper's text; the form here holds for all.)
+    with ξ = S_k v_k and ξ̇ = S_k a_k. (In (28) ξ× S_k E_k v = 0 has been used for one-dof joints
+    only in the paper's text; the form here holds for all.)
     """
     xp = namespace(q, v, a)
     J, dJ = jacobian_rates(robot, q, v)
     ddJ = [xp.zeros((6, robot.nv))]
-    for k, (segment, T_pk) in enumerate(zip(robot.segments, relative_poses(robot, q), strict=True), start=1):
+    relative = relative_poses(robot, q)
+    for segment, T_pk, dJ_k in zip(robot.segments, relative, dJ[1:], strict=True):
         X_kp, p = motion_transform(*T_pk), segment.parent
         xi, dxi = crm(segment.S @ segment.velocities(v)), crm(segment.S @ segment.velocities(a))
-        ddJ.append(X_kp @ ddJ[p] - xi @ (X_kp @ dJ[p]) - dxi @ (X_kp @ J[p]) - xi @ dJ[k])
+        ddJ.append(X_kp @ ddJ[p] - xi @ (X_kp @ dJ[p]) - dxi @ (X_kp @ J[p]) - xi @ dJ_k)
     return J, dJ, ddJ
 
 
@@ -157,7 +162,9 @@ def body_jacobian_second_rates(robot: Robot, q: Array, v: Array, a: Array) -> Ar
 
 # ---------------------------------------------------------------------- frames
 @checked
-def frame_jacobian(robot: Robot, q: Array, frame: str, reference: Reference = LOCAL_WORLD_ALIGNED) -> Array:
+def frame_jacobian(
+    robot: Robot, q: Array, frame: str, reference: Reference = LOCAL_WORLD_ALIGNED,
+) -> Array:
     """Jacobian of a frame or body, (6, nv), in the given reference."""
     place, k = _located(robot, frame)
     J = _in_frame(place) @ jacobians(robot, q)[k]
@@ -165,11 +172,15 @@ def frame_jacobian(robot: Robot, q: Array, frame: str, reference: Reference = LO
 
 
 @checked
-def frame_jacobian_rate(robot: Robot, q: Array, v: Array, frame: str,
-                        reference: Reference = LOCAL_WORLD_ALIGNED) -> Array:
-    """Time derivative of `frame_jacobian`, (6, nv): of the components, with the reference moving along.
+def frame_jacobian_rate(
+    robot: Robot, q: Array, v: Array, frame: str, reference: Reference = LOCAL_WORLD_ALIGNED,
+) -> Array:
+    """Time derivative of `frame_jacobian`, (6, nv): of its components.
 
-        d(A J) = A (dJ + Ω J),  A from the frame to the reference, Ω = V× (WORLD), (0; ω)× (LOCAL_WORLD_ALIGNED), 0 (LOCAL)
+        d(A J) = A (dJ + Ω J)
+
+    A takes twists from the frame to the reference; Ω = V× for WORLD, (0; ω)× for
+    LOCAL_WORLD_ALIGNED and 0 for LOCAL.
     """
     xp = namespace(q, v)
     place, k = _located(robot, frame)
@@ -184,20 +195,24 @@ def frame_jacobian_rate(robot: Robot, q: Array, v: Array, frame: str,
 
 
 @checked
-def kinematic_hessian(robot: Robot, q: Array, frame: str, reference: Reference = LOCAL_WORLD_ALIGNED) -> Array:
-    """∂J_ij/∂q_k of `frame_jacobian`, (6, nv, nv), left-trivialised on joints with quasi-velocities.
+def kinematic_hessian(
+    robot: Robot, q: Array, frame: str, reference: Reference = LOCAL_WORLD_ALIGNED,
+) -> Array:
+    """∂J_ij/∂q_k of `frame_jacobian`, (6, nv, nv), left-trivialised for quasi-velocities.
 
         LOCAL:  ∂_k J_j = −J_k × J_j if joint k lies behind joint j towards the frame, else 0
 
-    written for the screws of the segments on the way to the frame; the other references turn with the frame.
+    written for the screws of the segments on the way to the frame; the other references turn with
+    the frame.
     """
     xp = namespace(q)
     place, at = _located(robot, frame)
-    screws = _screws_to(robot, q, place, at, xp)
+    screws = _screws_to(robot, q, place, at)
     A = _to_reference(robot, q, place, at, reference)
     columns: dict[tuple[int, int], Array] = {}
     for depth_k, k, J_k in screws:
-        turn = {LOCAL: None, WORLD: J_k, LOCAL_WORLD_ALIGNED: xp.concatenate([xp.zeros(3), J_k[3:]])}[reference]
+        aligned = xp.concatenate([xp.zeros(3), J_k[3:]])
+        turn = {LOCAL: None, WORLD: J_k, LOCAL_WORLD_ALIGNED: aligned}[reference]
         for depth_j, j, J_j in screws:
             d = xp.zeros(6)
             if depth_k > depth_j:
@@ -212,8 +227,8 @@ def kinematic_hessian(robot: Robot, q: Array, frame: str, reference: Reference =
     return xp.stack([xp.stack([columns.get((j, k), zero) for k in n], axis=1) for j in n], axis=1)
 
 
-def _screws_to(robot: Robot, q: Array, place: Frame, k: int, xp: Any) -> list[tuple[int, int, Array]]:
-    """(segment number, velocity, screw in the frame's axes at its origin) along the way from the world to the frame."""
+def _screws_to(robot: Robot, q: Array, place: Frame, k: int) -> list[tuple[int, int, Array]]:
+    """(segment, velocity, screw in the frame) of all joints between the world and the frame."""
     relative = relative_poses(robot, q)
     X = _in_frame(place)
     found = []
@@ -245,7 +260,8 @@ def _to_reference(robot: Robot, q: Array, place: Frame, k: int, reference: Refer
     if reference is LOCAL:
         return xp.eye(6)
     if reference not in (WORLD, LOCAL_WORLD_ALIGNED):
-        raise ArgumentError(f"reference must be cf.LOCAL, cf.WORLD or cf.LOCAL_WORLD_ALIGNED, not {reference!r}")
+        raise ArgumentError("reference must be cf.LOCAL, cf.WORLD or cf.LOCAL_WORLD_ALIGNED, "
+                            f"not {reference!r}")
     R_0k, p_0k = world_poses(robot, q)[k]
     R, p = R_0k @ place.placement[:3, :3], p_0k + R_0k @ place.placement[:3, 3]
     return inverse_motion_transform(R, p if reference is WORLD else xp.zeros(3))

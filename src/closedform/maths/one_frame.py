@@ -1,10 +1,12 @@
-"""Coriolis matrices in O(n d): everything written in one frame, composites summed without being carried.
+"""Coriolis matrices in O(n d), d the depth of the tree: everything written in one frame.
 
-The frame may be the world's or that of any segment `base`, taken as standing still for the instant: the matrices do not
-depend on the choice, the number of operations does.
+Composites are then sums, with nothing to carry. The frame may be the world's or that of any segment
+`base`, taken as standing still for the instant: the matrices do not depend on the choice, the
+number of operations does.
 
-    S_j     screws,  V_k = Σ S_j v_j  twists,  Ṡ_j = V_j × S_j
-    m, h, Σ moments of the bodies about the frame's origin; sums over subtrees are composites
+    S_j         screws of the joints;  Ṡ_j = V_j × S_j
+    V_k         twists of the segments:  V_k = Σ S_j v_j over the joints j on the way to k
+    m, h, Σ     moments of the bodies about the frame's origin; sums over subtrees are composites
 """
 
 from __future__ import annotations
@@ -30,11 +32,16 @@ class OneFrame(NamedTuple):
     body: list[Moments | None]
 
 
-def rotations_seen_from(robot: Robot, way: list[Step], base: int, xp: Any) -> list[tuple[Array, Array]]:
-    """(R_bk, p_bk) of the world and of every segment in the frame of segment `base` (0: the world)."""
+def rotations_seen_from(
+    robot: Robot, way: list[Step], base: int, xp: Any,
+) -> list[tuple[Array, Array]]:
+    """(R_bk, p_bk) of the world and of every segment in the frame of segment `base`.
+
+        T_bp = T_bk T_pk⁻¹  from `base` to the world (number 0),   T_bk = T_bp T_pk  elsewhere
+    """
     seen: dict[int, tuple[Array, Array]] = {base: (xp.eye(3), xp.zeros(3))}
     k = base
-    while k:                                      # towards the world: T_bp = T_bk T_pk⁻¹
+    while k:
         R, p = seen[k]
         step = way[k - 1]
         for factor in reversed(step.factors):
@@ -52,7 +59,10 @@ def rotations_seen_from(robot: Robot, way: list[Step], base: int, xp: Any) -> li
 
 
 def in_one_frame(robot: Robot, q: Array, v: Array, base: int = 0) -> OneFrame:
-    """Screws, twists and body moments in the frame of segment `base`."""
+    """Screws, twists and body moments in the frame b of segment `base`, root to leaf.
+
+        S_k = (R_bk s_v + p_bk × R_bk s_ω; R_bk s_ω),   V_k = V_p + S_k v_k
+    """
     xp = namespace(q, v)
     T = rotations_seen_from(robot, steps(robot, q), base, xp)
     zero = xp.zeros(3)
@@ -74,6 +84,10 @@ def in_one_frame(robot: Robot, q: Array, v: Array, base: int = 0) -> OneFrame:
 
 
 def _seen(body: Moments, R: Array, p: Array) -> Moments:
+    """Moments about the origin of the frame in which the body's frame has the pose (R, p).
+
+        h ← R h + m p,   Σ ← R Σ Rᵀ + p tᵀ + t pᵀ,   t = R h + ½ m p
+    """
     h = R @ body.h
     t, (xx, xy, yy, xz, yz, zz) = h + body.m * p / 2, congruent(R, body.Sigma)
     return Moments(body.m, h + body.m * p, (
@@ -82,7 +96,10 @@ def _seen(body: Moments, R: Array, p: Array) -> Moments:
 
 
 class Operator(NamedTuple):
-    """The velocity part of a Coriolis matrix as a 6x6 operator of composites: [[skew(a), B], [C, D]] on (u; ω)."""
+    """The velocity part of a Coriolis matrix, [[a~, B], [C, D]] on twists (u; ω).
+
+    Like inertias, the operators of the bodies in a subtree add up to that of the composite.
+    """
 
     a: Array   # (3,)
     B: Array   # (3, 3)
@@ -94,6 +111,7 @@ class Operator(NamedTuple):
         return cross(self.a, u) + self.B @ w, self.C @ u + self.D @ w
 
     def transposed_times(self, s: Twist) -> Twist:
+        """The transpose of the operator on s."""
         u, w = s
         return self.C.T @ w - cross(self.a, u), self.B.T @ u + self.D.T @ w
 
@@ -102,7 +120,10 @@ class Operator(NamedTuple):
 
 
 def passive_operator(body: Moments, V: Twist) -> Operator:
-    """V×* Λ of one body: the velocity part of (6b) in a frame at rest."""
+    """V×* Λ of one body, the velocity part of (6b) in a frame at rest.
+
+        [[m ω~, −ω~h~], [m u~ + ω~h~, ω~J − u~h~]],   J = tr(Σ) 1 − Σ
+    """
     xp = namespace(body.h, *V)
     m, h, (xx, xy, yy, xz, yz, zz) = body
     u, w = V
@@ -132,19 +153,27 @@ def christoffel_operator(body: Moments, V: Twist) -> Operator:
     m, h, (xx, xy, yy, xz, yz, zz) = body
     u, w = V
     Sigma = ((xx, xy, xz), (xy, yy, yz), (xz, yz, zz))
-    wS = [[w[(i + 1) % 3] * Sigma[(i + 2) % 3][j] - w[(i + 2) % 3] * Sigma[(i + 1) % 3][j] for j in range(3)]
-          for i in range(3)]
+    wS = [[w[1] * Sigma[2][j] - w[2] * Sigma[1][j] for j in range(3)],
+          [w[2] * Sigma[0][j] - w[0] * Sigma[2][j] for j in range(3)],
+          [w[0] * Sigma[1][j] - w[1] * Sigma[0][j] for j in range(3)]]
     G = [[wS[i][j] + u[i] * h[j] for j in range(3)] for i in range(3)]
     p = m * u + cross(w, h)
     minus_p = xp.array([[0, p[2], -p[1]], [-p[2], 0, p[0]], [p[1], -p[0], 0]])
-    D = xp.array([[G[1][1] + G[2][2], -G[0][1], -G[0][2]], [-G[1][0], G[0][0] + G[2][2], -G[1][2]],
+    D = xp.array([[G[1][1] + G[2][2], -G[0][1], -G[0][2]],
+                  [-G[1][0], G[0][0] + G[2][2], -G[1][2]],
                   [-G[2][0], -G[2][1], G[0][0] + G[1][1]]])
     return Operator(xp.zeros(3), minus_p, xp.zeros((3, 3)), D)
 
 
-def _coriolis(robot: Robot, q: Array, v: Array, base: int,
-              operator: Callable[[Moments, Twist], Operator]) -> Array:
-    """C_ij = S_i · (Λ Ṡ_j + O S_j), Λ and O composites behind the deeper joint, (nv, nv)."""
+def _coriolis(
+    robot: Robot, q: Array, v: Array, base: int, operator: Callable[[Moments, Twist], Operator],
+) -> Array:
+    """The Coriolis matrix of an operator's velocity part, (nv, nv).
+
+        C_ij = S_i · (Λ Ṡ_j + O S_j)
+
+    Λ and O are the inertia and the operator of the composite behind the deeper of joints i and j.
+    """
     xp = namespace(q, v)
     here = in_one_frame(robot, q, v, base)
     n = len(robot.segments)
@@ -174,7 +203,9 @@ def _coriolis(robot: Robot, q: Array, v: Array, base: int,
                      for i in range(robot.nv)]) if robot.nv else xp.zeros((0, 0))
 
 
-def _above(robot: Robot, here: OneFrame, rate: list[list[Twist]], k: int) -> list[tuple[int, Twist, Twist]]:
+def _above(
+    robot: Robot, here: OneFrame, rate: list[list[Twist]], k: int,
+) -> list[tuple[int, Twist, Twist]]:
     """(velocity, S, Ṡ) of every joint between the world and segment k, k left out."""
     found = []
     k = robot.segments[k - 1].parent
@@ -186,11 +217,13 @@ def _above(robot: Robot, here: OneFrame, rate: list[list[Twist]], k: int) -> lis
 
 def _sum(a: Moments, b: Moments) -> Moments:
     x, y = a.Sigma, b.Sigma
-    return Moments(a.m + b.m, a.h + b.h, (x[0] + y[0], x[1] + y[1], x[2] + y[2], x[3] + y[3], x[4] + y[4], x[5] + y[5]))
+    return Moments(a.m + b.m, a.h + b.h, (
+        x[0] + y[0], x[1] + y[1], x[2] + y[2],
+        x[3] + y[3], x[4] + y[4], x[5] + y[5]))
 
 
 def _times(V: Twist, s: Twist) -> Twist:
-    """V × S."""
+    """V × S = (ω × s_v + u × s_ω; ω × s_ω)."""
     return cross(V[1], s[0]) + cross(V[0], s[1]), cross(V[1], s[1])
 
 
@@ -199,7 +232,10 @@ def _dot(a: Twist, b: Twist) -> Any:
 
 
 def coriolis_matrix(robot: Robot, q: Array, v: Array, base: int = 0) -> Array:
-    """The passive C of Garofalo (6b), (nv, nv), in O(n d); `base` names the frame of expression."""
+    """The passive C of (6b), (nv, nv), in O(n d); `base` names the frame of expression.
+
+    Cites: [Garofalo2013, eq. (6b)].
+    """
     return _coriolis(robot, q, v, base, passive_operator)
 
 

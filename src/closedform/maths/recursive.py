@@ -1,7 +1,8 @@
 """The recursions for M, C v, g, τ and a: the same quantities as `closed_form`, in fewer operations.
 
-Motion is carried as angular velocity ω, angular acceleration ω̇ and the acceleration a of the frame's origin; mass as the
-moments m, h = ∫ x dm and Σ = ∫ x xᵀ dm about it. Force and moment of a body are then linear in (m, h, Σ):
+Motion is carried as angular velocity ω, angular acceleration ω̇ and the acceleration a of the
+frame's origin; mass as the moments m, h = ∫ x dm and Σ = ∫ x xᵀ dm about it. Force and moment of a
+body are then linear in (m, h, Σ):
 
     U = ω̇~ + ω~ω~          f = m a + U h          n = vee(U Σ − (U Σ)ᵀ) + h × a
 
@@ -57,7 +58,10 @@ def rotation_rates(w: Array, dw: Array) -> Array:
 
 
 def body_force(body: Moments, U: Array, a: Array) -> tuple[Array, Array]:
-    """Force f and moment n about the origin that move a body as U and a say."""
+    """Force f and moment n about the origin, (3,) each, that move a body as U and a say.
+
+        f = m a + U h,   n = vee(U Σ − (U Σ)ᵀ) + h × a
+    """
     xp = namespace(U, a)
     m, h, (xx, xy, yy, xz, yz, zz) = body
     f = m * a + U @ h
@@ -69,14 +73,16 @@ def body_force(body: Moments, U: Array, a: Array) -> tuple[Array, Array]:
 
 
 def next_motion(segment: Segment, step: Step, parent: Motion, v: Array, a: Array | None) -> Motion:
-    """Motion of a segment from its parent's.
+    """Motion of a segment from its parent's; a None: no accelerations of the joints.
 
-        ω_k  = Rᵀ ω_p + s_ω                         with the joint's twist (s_v; s_ω) = S v
-        ω̇_k = Rᵀ ω̇_p + (Rᵀ ω_p) × s_ω + ṡ_ω        and its rate (ṡ_v; ṡ_ω) = S a
+        ω_k  = Rᵀ ω_p + s_ω
+        ω̇_k  = Rᵀ ω̇_p + (Rᵀ ω_p) × s_ω + ṡ_ω
         a_k  = Rᵀ (a_p + U_p p) + (2 Rᵀ ω_p + s_ω) × s_v + ṡ_v
+
+    with the joint's twist (s_v; s_ω) = S v and its rate (ṡ_v; ṡ_ω) = S a.
     """
-    S = segment.S
-    w, dw, linear = step.down(parent.w), step.down(parent.dw), step.down(parent.a + parent.U @ step.p)
+    S, w, dw = segment.S, step.down(parent.w), step.down(parent.dw)
+    linear = step.down(parent.a + parent.U @ step.p)
     if segment.v_index:
         s = S @ segment.velocities(v)
         linear = linear + cross(2 * w + s[3:], s[:3])
@@ -94,7 +100,9 @@ def world_motion(robot: Robot, xp: Any, gravity: bool = True) -> Motion:
     return Motion(zero, xp.zeros((3, 3)), zero, -robot.gravity if gravity else zero)
 
 
-def inverse_dynamics(robot: Robot, q: Array, v: Array, a: Array, wrenches: Array | None = None) -> Array:
+def inverse_dynamics(
+    robot: Robot, q: Array, v: Array, a: Array, wrenches: Array | None = None,
+) -> Array:
     """τ = M a + C v + g − Σ J_kᵀ F_k by Newton and Euler, (nv,): O(n)."""
     tau = newton_euler(robot, q, v, a, wrenches)
     return tau + robot.rotor_inertia * a
@@ -110,9 +118,15 @@ def coriolis_torque(robot: Robot, q: Array, v: Array) -> Array:
     return newton_euler(robot, q, v, None, gravity=False)
 
 
-def newton_euler(robot: Robot, q: Array, v: Array, a: Array | None, wrenches: Array | None = None,
-                 gravity: bool = True) -> Array:
-    """Joint torques, (nv,), without the rotors'; a None: no accelerations."""
+def newton_euler(
+    robot: Robot, q: Array, v: Array, a: Array | None, wrenches: Array | None = None,
+    gravity: bool = True,
+) -> Array:
+    """Joint torques, (nv,), without the rotors'; a None: no accelerations of the joints.
+
+    Motions from root to leaves (`next_motion`), forces of the bodies (`body_force`) less the
+    wrenches, and their sums from leaves to root (`joint_torques`).
+    """
     xp = namespace(q, v, *(x for x in (a, wrenches) if x is not None))
     way, motion = steps(robot, q), [world_motion(robot, xp, gravity)]
     f: list[Array] = [xp.zeros(3)]
@@ -132,7 +146,12 @@ def newton_euler(robot: Robot, q: Array, v: Array, a: Array | None, wrenches: Ar
 
 
 def joint_torques(robot: Robot, way: list[Step], f: list[Array], n: list[Array], xp: Any) -> Array:
-    """τ = Σ_k S_kᵀ (f; n) of the summed forces behind every joint, (nv,), from leaves to root."""
+    """Torques of the forces f_k, n_k on all segments, (nv,), from leaves to root.
+
+        τ_k = S_kᵀ (f_k; n_k),   f_p += R f_k,   n_p += R n_k + p × R f_k
+
+    f and n start with the world and are used up: each becomes the sum over its subtree.
+    """
     tau: list[Any] = [0] * robot.nv
     for k in range(len(way), 0, -1):
         segment, step = robot.segments[k - 1], way[k - 1]
@@ -148,15 +167,18 @@ def joint_torques(robot: Robot, way: list[Step], f: list[Array], n: list[Array],
 def gravity_torque(robot: Robot, q: Array) -> Array:
     """g, (nv,): weights of subtrees, carried from leaves to root with gravity seen in every frame.
 
-        S_ωᵀ (h × γ) + S_vᵀ (m γ),   h and m the composite moments behind the joint, γ = Rᵀ γ_p
+        g_k = S_vᵀ (m γ) + S_ωᵀ (h × γ),   γ = Rᵀ γ_p
+
+    m and h are the composite moments behind joint k; γ of the world is −gravity.
     """
     xp = namespace(q)
     way = steps(robot, q)
     gamma: list[Array] = [-robot.gravity]
     for segment, step in zip(robot.segments, way, strict=True):
         gamma.append(step.down(gamma[segment.parent]))
-    m: list[Any] = [0] + [0 if s.inertia is None else s.inertia.mass for s in robot.segments]
-    h = [xp.zeros(3)] + [xp.zeros(3) if s.inertia is None else s.inertia.first_moment for s in robot.segments]
+    inertias = [None, *(segment.inertia for segment in robot.segments)]
+    m: list[Any] = [0 if I is None else I.mass for I in inertias]
+    h = [xp.zeros(3) if I is None else I.first_moment for I in inertias]
     g: list[Any] = [0] * robot.nv
     for k in range(len(way), 0, -1):
         segment, step, p = robot.segments[k - 1], way[k - 1], robot.segments[k - 1].parent
@@ -171,9 +193,9 @@ def gravity_torque(robot: Robot, q: Array) -> Array:
 def passivity_inverse_dynamics(robot: Robot, q: Array, v: Array, v_r: Array, a_r: Array) -> Array:
     """M a_r + C v_r + g with the C of (6b), (nv,): Newton–Euler with a second velocity, O(n).
 
-    In the body's frame, with V = J v and V_r = J v_r:
+        F = Λ A_r + (Λ V× − (V×)ᵀ Λ) V_r
 
-        F = Λ A_r + (Λ V× − (V×)ᵀ Λ) V_r,    A_r = J a_r + dJ v_r − γ
+    in the body's frame, with V = J v, V_r = J v_r and A_r = J a_r + dJ v_r + γ, γ being −gravity.
     """
     xp = namespace(q, v, v_r, a_r)
     way = steps(robot, q)
@@ -215,9 +237,11 @@ def momentum(body: Moments, u: Array, w: Array) -> tuple[Array, Array]:
 
 
 def composites(robot: Robot, way: list[Step], xp: Any) -> list[Moments]:
-    """Moments of every segment with all that it carries, about its frame's origin; the world first, empty.
+    """Moments of every segment with all that it carries, about its frame's origin.
 
-        Σ_p += R Σ R ᵀ + p t ᵀ + t pᵀ,   t = R h + ½ m p
+        m_p += m,   h_p += R h + m p,   Σ_p += R Σ Rᵀ + p tᵀ + t pᵀ,   t = R h + ½ m p
+
+    The list starts with the world, which stays empty.
     """
     none = Moments(0, xp.zeros(3), (0, 0, 0, 0, 0, 0))
     found = [none] + [none if s.inertia is None else moments(s.inertia) for s in robot.segments]
@@ -231,15 +255,20 @@ def composites(robot: Robot, way: list[Step], xp: Any) -> list[Moments]:
 def _joined(parent: Moments, child: Moments, step: Step) -> Moments:
     p, mp, h = step.p, child.m * step.p, step.up(child.h)
     t, (xx, xy, yy, xz, yz, zz) = h + mp / 2, step.up_symmetric(child.Sigma)
-    gain = (xx + 2 * p[0] * t[0], xy + (p[0] * t[1] + t[0] * p[1]), yy + 2 * p[1] * t[1],
-            xz + (p[0] * t[2] + t[0] * p[2]), yz + (p[1] * t[2] + t[1] * p[2]), zz + 2 * p[2] * t[2])
-    x = parent.Sigma
-    Sigma = (x[0] + gain[0], x[1] + gain[1], x[2] + gain[2], x[3] + gain[3], x[4] + gain[4], x[5] + gain[5])
+    x, y = parent.Sigma, (
+        xx + 2 * p[0] * t[0], xy + (p[0] * t[1] + t[0] * p[1]), yy + 2 * p[1] * t[1],
+        xz + (p[0] * t[2] + t[0] * p[2]), yz + (p[1] * t[2] + t[1] * p[2]), zz + 2 * p[2] * t[2])
+    Sigma = (x[0] + y[0], x[1] + y[1], x[2] + y[2], x[3] + y[3], x[4] + y[4], x[5] + y[5])
     return Moments(parent.m + child.m, parent.h + (h + mp), Sigma)
 
 
 def mass_matrix(robot: Robot, q: Array) -> Array:
-    """M by composite bodies, (nv, nv): column j is the composite momentum of S_j, carried to the ancestors. O(n d)."""
+    """M by composite bodies, (nv, nv), in O(n d).
+
+        M_ij = S_iᵀ (Λ S_j)
+
+    Λ is the composite inertia behind joint j, and its momentum Λ S_j is carried to the ancestors i.
+    """
     xp = namespace(q)
     way = steps(robot, q)
     composite = composites(robot, way, xp)
@@ -272,7 +301,9 @@ def mass_matrix(robot: Robot, q: Array) -> Array:
                      for i in range(robot.nv)]) if robot.nv else xp.zeros((0, 0))
 
 
-def forward_dynamics(robot: Robot, q: Array, v: Array, tau: Array, wrenches: Array | None = None) -> Array:
+def forward_dynamics(
+    robot: Robot, q: Array, v: Array, tau: Array, wrenches: Array | None = None,
+) -> Array:
     """a = M⁻¹ (τ + Σ J_kᵀ F_k − C v − g), (nv,), by the branch-sparse factor of M."""
     force = tau - newton_euler(robot, q, v, None, wrenches)
     return branch_solve(robot, mass_matrix(robot, q), force)

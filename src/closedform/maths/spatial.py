@@ -1,4 +1,4 @@
-"""Spatial algebra, linear part first: twists V = (v; ω), wrenches F = (f; n), 6x6 operators on them.
+"""Spatial algebra, linear part first: twists V = (v; ω), wrenches F = (f; n), 6x6 operators.
 
     X_kp = [[Rᵀ, −Rᵀ p̃], [0, Rᵀ]]         motion transform of the pose (R, p) of k in p
     V×   = [[ω̃, ṽ], [0, ω̃]]               `crm`, Garofalo's adj
@@ -24,7 +24,9 @@ def skew(x: Array) -> Array:
 def cross(x: Array, y: Array) -> Array:
     """x × y, (3,)."""
     xp = namespace(x, y)
-    return xp.stack([x[1] * y[2] - x[2] * y[1], x[2] * y[0] - x[0] * y[2], x[0] * y[1] - x[1] * y[0]])
+    return xp.stack([x[1] * y[2] - x[2] * y[1],
+                     x[2] * y[0] - x[0] * y[2],
+                     x[0] * y[1] - x[1] * y[0]])
 
 
 def blocks(a: Array, b: Array, c: Array, d: Array) -> Array:

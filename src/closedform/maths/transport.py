@@ -1,7 +1,8 @@
-"""Carrying vectors and second moments across a joint, with as few operations as its structure allows.
+"""Carrying vectors and second moments across a joint, in as few operations as it allows.
 
-The pose of segment k in its parent is (R_0 R_j, p): a constant rotation and the joint's own. A constant rotation of
-zeros and ones costs nothing when it is applied apart from the joint's; a dense one is multiplied into it first.
+The pose of segment k in its parent is (R_0 R_j, p): a constant rotation and the joint's own. A
+constant rotation of zeros and ones costs nothing when it is applied apart from the joint's; a dense
+one is multiplied into it first.
 """
 
 from __future__ import annotations
@@ -22,9 +23,9 @@ Symmetric = tuple[Array, Array, Array, Array, Array, Array]
 class Step(NamedTuple):
     """The way from a segment to its parent."""
 
-    factors: tuple[Array, ...]   # rotations whose product is R_pk, first factor next to the parent
-    p: Array                     # (3,), p_pk
-    turn: tuple[Array, Array] | None  # (sin, cos) where the last factor is a turn about z
+    factors: tuple[Array, ...]         # rotations whose product is R_pk, the parent's side first
+    p: Array                           # (3,), p_pk
+    turn: tuple[Array, Array] | None   # (sin, cos) where the last factor is a turn about z
 
     def up(self, x: Array) -> Array:
         """R_pk x: a vector of the segment, seen in the parent."""
@@ -74,7 +75,10 @@ def sparse(R: Array) -> bool:
 
 
 def turned_about_z(s: Array, c: Array, A: Symmetric) -> Symmetric:
-    """Rz A Rzᵀ in 8 multiplications: with e = s (xx − yy) + 2 c xy, the 2x2 block is [[xx − s e, c e − xy], [·, yy + s e]]."""
+    """Rz A Rzᵀ for a symmetric A, in 8 multiplications.
+
+        e = s (xx − yy) + 2 c xy,   the 2x2 block is [[xx − s e, c e − xy], [·, yy + s e]]
+    """
     xx, xy, yy, xz, yz, zz = A
     e = s * (xx - yy) + (2 * c) * xy
     u = s * e

@@ -62,7 +62,7 @@ def _joint(body: Body, q: range, v: range) -> dict[str, Any]:
     joint = body.joint
     return {
         "name": body.joint_name,
-        "kind": describe(joint),
+        "kind": describe(joint).replace("−", "-"),  # a minus that every terminal has
         "unit": _unit(joint),
         "q": list(q),
         "v": list(v),
@@ -105,14 +105,14 @@ def _plain_list(values: Any) -> list[float | str | None]:
 
 # ---------------------------------------------------------------------- text for tables
 def number_text(x: float | str | None) -> str:
-    """Four digits, a true minus sign; `∞` never appears: None is a limit that is not there."""
+    """Four digits; a dot for None, which is a limit that is not there."""
     if x is None:
         return "·"
-    return x if isinstance(x, str) else f"{x + 0.0:.4g}".replace("-", "−")  # + 0.0: no −0
+    return x if isinstance(x, str) else f"{x + 0.0:.4g}"  # + 0.0: no -0
 
 
 def range_text(joint: dict[str, Any]) -> str:
-    """A joint's limits of q: `−2.9 … 2.9 rad`, coordinates parted by commas; empty if none."""
+    """A joint's limits of q: `-2.9 … 2.9 rad`, coordinates parted by commas; empty if none."""
     lower, upper = joint["lower"], joint["upper"]
     if lower is None and upper is None:
         return ""

@@ -12,7 +12,7 @@ from closedform.arrays import Array, exact_or_float, numeric
 from closedform.errors import ModelError
 
 PARAMETER_NAMES = ("m", "mcx", "mcy", "mcz", "Ixx", "Ixy", "Iyy", "Ixz", "Iyz", "Izz")
-"""Mass, first moment, and tensor entries about the body frame's origin (Ixy = −∫ xy dm), in this order."""
+"""Mass, first moment, and tensor entries about the body frame's origin (Ixy = −∫ xy dm)."""
 
 SYMORO_ORDER = (4, 5, 7, 6, 8, 9, 1, 2, 3, 0)
 """Positions of [XX XY XZ YY YZ ZZ mX mY mZ m] (Gautier & Khalil, SYMORO) among ours."""
@@ -23,10 +23,10 @@ GAROFALO_ORDER = (0, 1, 2, 3, 4, 6, 9, 5, 7, 8)
 @final
 @dataclass(frozen=True, init=False)
 class Inertia:
-    """A body's inertia: mass, centre of mass, 3x3 tensor about the centre of mass, all in the body frame.
+    """A body's inertia: mass, centre of mass, 3x3 tensor about it, all in the body frame.
 
-    What is kept are the ten `parameters` π = (m, m c, I_o), I_o = I_c − m c̃c̃ about the body frame's origin, so that
-    regrouped bodies (m = 0, m c ≠ 0) exist too.
+    What is kept are the ten `parameters` π = (m, m c, I_o), I_o = I_c − m c̃c̃ about the body
+    frame's origin, so that regrouped bodies (m = 0, m c ≠ 0) exist too.
     """
 
     parameters: tuple[Any, ...]
@@ -43,15 +43,18 @@ class Inertia:
         if numeric(Ic) and np.abs(Ic - Ic.T).max() > 1e-9 * max(1e-300, np.abs(Ic).max()):
             raise ModelError(f"tensor must be symmetric, got {Ic.tolist()}")
         x, y, z = c
-        xx, yy, zz = m * x * x, m * y * y, m * z * z
-        object.__setattr__(self, "parameters", _plain([
-            m, m * x, m * y, m * z,
-            Ic[0, 0] + yy + zz, Ic[0, 1] - m * x * y, Ic[1, 1] + xx + zz,
-            Ic[0, 2] - m * x * z, Ic[1, 2] - m * y * z, Ic[2, 2] + xx + yy]))
+        with np.errstate(over="ignore", invalid="ignore"):  # what overflows is refused below
+            xx, yy, zz = m * x * x, m * y * y, m * z * z
+            values = [m, m * x, m * y, m * z,
+                      Ic[0, 0] + yy + zz, Ic[0, 1] - m * x * y, Ic[1, 1] + xx + zz,
+                      Ic[0, 2] - m * x * z, Ic[1, 2] - m * y * z, Ic[2, 2] + xx + yy]
+        if any(isinstance(value, float) and not np.isfinite(value) for value in values):
+            raise ModelError(f"mass {m!r} and com {c.tolist()} overflow together")
+        object.__setattr__(self, "parameters", _plain(values))
 
     @classmethod
     def from_parameters(cls, p: Any) -> Inertia:
-        """From the ten numbers in the order of `PARAMETER_NAMES`: any finite numbers, or symbols."""
+        """From ten finite numbers or symbols, in the order of `PARAMETER_NAMES`."""
         values = _shaped(p, (10,), "parameters")
         result = object.__new__(cls)
         object.__setattr__(result, "parameters", _plain(values))
@@ -59,12 +62,14 @@ class Inertia:
 
     @classmethod
     def from_matrix(cls, I: Any) -> Inertia:
-        """From a 6x6 body inertia [[m 1, −m c̃], [m c̃, I_o]], linear part first, about the body's origin."""
+        """From a 6x6 body inertia [[m 1, −m c̃], [m c̃, I_o]], linear first, about the origin."""
         A = _shaped(I, (6, 6), "matrix")
-        p = [A[0, 0], A[5, 1], A[3, 2], A[4, 0], A[3, 3], A[3, 4], A[4, 4], A[3, 5], A[4, 5], A[5, 5]]
-        result = cls.from_parameters(p)
+        result = cls.from_parameters([
+            A[0, 0], A[5, 1], A[3, 2], A[4, 0],
+            A[3, 3], A[3, 4], A[4, 4], A[3, 5], A[4, 5], A[5, 5]])
         if numeric(A) and np.abs(A - result.matrix).max() > 1e-9 * max(1e-300, np.abs(A).max()):
-            raise ModelError("matrix is no 6x6 rigid-body inertia [[m 1, −m c̃], [m c̃, I]] (linear part first)")
+            raise ModelError("matrix is no 6x6 rigid-body inertia [[m 1, −m c̃], [m c̃, I]] "
+                             "(linear part first)")
         return result
 
     @cached_property
@@ -109,17 +114,23 @@ class Inertia:
         """[[m 1, −m c̃], [m c̃, I_o]], (6, 6), linear part first."""
         m, (x, y, z) = self.mass, self.first_moment
         xx, xy, yy, xz, yz, zz = self.array[4:]
-        return np.array([[m, 0, 0, 0, z, -y], [0, m, 0, -z, 0, x], [0, 0, m, y, -x, 0],
-                         [0, -z, y, xx, xy, xz], [z, 0, -x, xy, yy, yz], [-y, x, 0, xz, yz, zz]])
+        return np.array([[m, 0, 0, 0, z, -y],
+                         [0, m, 0, -z, 0, x],
+                         [0, 0, m, y, -x, 0],
+                         [0, -z, y, xx, xy, xz],
+                         [z, 0, -x, xy, yy, yz],
+                         [-y, x, 0, xz, yz, zz]])
 
     def seen_from(self, T: Array) -> Inertia:
-        """The same mass written in the frame in which this body's frame has the pose T: for merging bodies."""
+        """The same mass, written in the frame in which this body's frame has the pose T."""
         R, p, m = T[:3, :3], T[:3, 3], self.mass
         h = R @ self.first_moment
         P = np.outer(p, h) + np.outer(h, p) + m * np.outer(p, p)  # what Σ = ∫ x xᵀ dm gains
         I = R @ self.origin_tensor @ R.T + (np.trace(P) * np.eye(3, dtype=int) - P)
         h = h + m * p
-        return Inertia.from_parameters([m, *h, I[0, 0], I[0, 1], I[1, 1], I[0, 2], I[1, 2], I[2, 2]])
+        return Inertia.from_parameters([
+            m, *h,
+            I[0, 0], I[0, 1], I[1, 1], I[0, 2], I[1, 2], I[2, 2]])
 
     def __add__(self, other: Inertia) -> Inertia:
         if not isinstance(other, Inertia):
@@ -127,7 +138,10 @@ class Inertia:
         return Inertia.from_parameters(self.array + other.array)
 
     def impossibility(self) -> str | None:
-        """Why no mass distribution has this inertia, or None: the pseudo-inertia must not have a negative eigenvalue."""
+        """Why no mass distribution has this inertia, or None.
+
+        A possible one has a pseudo-inertia without a negative eigenvalue.
+        """
         if not numeric(self.array):
             return None
         m, h = float(self.mass), np.asarray(self.first_moment, float)
@@ -139,15 +153,19 @@ class Inertia:
             return None if massless else "a body without mass has moments or a tensor"
         moments = np.linalg.eigvalsh(self.tensor)
         if moments[0] < -1e-9 * scale:
-            return f"tensor about the centre of mass has the negative principal moment {moments[0]:.6g} kg m²"
+            return ("tensor about the centre of mass has the negative principal moment "
+                    f"{moments[0]:.6g} kg m²")
         excess = moments[2] - moments[0] - moments[1]
         if excess > 1e-9 * scale:
-            return (f"principal moments {moments[0]:.6g}, {moments[1]:.6g}, {moments[2]:.6g} kg m² break the triangle "
-                    f"inequality by {excess:.3g}")
+            return (f"principal moments {moments[0]:.6g}, {moments[1]:.6g}, {moments[2]:.6g} kg m² "
+                    f"break the triangle inequality by {excess:.3g}")
         return None
 
     def nearest_possible(self) -> Inertia:
-        """The inertia with the same mass and centre whose second moments are the nearest without a negative eigenvalue."""
+        """The same mass and centre with the nearest second moments that a body can have.
+
+        Nearest: negative eigenvalues of the second moments about the centre become zero.
+        """
         m, c = float(self.mass), self.com
         moments, axes = np.linalg.eigh(self.tensor)
         second = np.maximum(0.0, 0.5 * moments.sum() - moments)  # eigenvalues of Σ about the centre
@@ -169,4 +187,5 @@ def _shaped(x: Any, shape: tuple[int, ...], what: str) -> Array:
 
 
 def _plain(values: Any) -> tuple[Any, ...]:
-    return tuple(float(x) if isinstance(x, int | float | np.floating | np.integer) else x for x in values)
+    real = int | float | np.floating | np.integer
+    return tuple(float(x) if isinstance(x, real) else x for x in values)

@@ -1,125 +1,32 @@
 """Joints as frozen records: what moves, along which screws, within which limits.
 
-A joint takes the parent's placement frame to the body's frame by `pose(q)`, and its velocities v to the
-body twist S v (linear part first, in the body frame). S is constant for every kind here whose motions form
-a group; `Universal` has no constant S and is split into two `Revolute` by `Robot.segments`.
+A joint takes the placement frame to the body's frame by `pose(q)`, and its velocities v to the body
+twist S v (linear part first, in the body frame). S is constant for every kind here whose motions
+form a group; `Universal` has no constant S and is split into two `Revolute` by `Robot.segments`.
 """
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from abc import ABC
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import Any, ClassVar, final
+from typing import Any, final
 
 import numpy as np
 
 from closedform.arrays import Array, exact_or_float, numeric
 from closedform.errors import ModelError
 from closedform.model import groups
+from closedform.model.joint_base import KEYWORDS as KEYWORDS
+from closedform.model.joint_base import Joint as Joint
+from closedform.model.joint_base import Vector, finite_point, is_finite_number, unit_vector
 from closedform.model.pose import basis_with_third, rotation
-
-Vector = tuple[Any, Any, Any]
-PerCoordinate = float | Sequence[float] | None
-KEYWORDS = ("name", "lower", "upper", "velocity", "effort", "rotor_inertia", "viscous", "coulomb")
-
-
-@dataclass(frozen=True, kw_only=True)
-class Joint(ABC):
-    """What every joint carries. Numbers are one for all coordinates, or one for each.
-
-    `lower` and `upper` bound q; `velocity` and `effort` bound |v| and |τ|; `rotor_inertia` (kg m² or kg, seen at
-    the joint) is part of M; `viscous` and `coulomb` are friction, used by `joint_friction` alone.
-    """
-
-    name: str | None = None
-    lower: PerCoordinate = None
-    upper: PerCoordinate = None
-    velocity: PerCoordinate = None
-    effort: PerCoordinate = None
-    rotor_inertia: Any = None
-    viscous: PerCoordinate = None
-    coulomb: PerCoordinate = None
-
-    nq: ClassVar[int]
-    nv: ClassVar[int]
-
-    def __post_init__(self) -> None:
-        if self.name is not None and (not isinstance(self.name, str) or not self.name):
-            raise ModelError(f"joint name must be a non-empty text, not {self.name!r}")
-        for keyword in KEYWORDS[1:]:
-            given = getattr(self, keyword)
-            if given is not None:
-                size = self.nq if keyword in ("lower", "upper") else self.nv
-                object.__setattr__(self, keyword, _numbers(given, size, keyword, self))
-
-    @property
-    @abstractmethod
-    def S(self) -> Array:
-        """Motion subspace (6, nv) in the body frame, constant."""
-
-    @abstractmethod
-    def pose(self, q: Array, xp: Any) -> tuple[Array, Array]:
-        """Rotation (3, 3) and translation (3,) of the body relative to its placement at the coordinates q (nq,)."""
-
-    def neutral(self) -> Array:
-        return np.zeros(self.nq)
-
-    def integrate(self, q: Array, dv: Array) -> Array:
-        """q moved by the tangent vector dv, batch axes first."""
-        return q + dv
-
-    def difference(self, q0: Array, q1: Array) -> Array:
-        """The tangent vector that takes q0 to q1, batch axes first."""
-        return q1 - q0
-
-    def per_coordinate(self, keyword: str, size: int, missing: float) -> Array:
-        """The keyword's numbers, one for each of `size` coordinates; `missing` where nothing was given."""
-        given = getattr(self, keyword)
-        return np.broadcast_to(exact_or_float(missing if given is None else given), (size,))
-
-
-def _numbers(given: Any, size: int, keyword: str, joint: Joint) -> Any:
-    kind, label = type(joint).__name__, joint.name or "unnamed"
-    a = np.asarray(given)
-    if a.ndim > 1 or (a.ndim == 1 and a.shape[0] != size):
-        raise ModelError(f"{kind} joint {label!r}: {keyword} must be one number or {size}, not {given!r}")
-    if not numeric(a):
-        if keyword == "rotor_inertia" and a.dtype == object and not any(isinstance(x, str) for x in a.ravel()):
-            return a.item() if a.ndim == 0 else tuple(a.tolist())
-        raise ModelError(f"{kind} joint {label!r}: {keyword} must be a number, not {given!r}")
-    if np.any(np.isnan(a.astype(float))):
-        raise ModelError(f"{kind} joint {label!r}: {keyword} is not a number (NaN)")
-    if keyword not in ("lower", "upper") and np.any(a < 0):
-        raise ModelError(f"{kind} joint {label!r}: {keyword} must not be negative, got {given!r}")
-    return float(a) if a.ndim == 0 else tuple(float(x) for x in a)
-
-
-def _unit(axis: Any, what: str) -> Vector:
-    a = np.asarray(axis)
-    if a.shape != (3,):
-        raise ModelError(f"{what} must be three numbers, not {axis!r}")
-    if not numeric(a):
-        if a.dtype.kind in "USbc":
-            raise ModelError(f"{what} must be three numbers, not {axis!r}")
-        return tuple(a)  # symbols: taken as a unit vector
-    a = a.astype(float)
-    length = float(np.linalg.norm(a))
-    if not np.isfinite(length) or length < 1e-12:
-        raise ModelError(f"{what} must be a finite vector other than zero, not {axis!r}")
-    return tuple(float(x) for x in a / length)
-
-
-def _point(point: Any, what: str) -> Vector:
-    p = np.asarray(point)
-    if p.shape != (3,) or p.dtype.kind in "USbc" or (numeric(p) and not np.all(np.isfinite(p.astype(float)))):
-        raise ModelError(f"{what} must be three finite numbers, not {point!r}")
-    return tuple(p.astype(float).tolist()) if numeric(p) else tuple(p)
 
 
 def _cross(a: Vector, b: Vector) -> Array:
-    return exact_or_float([a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]])
+    return exact_or_float([a[1] * b[2] - a[2] * b[1],
+                           a[2] * b[0] - a[0] * b[2],
+                           a[0] * b[1] - a[1] * b[0]])
 
 
 def _zero() -> Array:
@@ -141,8 +48,8 @@ class _OnAxis(Joint, ABC):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        object.__setattr__(self, "axis", _unit(self.axis, f"{type(self).__name__} axis"))
-        object.__setattr__(self, "point", _point(self.point, f"{type(self).__name__} point"))
+        object.__setattr__(self, "axis", unit_vector(self.axis, f"{type(self).__name__} axis"))
+        object.__setattr__(self, "point", finite_point(self.point, f"{type(self).__name__} point"))
 
     def turning_screw(self) -> Array:
         """(point × axis; axis)."""
@@ -178,7 +85,7 @@ class Prismatic(Joint):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        object.__setattr__(self, "axis", _unit(self.axis, "Prismatic axis"))
+        object.__setattr__(self, "axis", unit_vector(self.axis, "Prismatic axis"))
 
     @cached_property
     def S(self) -> Array:
@@ -191,7 +98,7 @@ class Prismatic(Joint):
 @final
 @dataclass(frozen=True)
 class Helical(_OnAxis):
-    """One turn q with a slide of `pitch` metres per radian: S = (point × axis + pitch axis; axis)."""
+    """One turn q that slides by `pitch` m/rad: S = (point × axis + pitch axis; axis)."""
 
     axis: Any
     pitch: Any = 0.0
@@ -201,8 +108,7 @@ class Helical(_OnAxis):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        pitch = np.asarray(self.pitch)
-        if pitch.ndim != 0 or pitch.dtype.kind in "USbc" or (numeric(pitch) and not np.isfinite(float(pitch))):
+        if not is_finite_number(self.pitch):
             raise ModelError(f"Helical pitch must be a finite number (m/rad), not {self.pitch!r}")
 
     @cached_property
@@ -240,8 +146,8 @@ class Cylindrical(_OnAxis):
 class Universal(Joint):
     """Rot(axis1, q₁) Rot(axis2, q₂), v = q̇: two revolute joints with a massless body between them.
 
-    Its body twists span {Rot(axis2, −q₂) axis1, axis2}, which turns with q₂, so no constant S exists (Remark 7 of
-    [Garofalo2013] says otherwise; `tests/papers/test_garofalo.py` shows it).
+    Its body twists span {Rot(axis2, −q₂) axis1, axis2}, which turns with q₂, so no constant S
+    exists (Remark 7 of [Garofalo2013] says otherwise; `tests/papers/test_garofalo.py` shows it).
     """
 
     axis1: Any
@@ -251,18 +157,21 @@ class Universal(Joint):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        object.__setattr__(self, "axis1", _unit(self.axis1, "Universal axis1"))
-        object.__setattr__(self, "axis2", _unit(self.axis2, "Universal axis2"))
+        object.__setattr__(self, "axis1", unit_vector(self.axis1, "Universal axis1"))
+        object.__setattr__(self, "axis2", unit_vector(self.axis2, "Universal axis2"))
         a, b = np.array(self.axis1), np.array(self.axis2)
         if numeric(a) and numeric(b) and np.linalg.norm(np.cross(a, b)) < 1e-9:
             raise ModelError("Universal axis1 and axis2 must not be parallel")
 
     @property
     def S(self) -> Array:
-        raise ModelError("a Universal joint has no constant motion subspace; use Robot.segments, which splits it")
+        raise ModelError("a Universal joint has no constant motion subspace; "
+                         "use Robot.segments, which splits it")
 
     def pose(self, q: Array, xp: Any) -> tuple[Array, Array]:
-        return rotation(np.array(self.axis1), q[0], xp) @ rotation(np.array(self.axis2), q[1], xp), _zero()
+        R1 = rotation(np.array(self.axis1), q[0], xp)
+        R2 = rotation(np.array(self.axis2), q[1], xp)
+        return R1 @ R2, _zero()
 
 
 def quaternion_rotation(q: Array, xp: Any) -> Array:
@@ -306,7 +215,8 @@ class Spherical(Joint):
 class Planar(Joint):
     """Motion in the plane across `normal`: q = (x, y, θ), v = (vx, vy, ω) in the body frame.
 
-    x and y run along the first two columns of `basis_with_third(normal)`; for normal z those are x and y.
+    x and y run along the first two columns of `basis_with_third(normal)`; for normal z those are
+    x and y.
     """
 
     normal: Any = (0, 0, 1)
@@ -315,7 +225,7 @@ class Planar(Joint):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        object.__setattr__(self, "normal", _unit(self.normal, "Planar normal"))
+        object.__setattr__(self, "normal", unit_vector(self.normal, "Planar normal"))
 
     @cached_property
     def basis(self) -> Array:
@@ -335,12 +245,14 @@ class Planar(Joint):
         d = groups.se2_exp(dv)
         c, s = np.cos(q[..., 2]), np.sin(q[..., 2])
         return np.stack([q[..., 0] + c * d[..., 0] - s * d[..., 1],
-                         q[..., 1] + s * d[..., 0] + c * d[..., 1], q[..., 2] + d[..., 2]], axis=-1)
+                         q[..., 1] + s * d[..., 0] + c * d[..., 1],
+                         q[..., 2] + d[..., 2]], axis=-1)
 
     def difference(self, q0: Array, q1: Array) -> Array:
         d, c, s = q1 - q0, np.cos(q0[..., 2]), np.sin(q0[..., 2])
         return groups.se2_log(np.stack([c * d[..., 0] + s * d[..., 1],
-                                        c * d[..., 1] - s * d[..., 0], d[..., 2]], axis=-1))
+                                        c * d[..., 1] - s * d[..., 0],
+                                        d[..., 2]], axis=-1))
 
 
 @final
@@ -363,8 +275,8 @@ class Free(Joint):
 
     def integrate(self, q: Array, dv: Array) -> Array:
         p, a = groups.se3_exp(dv)
-        return np.concatenate([q[..., :3] + groups.rotate(q[..., 3:], p),
-                               groups.normalised(groups.quaternion_product(q[..., 3:], a))], axis=-1)
+        turned = groups.normalised(groups.quaternion_product(q[..., 3:], a))
+        return np.concatenate([q[..., :3] + groups.rotate(q[..., 3:], p), turned], axis=-1)
 
     def difference(self, q0: Array, q1: Array) -> Array:
         back = groups.quaternion_conjugate(q0[..., 3:])
@@ -391,9 +303,10 @@ class Fixed(Joint):
 @final
 @dataclass(frozen=True)
 class Mimic(Joint):
-    """`joint` driven by the joint of the body `of`: q = ratio q_of + offset. Adds nothing to q and v.
+    """`joint` driven by the joint of the body `of`: q = ratio q_of + offset.
 
-    `joint` and the one it follows have one coordinate each; a mimic may follow a mimic. Keywords given here go to `joint`.
+    It adds nothing to q and v. `joint` and the one it follows have one coordinate each; a mimic may
+    follow a mimic. Keywords given here go to `joint`.
     """
 
     joint: Any
@@ -405,13 +318,14 @@ class Mimic(Joint):
 
     def __post_init__(self) -> None:
         if not isinstance(self.joint, Revolute | Prismatic | Helical):
-            raise ModelError(f"Mimic joint must be Revolute, Prismatic or Helical, not {self.joint!r}")
+            raise ModelError("Mimic joint must be Revolute, Prismatic or Helical, "
+                             f"not {self.joint!r}")
         if not isinstance(self.of, str):
             raise ModelError(f"Mimic of must be the name of a body, not {self.of!r}")
         for what in ("ratio", "offset"):
-            x = np.asarray(getattr(self, what))
-            if x.ndim != 0 or x.dtype.kind in "USbc" or (numeric(x) and not np.isfinite(float(x))):
-                raise ModelError(f"Mimic {what} must be a finite number, not {getattr(self, what)!r}")
+            x = getattr(self, what)
+            if not is_finite_number(x):
+                raise ModelError(f"Mimic {what} must be a finite number, not {x!r}")
         given = {k: getattr(self, k) for k in KEYWORDS if getattr(self, k) is not None}
         object.__setattr__(self, "joint", replace(self.joint, **given))
         for k in KEYWORDS:
@@ -432,10 +346,11 @@ KINDS: tuple[type[Joint], ...] = (
 
 def describe(joint: Joint) -> str:
     """The joint's kind with its axis, in a few characters."""
-    shape = [f for f in fields(joint) if f.name in ("axis", "axis1", "axis2", "normal", "pitch")]
-    parts = [f"{getattr(joint, f.name)}" if f.name == "pitch" else _axis_text(getattr(joint, f.name)) for f in shape]
     if isinstance(joint, Mimic):
         return f"mimic {describe(joint.joint)} of {joint.of}"
+    given = {f.name: getattr(joint, f.name) for f in fields(joint)}
+    parts = [f"{x}" if name == "pitch" else _axis_text(x) for name, x in given.items()
+             if name in ("axis", "axis1", "axis2", "normal", "pitch")]
     return " ".join([type(joint).__name__.lower(), *parts])
 
 

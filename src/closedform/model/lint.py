@@ -14,11 +14,12 @@ from closedform.errors import ModelError, ModelWarning
 from closedform.model.findings import Finding, Level
 from closedform.model.formats.load import load, located
 from closedform.model.formats.urdf_document import urdf_document
-from closedform.model.formats.xml import Document, read_xml, tag
+from closedform.model.formats.xml import TEXT, is_xml_text, read_xml, tag
 from closedform.model.joints import Mimic, Prismatic
 from closedform.model.lint_rules import Doubt, inertia_doubts, limit_doubts, massless_doubt
 from closedform.model.lint_urdf import urdf_findings
 from closedform.model.robot import Body, Robot
+from closedform.model.zoo import BUILTIN
 
 
 def lint(robot_or_file: Robot | str | os.PathLike[str]) -> list[Finding]:
@@ -27,42 +28,36 @@ def lint(robot_or_file: Robot | str | os.PathLike[str]) -> list[Finding]:
     A URDF is looked at as it is written, link by link, and every fault is reported, with its line.
     """
     if isinstance(robot_or_file, Robot):
-        return robot_findings(robot_or_file)
+        return robot_findings(robot_or_file, robot_or_file.name)
     found = located(robot_or_file)
-    if isinstance(found, Robot):
-        return robot_findings(found)
-    if isinstance(found, str) or found.suffix.lower() != ".toml":
+    if found not in BUILTIN and not (isinstance(found, Path) and found.suffix.lower() == ".toml"):
         document = read_xml(found)
         if document.root is None or tag(document.root) != "mujoco":
-            return _document_findings(document)
+            return urdf_findings(urdf_document(document))
     return _loaded_findings(found)
-
-
-def _document_findings(document: Document) -> list[Finding]:
-    return urdf_findings(urdf_document(document))
 
 
 def _loaded_findings(source: Path | str) -> list[Finding]:
     """Findings about a file that is read without line numbers: why it fails, or the robot's."""
+    file = TEXT if isinstance(source, str) and is_xml_text(source) else str(source)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ModelWarning)
             robot = load(source)
     except ModelError as error:
-        file = str(source) if isinstance(source, Path) else ""
         return [Finding(Level.ERROR, "unreadable", "document", str(error), "", file)]
-    return robot_findings(robot)
+    return robot_findings(robot, file)
 
 
-def robot_findings(robot: Robot) -> list[Finding]:
+def robot_findings(robot: Robot, file: str) -> list[Finding]:
     """Findings about a robot's bodies and joints; symbols are taken to be right."""
     carried = _carried_masses(robot)
     found = []
     for body in robot.bodies:
         doubts = [*_body_doubts(body, carried[body.name]), *_joint_doubts(body)]
         subject = f"body {body.name!r}"
-        found += [Finding(d.level, d.rule, subject, f"{subject}: {d.message}", d.repair,
-                          robot.source or robot.name) for d in doubts]
+        found += [Finding(d.level, d.rule, subject, f"{subject}: {d.message}", d.repair, file)
+                  for d in doubts]
     return found
 
 
@@ -81,7 +76,13 @@ def _body_doubts(body: Body, carried: float) -> Iterator[Doubt]:
     if not numeric(inertia.array):
         return
     if inertia.mass > 0:
-        yield from inertia_doubts(inertia.mass, _clean_tensor(body))
+        with np.errstate(over="ignore", invalid="ignore"):
+            tensor = _clean_tensor(body)
+        if np.all(np.isfinite(tensor)):
+            yield from inertia_doubts(inertia.mass, tensor)
+        else:
+            yield Doubt(Level.ERROR, "overflow", "the tensor about the centre of mass overflows",
+                        "give mass, centre and tensor in kg, m and kg m²")
     elif inertia.mass < 0 or np.any(inertia.array != 0):
         reason = inertia.impossibility() or ""
         yield Doubt(Level.WARNING, "regrouped", reason, "fine for a body of base parameters only")

@@ -15,7 +15,7 @@ from closedform.model.lint_rules import Doubt, inertia_doubts, limit_doubts, mas
 def urdf_findings(urdf: UrdfDocument) -> list[Finding]:
     """All findings of a URDF, in the order of its lines."""
     if not urdf.links:
-        return list(urdf.faults) or tree_faults(urdf)
+        return list(urdf.faults)
     faults = tree_faults(urdf)
     found = [*urdf.faults, *faults]
     for link in urdf.links:
@@ -38,7 +38,7 @@ def _placed(urdf: UrdfDocument, subject: str, doubts: Iterable[Located]) -> Iter
 
 def _link_doubts(link: UrdfLink) -> Iterator[Located]:
     given = link.inertial
-    if given is not None and given.mass >= 0:
+    if given is not None and given.mass >= 0:  # negative and unreadable masses are faults already
         for doubt in inertia_doubts(given.mass, given.written_tensor):
             yield (given.mass_line if doubt.rule == "mass-unit" else given.tensor_line), doubt
 
@@ -86,10 +86,16 @@ def _limit_doubts(joint: UrdfJoint) -> Iterator[Located]:
     yield from ((limit.line, doubt) for doubt in swapped)
 
 
+def _some_mass(link: UrdfLink) -> float:
+    """The link's mass; 1 where it is given but is no mass, so that only that is reported."""
+    mass = 0.0 if link.inertial is None else link.inertial.mass
+    return mass if mass >= 0 else 1.0
+
+
 def _massless(urdf: UrdfDocument) -> Iterator[Finding]:
     """Moving links that have no mass with all that is fixed to them, by what they carry."""
     root = root_links(urdf)[0].name
-    own = {link.name: link.inertial.mass if link.inertial else 0.0 for link in urdf.links}
+    own = {link.name: _some_mass(link) for link in urdf.links}
     joints = list(depth_first(urdf, root))
     rigid, carried = dict(own), dict(own)
     for joint in reversed(joints):

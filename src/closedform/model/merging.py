@@ -16,9 +16,10 @@ from closedform.model.robot import Body, Frame, Robot
 
 
 def locked_robot(robot: Robot, locked: Mapping[str, Any] | Sequence[str]) -> Robot:
-    """The robot with the named joints held at the given coordinates (neutral if only names are given).
+    """The robot with the named joints held at the given coordinates (neutral if none are given).
 
-    Mimic joints that follow a locked one are locked too. Every locked body merges into its parent and stays as a frame.
+    Mimic joints that follow a locked one are locked too. Every locked body merges into its parent
+    and stays as a frame.
     """
     values = _checked(robot, locked)
     q = robot.neutral()
@@ -31,15 +32,19 @@ def locked_robot(robot: Robot, locked: Mapping[str, Any] | Sequence[str]) -> Rob
     for body in robot.bodies:
         if body.name in still:
             joint = body.joint
-            own = q[robot.q_slices[body.joint_name]] if not isinstance(joint, Mimic) else still[body.name]
-            R, p = joint.pose(own, NUMBERS)
-            body = replace(body, joint=Fixed(name=joint.name), placement=body.placement @ pose(R, p))
+            mimic = isinstance(joint, Mimic)
+            own = still[body.name] if mimic else q[robot.q_slices[body.joint_name]]
+            placement = body.placement @ pose(*joint.pose(own, NUMBERS))
+            body = replace(body, joint=Fixed(name=joint.name), placement=placement)
         bodies.append(body)
     return merged(bodies, robot, set(still))
 
 
 def merged(bodies: Sequence[Body], robot: Robot, names: set[str]) -> Robot:
-    """The robot of these bodies, in which each fixed body named is part of its parent (or of the world) and a frame."""
+    """The robot of these bodies; each fixed body named is part of its parent (or the world).
+
+    It stays as a frame of its own name.
+    """
     home: dict[str | None, tuple[str | None, Array]] = {None: (None, np.eye(4))}
     kept: dict[str, Body] = {}
     frames: list[Frame] = []
@@ -50,7 +55,8 @@ def merged(bodies: Sequence[Body], robot: Robot, names: set[str]) -> Robot:
             home[body.name] = at, placement
             frames.append(Frame(body.name, at, placement))
             if at is not None:
-                kept[at] = replace(kept[at], inertia=kept[at].inertia + body.inertia.seen_from(placement))
+                inertia = kept[at].inertia + body.inertia.seen_from(placement)
+                kept[at] = replace(kept[at], inertia=inertia)
         else:
             home[body.name] = body.name, np.eye(4)
             kept[body.name] = replace(body, parent=at, placement=placement)
@@ -66,9 +72,12 @@ def _checked(robot: Robot, locked: Mapping[str, Any] | Sequence[str]) -> dict[st
     result = {}
     for name, value in pairs:
         if name not in joints:
-            raise UnknownName(f"no moving joint {name!r} in {robot.name}; it has {', '.join(joints)}")
-        x = joints[name].neutral() if value is None else np.atleast_1d(np.asarray(value, dtype=float))
-        if x.shape != (joints[name].nq,) or not np.all(np.isfinite(x)):
-            raise ArgumentError(f"joint {name!r} needs {joints[name].nq} finite numbers to be locked at, not {value!r}")
+            known = ", ".join(joints)
+            raise UnknownName(f"no moving joint {name!r} in {robot.name}; it has {known}")
+        joint = joints[name]
+        x = joint.neutral() if value is None else np.atleast_1d(np.asarray(value, dtype=float))
+        if x.shape != (joint.nq,) or not np.all(np.isfinite(x)):
+            raise ArgumentError(f"joint {name!r} needs {joint.nq} finite numbers to be locked at, "
+                                f"not {value!r}")
         result[name] = x
     return result

@@ -81,8 +81,9 @@ def checked_placement(T: Any, what: str) -> Array:
         R = A[:3, :3]
         off = np.abs(R.T @ R - np.eye(3)).max()
         if off > 1e-6 or np.linalg.det(R) < 0 or not np.array_equal(A[3], [0, 0, 0, 1]):
-            raise ModelError(f"{what}: placement is no rigid pose (RᵀR differs from 1 by {off:.2g}, "
-                             f"det R = {np.linalg.det(R):.3g}, last row {A[3]})")
+            raise ModelError(
+                f"{what}: placement is no rigid pose (RᵀR differs from 1 by {off:.2g}, "
+                f"det R = {np.linalg.det(R):.3g}, last row {A[3]})")
     A = A.copy()
     A.setflags(write=False)
     return A

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any, final
 
@@ -22,7 +22,10 @@ STANDARD_GRAVITY = (0.0, 0.0, -9.81)
 @final
 @dataclass(frozen=True, eq=False)
 class Body:
-    """A rigid body on a joint. T(q) = placement · joint(q) is its pose in the parent (None: the world)."""
+    """A rigid body on a joint: T(q) = placement · joint(q) is its pose in the parent.
+
+    `parent` is the parent's name; None is the world.
+    """
 
     name: str
     parent: str | None
@@ -33,13 +36,15 @@ class Body:
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name:
             raise ModelError(f"body name must be a non-empty text, not {self.name!r}")
+        what = f"body {self.name!r}"
         if self.parent is not None and not isinstance(self.parent, str):
-            raise ModelError(f"body {self.name!r}: parent must be a body's name or None, not {self.parent!r}")
+            raise ModelError(f"{what}: parent must be a body's name or None, not {self.parent!r}")
         if not isinstance(self.joint, Joint):
-            raise ModelError(f"body {self.name!r}: joint must be a joint such as cf.Revolute((0, 0, 1)), not {self.joint!r}")
+            raise ModelError(f"{what}: joint must be a joint such as cf.Revolute((0, 0, 1)), "
+                             f"not {self.joint!r}")
         if not isinstance(self.inertia, Inertia):
-            raise ModelError(f"body {self.name!r}: inertia must be a cf.Inertia, not {self.inertia!r}")
-        object.__setattr__(self, "placement", checked_placement(self.placement, f"body {self.name!r}"))
+            raise ModelError(f"{what}: inertia must be a cf.Inertia, not {self.inertia!r}")
+        object.__setattr__(self, "placement", checked_placement(self.placement, what))
 
     @property
     def joint_name(self) -> str:
@@ -59,7 +64,8 @@ class Frame:
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name:
             raise ModelError(f"frame name must be a non-empty text, not {self.name!r}")
-        object.__setattr__(self, "placement", checked_placement(self.placement, f"frame {self.name!r}"))
+        placement = checked_placement(self.placement, f"frame {self.name!r}")
+        object.__setattr__(self, "placement", placement)
 
 
 @final
@@ -106,7 +112,8 @@ class Robot:
     @cached_property
     def parents(self) -> tuple[int, ...]:
         """Each body's parent as a number: bodies count from 1, the world is 0."""
-        number = {None: 0, **{body.name: k + 1 for k, body in enumerate(self.bodies)}}
+        number: dict[str | None, int] = {None: 0}
+        number.update((body.name, k) for k, body in enumerate(self.bodies, start=1))
         return tuple(number[body.parent] for body in self.bodies)
 
     @property
@@ -126,7 +133,7 @@ class Robot:
 
     @property
     def joint_names(self) -> tuple[str, ...]:
-        """Names of the moving joints in the order of q and v; fixed and mimic joints own no coordinate."""
+        """Names of the moving joints (neither fixed nor mimic) in the order of q and v."""
         return tuple(body.joint_name for body, _, _ in self._moving)
 
     @property
@@ -161,39 +168,46 @@ class Robot:
         return np.concatenate([np.zeros(0), *(b.joint.neutral() for b, _, _ in self._moving)])
 
     def random(self, rng: Any = None) -> Array:
-        """A random q: within the limits that there are, else ±π for turns, ±1 m for slides; quaternions uniform."""
+        """A random q: within the limits that there are, else ±π for turns, ±1 m for slides.
+
+        Quaternions are uniform over all rotations.
+        """
         from closedform.model.sampling import random_coordinates
         rng = np.random.default_rng(rng)
-        return np.concatenate([np.zeros(0), *(random_coordinates(b.joint, rng) for b, _, _ in self._moving)])
+        parts = [random_coordinates(b.joint, rng) for b, _, _ in self._moving]
+        return np.concatenate([np.zeros(0), *parts])
 
     def integrate(self, q: Any, dv: Any) -> Array:
-        """q ⊕ dv: each joint moved by the exponential of its part of dv; batch axes first, as Pinocchio's."""
+        """q ⊕ dv, as Pinocchio's: each joint moved by exp of its part of dv; batch axes first."""
         q, dv = self._sized(q, self.nq, "q"), self._sized(dv, self.nv, "dv")
         batch = np.broadcast_shapes(q.shape[:-1], dv.shape[:-1])
         q, dv = np.broadcast_to(q, (*batch, self.nq)), np.broadcast_to(dv, (*batch, self.nv))
-        return np.concatenate([np.zeros((*batch, 0)), *(b.joint.integrate(q[..., i], dv[..., j])
-                                                        for b, i, j in self._moving)], axis=-1)
+        parts = [b.joint.integrate(q[..., i], dv[..., j]) for b, i, j in self._moving]
+        return np.concatenate([np.zeros((*batch, 0)), *parts], axis=-1)
 
     def difference(self, q0: Any, q1: Any) -> Array:
-        """The tangent vector dv with integrate(q0, dv) = q1, the shorter way round; batch axes first."""
+        """The dv with integrate(q0, dv) = q1, the shorter way round; batch axes first."""
         q0, q1 = self._sized(q0, self.nq, "q0"), self._sized(q1, self.nq, "q1")
         batch = np.broadcast_shapes(q0.shape[:-1], q1.shape[:-1])
         q0, q1 = np.broadcast_to(q0, (*batch, self.nq)), np.broadcast_to(q1, (*batch, self.nq))
-        return np.concatenate([np.zeros((*batch, 0)), *(b.joint.difference(q0[..., i], q1[..., i])
-                                                        for b, i, _ in self._moving)], axis=-1)
+        parts = [b.joint.difference(q0[..., i], q1[..., i]) for b, i, _ in self._moving]
+        return np.concatenate([np.zeros((*batch, 0)), *parts], axis=-1)
 
     def _sized(self, x: Any, size: int, what: str) -> Array:
+        shape = f"(..., {size})"
         try:
             a = np.asarray(x, dtype=float)
         except (TypeError, ValueError) as error:
-            raise ArgumentError(f"{what} must be numbers of shape (..., {size}), not {x!r}") from error
+            raise ArgumentError(f"{what} must be numbers of shape {shape}, not {x!r}") from error
         if a.ndim == 0 or a.shape[-1] != size:
-            raise ArgumentError(f"{what} must have the shape (..., {size}) for {self.name}, not {a.shape}")
+            raise ArgumentError(f"{what} must have the shape {shape} for {self.name}, "
+                                f"not {a.shape}")
         return a
 
     def _limits(self, keyword: str, by: str, missing: float) -> Array:
-        sizes = [(b.joint, getattr(b.joint, by)) for b, _, _ in self._moving]
-        return np.concatenate([np.zeros(0), *(j.per_coordinate(keyword, n, missing) for j, n in sizes)])
+        joints = [b.joint for b, _, _ in self._moving]
+        parts = [j.per_coordinate(keyword, getattr(j, by), missing) for j in joints]
+        return np.concatenate([np.zeros(0), *parts])
 
     @property
     def lower(self) -> Array:
@@ -222,22 +236,27 @@ class Robot:
     def parameters(self) -> Array:
         """Ten inertial parameters of every body, then the rotor inertias that are given."""
         rotors = [np.atleast_1d(exact_or_float(r)) for _, r in self._rotors]
-        return np.concatenate([np.zeros(0), *(body.inertia.array for body in self.bodies), *rotors])
+        return np.concatenate([np.zeros(0), *(b.inertia.array for b in self.bodies), *rotors])
 
     @property
     def parameter_names(self) -> tuple[str, ...]:
-        """Names beside `parameters` and the columns of every regressor: `body.Ixx`, `joint.rotor`."""
-        rotors = [(f"{body.joint_name}.rotor{i if np.ndim(r) else ''}")
+        """Names of `parameters` and of every regressor's columns: `body.Ixx`, `joint.rotor`."""
+        masses = [f"{body.name}.{p}" for body in self.bodies for p in PARAMETER_NAMES]
+        rotors = [f"{body.joint_name}.rotor{i if np.ndim(r) else ''}"
                   for body, r in self._rotors for i in range(np.size(r))]
-        return tuple(f"{body.name}.{p}" for body in self.bodies for p in PARAMETER_NAMES) + tuple(rotors)
+        return (*masses, *rotors)
 
     @property
     def _rotors(self) -> list[tuple[Body, Any]]:
-        return [(body, body.joint.rotor_inertia) for body in self.bodies if body.joint.rotor_inertia is not None]
+        pairs = [(body, body.joint.rotor_inertia) for body in self.bodies]
+        return [(body, given) for body, given in pairs if given is not None]
 
     @cached_property
     def rotor_map(self) -> Array:
-        """(nv, given rotor inertias): what each adds to the diagonal of M; a mimic's ratio enters squared."""
+        """(nv, given rotor inertias): what each adds to the diagonal of M.
+
+        A mimic's ratio enters squared.
+        """
         columns: list[Array] = []
         for k, body in enumerate(self.bodies):
             given = body.joint.rotor_inertia
@@ -255,17 +274,22 @@ class Robot:
         return self.rotor_map @ given if len(given) else np.zeros(self.nv)
 
     def with_parameters(self, parameters: Any) -> Robot:
-        """The same robot with other inertial parameters, in the order of `parameters`; numbers, symbols or recorded scalars."""
-        pi = exact_or_float(parameters)
-        if pi.shape != self.parameters.shape:
-            raise ArgumentError(f"parameters must have the shape {self.parameters.shape} for {self.name}, not {pi.shape}")
+        """The same robot with other inertial parameters, in the order of `parameters`.
+
+        They may be numbers, symbols or recorded scalars.
+        """
+        pi, shape = exact_or_float(parameters), self.parameters.shape
+        if pi.shape != shape:
+            raise ArgumentError(f"parameters must have the shape {shape} for {self.name}, "
+                                f"not {pi.shape}")
         rest, bodies = list(pi[10 * len(self.bodies):]), []
         for k, body in enumerate(self.bodies):
             joint, r = body.joint, body.joint.rotor_inertia
             if r is not None:
                 taken, rest = rest[:np.size(r)], rest[np.size(r):]
                 joint = replace(joint, rotor_inertia=tuple(taken) if np.ndim(r) else taken[0])
-            bodies.append(replace(body, joint=joint, inertia=Inertia.from_parameters(pi[10 * k:10 * k + 10])))
+            inertia = Inertia.from_parameters(pi[10 * k:10 * k + 10])
+            bodies.append(replace(body, joint=joint, inertia=inertia))
         return self._with(bodies=bodies)
 
     def with_gravity(self, gravity: Any) -> Robot:
@@ -273,21 +297,27 @@ class Robot:
         return self._with(gravity=gravity)
 
     def with_payload(self, inertia: Inertia, at: str) -> Robot:
-        """The same robot with a rigid load attached at a frame or body; `inertia` is written in that frame."""
+        """The same robot with a rigid load at a frame or body; `inertia` is in that frame."""
         frame = self.frame(at)
         if frame.body is None:
-            raise ArgumentError(f"at: the frame {at!r} belongs to the world, which carries no payload")
+            raise ArgumentError(f"at: the frame {at!r} belongs to the world, "
+                                "which carries no payload")
         if not isinstance(inertia, Inertia):
             raise ArgumentError(f"inertia must be a cf.Inertia, not {inertia!r}")
         load = inertia.seen_from(frame.placement)
-        return self._with(bodies=[replace(b, inertia=b.inertia + load) if b.name == frame.body else b for b in self.bodies])
+        return self._with(bodies=[
+            replace(body, inertia=body.inertia + load) if body.name == frame.body else body
+            for body in self.bodies])
 
     def with_frames(self, *frames: Frame) -> Robot:
         """The same robot with more named frames."""
         return self._with(frames=self.frames + frames)
 
     def reduced(self, locked: Mapping[str, Any] | Sequence[str]) -> Robot:
-        """The robot with joints locked at the given coordinates; their bodies merge into the parents, kept as frames."""
+        """The robot with joints locked at the given coordinates.
+
+        Their bodies merge into the parents and stay as frames.
+        """
         from closedform.model.merging import locked_robot
         return locked_robot(self, locked)
 
@@ -297,8 +327,7 @@ class Robot:
         return urdf_text(self)
 
     def _with(self, **changes: Any) -> Robot:
-        now = {"name": self.name, "bodies": self.bodies, "gravity": self.gravity, "frames": self.frames,
-               "source": self.source}
+        now = {f.name: getattr(self, f.name) for f in fields(self)}
         return Robot(**{**now, **changes})
 
     # ------------------------------------------------------------------ views
@@ -313,8 +342,8 @@ class Robot:
         mimics = sum(isinstance(b.joint, Mimic) for b in self.bodies)
         fixed = sum(isinstance(b.joint, Fixed) for b in self.bodies)
         extra = (f" + {mimics} mimic" if mimics else "") + (f" + {fixed} fixed" if fixed else "")
-        return (f"<Robot {self.name}: {len(self.bodies)} bodies, {moving} joints{extra}, nq {self.nq}, nv {self.nv}, "
-                f"{mass}, {base}{frames}>")
+        return (f"<Robot {self.name}: {len(self.bodies)} bodies, {moving} joints{extra}, "
+                f"nq {self.nq}, nv {self.nv}, {mass}, {base}{frames}>")
 
     def _repr_html_(self) -> str:
         from closedform.model.describe import html_table
@@ -342,8 +371,8 @@ def _check_tree(robot: Robot) -> None:
             raise ModelError(f"two bodies are named {body.name!r}")
         if body.parent is not None and body.parent not in seen:
             known = body.parent in {b.name for b in robot.bodies}
-            raise ModelError(f"body {body.name!r}: parent {body.parent!r} " +
-                             ("comes after it; parents come first" if known else "is no body of the robot"))
+            reason = "comes after it; parents come first" if known else "is no body of the robot"
+            raise ModelError(f"body {body.name!r}: parent {body.parent!r} {reason}")
         seen.add(body.name)
     if not robot.bodies:
         raise ModelError(f"robot {robot.name!r} has no bodies")
@@ -355,7 +384,8 @@ def _check_tree(robot: Robot) -> None:
         if frame.body is not None and frame.body not in robot.body_names:
             raise ModelError(f"frame {frame.name!r}: {frame.body!r} is no body of the robot")
         seen.add(frame.name)
-    joints = [body.joint_name for body in robot.bodies if body.joint.nv or isinstance(body.joint, Mimic)]
+    joints = [body.joint_name for body in robot.bodies
+              if body.joint.nv or isinstance(body.joint, Mimic)]
     repeated = {name for name in joints if joints.count(name) > 1}
     if repeated:
         raise ModelError(f"two joints are named {sorted(repeated)[0]!r}")

@@ -1,7 +1,8 @@
 """The tree the equations walk: every joint with a constant motion subspace, every mimic resolved.
 
-A robot's bodies and its segments are the same list, except that a `Universal` joint becomes two revolute segments
-with a massless one between, and that a `Mimic` becomes the joint it drives with a ratio on a shared column.
+A robot's bodies and its segments are the same list, except that a `Universal` joint becomes two
+revolute segments, the first of them massless, and that a `Mimic` becomes the joint it drives, with
+a ratio on a shared column.
 """
 
 from __future__ import annotations
@@ -22,11 +23,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Segment:
-    """One joint with a constant S and the body it carries (inertia None: massless, between two joints).
+    """One joint with a constant S and the body it carries (inertia None: it carries none).
 
-    `parent` counts segments from 1; 0 is the world. `owner` is the number of the body whose joint this is a part of.
-    `q_index` and `v_index` are the entries of the robot's q and v; the joint's own coordinates are
-    ratio · q[q_index] + offset.
+    `parent` counts segments from 1; 0 is the world. `owner` is the number of the body whose joint
+    this is a part of. `q_index` and `v_index` are the entries of the robot's q and v; the joint's
+    own coordinates are ratio · q[q_index] + offset.
     """
 
     name: str
@@ -42,7 +43,7 @@ class Segment:
 
     @property
     def S(self) -> Array:
-        """(6, len(v_index)): the body twist for each of the robot's velocities, the mimic's ratio included."""
+        """(6, len(v_index)): the body twist for each velocity, the mimic's ratio included."""
         return self.joint.S * self.ratio
 
     @property
@@ -55,7 +56,7 @@ class Segment:
         return self.ratio * (q[list(self.q_index)] if self.q_index else q[:0]) + self.offset
 
     def velocities(self, v: Array) -> Array:
-        """The robot's velocities that move this joint, (len(v_index),); S times them is the joint's twist."""
+        """Those of the robot's velocities that move this joint; S times them is its twist."""
         return v[list(self.v_index)] if self.v_index else v[:0]
 
 
@@ -78,7 +79,7 @@ def segments_of(bodies: tuple[Body, ...]) -> tuple[Segment, ...]:
         iq = tuple(range(q_start[k], q_start[k] + joint.nq))
         iv = tuple(range(v_start[k], v_start[k] + joint.nv))
         if isinstance(joint, Universal):
-            first, second = _turns(joint)
+            first, second = turns(joint)
             p = add(k, p, first, iq[:1], iv[:1])
             result[-1] = replace(result[-1], name=body.name + "/axis1", inertia=None)
             last[body.name] = add(k, p, second, iq[1:], iv[1:])
@@ -92,7 +93,7 @@ def segments_of(bodies: tuple[Body, ...]) -> tuple[Segment, ...]:
     return tuple(result)
 
 
-def _turns(joint: Universal) -> tuple[Revolute, Revolute]:
+def turns(joint: Universal) -> tuple[Revolute, Revolute]:
     """The two revolute joints of a universal one, each with its own share of the keywords."""
     def share(i: int) -> dict[str, Any]:
         given = {k: getattr(joint, k) for k in KEYWORDS[1:] if getattr(joint, k) is not None}
@@ -108,7 +109,7 @@ def starts(bodies: tuple[Body, ...]) -> tuple[list[int], list[int]]:
 
 
 def _driver(body: Body, bodies: tuple[Body, ...], index: dict[str, int]) -> tuple[int, Any, Any]:
-    """The body whose joint a mimic follows in the end, with the ratio and offset of the whole way there."""
+    """The body whose joint a mimic follows in the end, with the whole way's ratio and offset."""
     ratio, offset, seen, at = 1.0, 0.0, [body.name], body
     while isinstance(at.joint, Mimic):
         ratio, offset = ratio * at.joint.ratio, ratio * at.joint.offset + offset
@@ -116,8 +117,11 @@ def _driver(body: Body, bodies: tuple[Body, ...], index: dict[str, int]) -> tupl
             raise ModelError(f"{at.name!r} mimics {at.joint.of!r}, which is no body of the robot")
         at = bodies[index[at.joint.of]]
         if at.name in seen:
-            raise ModelError(f"mimic joints follow each other in a circle: {' → '.join([*seen, at.name])}")
+            circle = " → ".join([*seen, at.name])
+            raise ModelError(f"mimic joints follow each other in a circle: {circle}")
         seen.append(at.name)
     if at.joint.nq != 1:
-        raise ModelError(f"{body.name!r} mimics {at.name!r}, whose {type(at.joint).__name__} joint does not have one coordinate")
+        kind = type(at.joint).__name__
+        raise ModelError(f"{body.name!r} mimics {at.name!r}, whose {kind} joint does not have "
+                         "one coordinate")
     return index[at.name], ratio, offset

@@ -14,7 +14,8 @@ Cites: [KhalilKleinfinger1986], columns as in [GautierKhalil1990, Table I]; [Mue
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from difflib import get_close_matches
 from typing import Any
 
@@ -190,8 +191,9 @@ def _dh_row(given: Any, j: int, columns: tuple[str, ...]) -> dict[str, Any]:
 
 def _number(x: Any, j: int, column: str) -> Any:
     """x as a finite number or symbol; 0.0 becomes 0, so that it vanishes beside symbols."""
-    a = np.asarray(x)
-    if a.ndim != 0 or a.dtype.kind in "USbcmM" or x is None:
+    scalar = not np.iterable(x) and hasattr(x, "__mul__")
+    a = np.asarray(x if scalar else None)
+    if not scalar or a.dtype.kind in "USbcmM":
         raise ModelError(f"row {j}, {column}: a number or symbol expected, not {x!r}")
     if not numeric(a):
         return x
@@ -204,14 +206,21 @@ def _number(x: Any, j: int, column: str) -> Any:
     return int(a) if value == 0 or isinstance(x, int) else value
 
 
+@contextmanager
+def _in_row(j: int) -> Iterator[None]:
+    """Errors that come from inside carry the row's number."""
+    try:
+        yield
+    except ModelError as error:
+        raise ModelError(f"row {j}: {error}") from error
+
+
 def _dh_joint(row: Mapping[str, Any], j: int, axis: Any, point: Any) -> Joint:
     keywords = _keywords(row, j)
-    try:
+    with _in_row(j):
         if row["sigma"] == 0:
             return Revolute(axis, point, **keywords)
         return Prismatic(axis, **keywords) if row["sigma"] == 1 else Fixed(**keywords)
-    except ModelError as error:
-        raise ModelError(f"row {j}: {error}") from error
 
 
 def _keywords(row: Mapping[str, Any], j: int) -> dict[str, Any]:
@@ -233,20 +242,28 @@ def _screw_row(given: Any, k: int) -> dict[str, Any]:
 
 def _screw_joint(row: Mapping[str, Any], M_k: Array, k: int) -> Joint:
     """The joint of a world screw S in the frame of its body, M its pose at q = 0: Ad(M)⁻¹ S."""
-    v, w, R, p = row["screw"][:3], row["screw"][3:], M_k[:3, :3], M_k[:3, 3]
+    v, w = row["screw"][:3], row["screw"][3:]
+    M_k = M_k if numeric(row["screw"]) else _whole(M_k)
+    R, p = M_k[:3, :3], M_k[:3, 3]
     turns = not all(_vanishes(x) for x in w)
     part, square = ("ω", np.dot(w, w)) if turns else ("v", np.dot(v, v))
     if numeric(square) and not abs(float(square) - 1) < 1e-9:
         raise ModelError(f"row {k}, screw: |{part}| = 1 expected, got {math.sqrt(square):.9g}")
     keywords = _keywords(row, k)
-    if not turns:
-        return Prismatic(exact_or_float(R.T @ v), **keywords)
-    axis = exact_or_float(R.T @ w)
-    point = exact_or_float(_cross(axis, R.T @ (v + _cross(w, p))))  # nearest to the origin
-    pitch = np.dot(w, v)
-    if _vanishes(pitch):
-        return Revolute(axis, point, **keywords)
-    return Helical(axis, pitch, point, **keywords)
+    with _in_row(k):
+        if not turns:
+            return Prismatic(exact_or_float(R.T @ v), **keywords)
+        axis, pitch = R.T @ w, np.dot(w, v)
+        point = exact_or_float(_cross(axis, R.T @ (v + _cross(w, p))))  # nearest to the origin
+        if _vanishes(pitch):
+            return Revolute(axis, point, **keywords)
+        return Helical(axis, pitch, point, **keywords)
+
+
+def _whole(A: Array) -> Array:
+    """A with integers for whole floats, so that products with symbols stay exact."""
+    entries = [int(x) if isinstance(x, float) and x.is_integer() else x for x in A.ravel().tolist()]
+    return np.array(entries, dtype=object).reshape(A.shape)
 
 
 def _cross(a: Array, b: Array) -> Array:
@@ -274,7 +291,9 @@ def _bodies(table: Sequence[Mapping[str, Any]], placed: Sequence[tuple[Array, Jo
             inertia = symbolic_inertia(j) if symbolic else Inertia()
         p = _antecedent(row, j, labels)
         placement, joint = placed[j - 1]
-        bodies.append(Body(labels[j - 1], labels[p - 1] if p else None, joint, placement, inertia))
+        parent = labels[p - 1] if p else None
+        with _in_row(j):
+            bodies.append(Body(labels[j - 1], parent, joint, placement, inertia))
     return bodies
 
 

@@ -98,7 +98,7 @@ def hessian_of(function: Callable[..., Any], argument: int = 0) -> Callable[...,
     def derivative(*arrays: Array) -> Array:
         value = np.ravel(np.asarray(function(*arrays), dtype=object))
         if len(value) != 1:
-            raise ArgumentError(f"a Hessian needs a scalar function, not one of {len(value)} values")
+            raise ArgumentError(f"a Hessian needs one value; the function has {len(value)}")
         return hessian(value[0], arrays[argument])
 
     return derivative

@@ -115,24 +115,27 @@ class Flat:
         return () if other.op in LEAVES else other.args
 
     def to_program(self) -> Program:
-        """The program of this form: each sum and each product as a chain.
+        """The program of this form: each sum and each product as a chain, in the order as it was.
 
         Products that are used once come last in a sum, so that each can be fused with the addition.
         """
         graph = Graph()
         values: dict[int, Scalar] = {}
-        outputs = self.program.outputs
-        for root in (e.index for output in outputs for e in output.entries if e.index >= 0):
+        tables = (self.others, self.products, self.sums)
+        for root in sorted(value for table in tables for value in table):
             stack = [root]
             while stack:
                 value = stack[-1]
+                if value in values:
+                    stack.pop()
+                    continue
                 missing = [x for x in self.arguments(value) if x not in values]
                 if missing:
                     stack += reversed(missing)
                     continue
                 stack.pop()
-                if value not in values:
-                    values[value] = self._scalar(graph, value, values)
+                values[value] = self._scalar(graph, value, values)
+        outputs = self.program.outputs
         return collect(graph, self.program.name, self.program.inputs, {
             output.name: object_array(
                 [values[e.index] * e.sign if e.index >= 0 else e.constant for e in output.entries],

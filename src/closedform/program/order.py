@@ -7,7 +7,10 @@ registers and the fastest cache.
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Iterable
+
+import numpy as np
 
 from closedform.program.program import LEAVES, Entry, Instruction, Output, Program
 
@@ -15,11 +18,14 @@ from closedform.program.program import LEAVES, Entry, Instruction, Output, Progr
 def scheduled(program: Program) -> Program:
     """The same program in the order, of a few tried, with the smallest largest live set.
 
-    Tried are the order as it is and depth-first walks from the outputs, first to last and last to
-    first, with the argument that needs more values at a time first. Of equals the first is taken.
+    Tried are the order as it is and depth-first walks from the outputs (first to last, last to
+    first, and by falling largest index, which takes the rows and columns of a matrix together),
+    each after whatever does not enlarge the live set is drawn forward. Of equals the first is
+    taken.
     """
-    orders = [list(range(len(program.code)))]
-    orders += [_depth_first(program, roots) for roots in _visits(program)]
+    bases = [list(range(len(program.code)))]
+    bases += [_depth_first(program, roots) for roots in _visits(program)]
+    orders = [_Eager(program, base).order() for base in bases]
     return reordered(program, min(orders, key=lambda order: _largest_live_set(program, order)))
 
 
@@ -63,8 +69,16 @@ def _largest_live_set(program: Program, order: list[int]) -> int:
 
 
 def _visits(program: Program) -> Iterable[list[int]]:
+    """Orders in which to walk through the outputs' values."""
     roots = [e.index for output in program.outputs for e in output.entries if e.index >= 0]
-    return roots, roots[::-1]
+    ranked = [
+        (-max(index, default=0), entry.index)
+        for output in program.outputs
+        for index, entry in zip(np.ndindex(*output.shape), output.entries, strict=True)
+        if entry.index >= 0
+    ]
+    by_index = [root for _, root in sorted(ranked, key=lambda pair: pair[0])]
+    return roots, roots[::-1], by_index
 
 
 def _depth_first(program: Program, roots: list[int]) -> list[int]:
@@ -99,3 +113,78 @@ def _registers(program: Program) -> list[int]:
             x, y = need[args[0]], need[args[1]]
             need.append(max(x, y) if x != y else x + 1)
     return need
+
+
+class _Eager:
+    """List scheduling: what does not enlarge the live set goes first, else the next of a base.
+
+    Inputs and constants are placed right before their first use.
+    """
+
+    def __init__(self, program: Program, base: list[int]) -> None:
+        self.program = program
+        count = len(program.code)
+        self.base = base
+        self.rank = [0] * count
+        for k, i in enumerate(base):
+            self.rank[i] = k
+        self.ops = [op for op, _, _ in program.code]
+        self.args = [() if op in LEAVES else tuple(dict.fromkeys(args))
+                     for op, args, _ in program.code]
+        self.users: list[list[int]] = [[] for _ in range(count)]
+        for i in base:
+            for x in self.args[i]:
+                self.users[x].append(i)
+        self.left = [len(users) for users in self.users]         # users still to come
+        self.waits = [sum(self.ops[x] not in LEAVES for x in args) for args in self.args]
+        self.placed = bytearray(count)
+        self.heap: list[tuple[bool, int, int]] = []
+
+    def order(self) -> list[int]:
+        order: list[int] = []
+        for i in self.base:
+            if self.args[i] and not self.waits[i]:
+                self._offer(i)
+        while self.heap:
+            enlarges, _, i = heapq.heappop(self.heap)
+            if self.placed[i]:
+                continue
+            if not enlarges and self._enlarges(i):
+                self._offer(i)
+                continue
+            order += self._place(i)
+        return order + [i for i in self.base if not self.placed[i]]  # leaves that are outputs
+
+    def _offer(self, i: int) -> None:
+        heapq.heappush(self.heap, (self._enlarges(i), self.rank[i], i))
+
+    def _enlarges(self, i: int) -> bool:
+        """Whether more values are live after this instruction than before."""
+        change = 1 if self.left[i] else 0
+        for x in self.args[i]:
+            op = self.ops[x]
+            if op == "input" and not self.placed[x]:
+                change += self.left[x] > 1
+            elif op != "const":
+                change -= self.left[x] == 1
+        return change > 0
+
+    def _place(self, i: int) -> list[int]:
+        """Place an instruction after its leaves; offer those that it makes ready or harmless."""
+        placed, leaves = self.placed, []
+        placed[i] = 1
+        for x in self.args[i]:
+            first = not placed[x]
+            if first:
+                placed[x] = 1
+                leaves.append(x)
+            self.left[x] -= 1
+            if self.left[x] == 1 or first:
+                for user in self.users[x]:
+                    if not placed[user] and not self.waits[user] and not self._enlarges(user):
+                        self._offer(user)
+        for user in self.users[i]:
+            self.waits[user] -= 1
+            if not self.waits[user]:
+                self._offer(user)
+        return [*leaves, i]

@@ -19,6 +19,12 @@ from closedform.program.sharing import share_products, share_sums
 ROUNDS = 8
 """Rules make room for each other; so many times they are gone through at most."""
 
+WORTHWHILE = 1e-3
+"""Another round is not worth the time if the last one saved a smaller part of the cost."""
+
+TRIALS = 100_000
+"""Pairs of angles are tried one by one if pairs · instructions is less, else all together."""
+
 
 @dataclass(frozen=True)
 class Rule:
@@ -50,15 +56,19 @@ def simplify(
 
     rules = RULES if rules is None else rules
     saved = {rule.name: 0 for rule in rules}
+    done: dict[str, Program] = {}  # by rule, the program after it
     for _ in range(ROUNDS):
         before = cost(program)
         for rule in rules:
+            if done.get(rule.name) is program:
+                continue
             total = program.operations.total
             for candidate in rule.candidates(program):
                 if cost(candidate) < cost(program):
                     program = candidate
             saved[rule.name] += total - program.operations.total
-        if cost(program) == before:
+            done[rule.name] = program
+        if sum(before) - sum(cost(program)) <= WORTHWHILE * sum(before):
             break
     return Simplified(program, saved)
 
@@ -76,10 +86,13 @@ def _rewriting(*passes: Callable[[Flat], None]) -> Callable[[Program], Iterable[
 
 
 def _turning(program: Program) -> Iterable[Program]:
-    """Candidates with one more sum of angles each; a candidate that helps is built upon."""
-    for angles in angle_pairs(Flat(program)):
+    """Candidates with the sums and differences of one pair of angles, or of all at once."""
+    pairs = angle_pairs(Flat(program))
+    together = len(pairs) * len(program.code) > TRIALS
+    for group in [pairs] if together else [[angles] for angles in pairs]:
         flat = Flat(program)
-        add_angles(flat, angles)
+        for angles in group:
+            add_angles(flat, angles)
         yield flat.to_program()
 
 

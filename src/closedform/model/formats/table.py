@@ -25,6 +25,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from closedform.arrays import Array, exact_or_float
 from closedform.errors import FormatError, ModelError
 from closedform.model import joints
@@ -59,6 +61,11 @@ DH_EXTRAS = ("antecedent", "name", "joint_name", *LIMITS, *INERTIA)
 SCREW_KEYS = ("screw", "home", *PLACE, *DH_EXTRAS)
 BODY_KEYS = ("name", "parent", "joint", "joint_name", "mimic", "merge", *PLACE, *INERTIA, *LIMITS,
              "axis", "axis1", "axis2", "normal", "point", "pitch")
+TEXTS = ("name", "parent", "joint_name", "body", "of")
+NUMBERS = (*MODIFIED_COLUMNS, *STANDARD_COLUMNS, *INERTIA, *PLACE, *LIMITS, "screw", "home",
+           "axis", "axis1", "axis2", "normal", "point", "pitch", "ratio", "offset")
+LARGEST = 2**53
+"""The largest integer that is read as a number."""
 TOP_KEYS = ("name", "convention", "gravity", "source", "rows", "frames", "base")
 PI = re.compile(r"([+-]?)\s*(?:(\d+(?:\.\d*)?)\s*\*\s*)?pi\s*(?:/\s*(\d+(?:\.\d*)?))?")
 
@@ -94,7 +101,7 @@ def _robot(data: Mapping[str, Any]) -> Robot:
     if not isinstance(convention, str) or convention not in CONVENTIONS:
         known = ", ".join(CONVENTIONS)
         raise ModelError(f"convention: one of {known} expected, not {convention!r}")
-    rows = [_row(row, k) for k, row in enumerate(_tables(data, "rows"), start=1)]
+    rows = [_row(row, f"row {k}") for k, row in enumerate(_tables(data, "rows"), start=1)]
     if not rows:
         raise ModelError("no [[rows]] are given")
     robot = CONVENTIONS[convention](rows)
@@ -103,7 +110,7 @@ def _robot(data: Mapping[str, Any]) -> Robot:
     if base is not None:
         frames.insert(0, Frame(base[0], None))
     name, source = _text(data, "name", "robot"), _text(data, "source", "")
-    gravity = data.get("gravity", STANDARD_GRAVITY)
+    gravity = _numbers(data.get("gravity", list(STANDARD_GRAVITY)), False, "gravity")
     whole = Robot(name, robot.bodies, gravity, frames, source)
     parts = {row["name"] for row in rows if row.get("merge")}
     return merged(whole.bodies, whole, parts) if parts else whole
@@ -129,7 +136,8 @@ def _base(data: Mapping[str, Any]) -> tuple[str, Inertia] | None:
     if not isinstance(row, Mapping):
         raise ModelError(f"base: a table [base] expected, not {row!r}")
     _known(row, ("name", *INERTIA), "base")
-    return _text(row, "name", "base"), _inertia(row, "base") or Inertia()
+    full = _row(row, "base")
+    return full.get("name", "base"), _inertia(full, "base") or Inertia()
 
 
 # ---------------------------------------------------------------------- conventions
@@ -158,12 +166,15 @@ def _body_robot(rows: list[dict[str, Any]]) -> Robot:
     for k, row in enumerate(rows, start=1):
         where = f"row {k}"
         _known(row, BODY_KEYS, where)
-        if not isinstance(row.get("name"), str):
-            raise ModelError(f"{where}, name: a text expected, not {row.get('name')!r}")
+        if "name" not in row:
+            raise ModelError(f"{where}, name: a text expected, it is missing")
         where = f"{where} ({row['name']})"
-        inertia = _inertia(row, where) or Inertia()
-        placement = _placement(row, where)
-        bodies.append(Body(row["name"], row.get("parent"), _joint(row, where), placement, inertia))
+        inertia, placement = _inertia(row, where) or Inertia(), _placement(row, where)
+        joint = _joint(row, where)
+        try:
+            bodies.append(Body(row["name"], row.get("parent"), joint, placement, inertia))
+        except ModelError as error:
+            raise ModelError(f"{where}: {error}") from error
     return Robot("bodies", bodies)
 
 
@@ -204,7 +215,7 @@ def _mimic(joint: Joint, given: Any) -> Mimic:
     if not isinstance(given, Mapping):
         raise ModelError(f"mimic: a table with {', '.join(MIMIC)} expected, not {given!r}")
     _known(given, MIMIC, "mimic")
-    return Mimic(joint, **{"of": None, **given})
+    return Mimic(joint, **{"of": None, **_row(given, "mimic")})
 
 
 # ---------------------------------------------------------------------- values
@@ -228,31 +239,40 @@ def _text(data: Mapping[str, Any], key: str, missing: str) -> str:
     return value
 
 
-def _row(row: Mapping[str, Any], k: int) -> dict[str, Any]:
-    """The row with every angle in radians under its own key."""
+def _row(row: Mapping[str, Any], where: str) -> dict[str, Any]:
+    """The row with every angle in radians under its own key, and numbers where numbers belong."""
     result: dict[str, Any] = {}
     for key, value in row.items():
         name = key.removesuffix("_deg")
         degrees = name != key and name in ANGLES
         column = name if degrees else key
         if column in result:
-            raise ModelError(f"row {k}: {column} is given twice, in radians and in degrees")
-        result[column] = _angle(value, degrees, f"row {k}, {key}") if column in ANGLES else value
+            raise ModelError(f"{where}: {column} is given twice, in radians and in degrees")
+        result[column] = value
+        if column in TEXTS and not isinstance(value, str):
+            raise ModelError(f"{where}, {key}: a text expected, not {value!r}")
+        if column in NUMBERS:
+            numbers = _numbers(value, column in ANGLES and not degrees, f"{where}, {key}")
+            result[column] = np.radians(numbers).tolist() if degrees else numbers
     return result
 
 
-def _angle(value: Any, degrees: bool, where: str) -> Any:
-    """Radians of a number, of a text such as "-pi/2", or of a list of them."""
+def _numbers(value: Any, angle: bool, where: str) -> Any:
+    """A number, or lists of numbers of equal lengths; of angles also texts such as "-pi/2"."""
     if isinstance(value, list):
-        return [_angle(x, degrees, where) for x in value]
-    if isinstance(value, str) and not degrees and (match := PI.fullmatch(value.strip())):
+        numbers = [_numbers(x, angle, where) for x in value]
+        if len({np.shape(x) for x in numbers}) > 1:
+            raise ModelError(f"{where}: lists of equal lengths expected, not {value!r}")
+        return numbers
+    if isinstance(value, str) and angle and (match := PI.fullmatch(value.strip())):
         sign, factor, divisor = match.groups()
         if float(divisor or 1) != 0:
             return math.pi * float(factor or 1) / float(divisor or 1) * (-1 if sign == "-" else 1)
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        expected = "a number" if degrees else "a number or a text such as '-pi/2'"
-        raise ModelError(f"{where}: {expected} expected, not {value!r}")
-    return math.radians(value) if degrees else value
+    if isinstance(value, bool) or not isinstance(value, int | float) or (
+            isinstance(value, int) and abs(value) > LARGEST):
+        expected = "a number or a text such as '-pi/2'" if angle else "a number"
+        raise ModelError(f"{where}: {expected} expected, not {value!r:.100}")
+    return value
 
 
 def _placement(row: Mapping[str, Any], where: str) -> Array:
@@ -264,16 +284,14 @@ def _placement(row: Mapping[str, Any], where: str) -> Array:
 
 def _three(row: Mapping[str, Any], key: str, where: str) -> list[Any]:
     value = row.get(key, [0, 0, 0])
-    numbers = isinstance(value, list) and len(value) == 3 and not any(
-        isinstance(x, bool) or not isinstance(x, int | float) or not abs(x) < 1e300 for x in value)
-    if not numbers:
+    if np.shape(value) != (3,) or not np.all(np.isfinite(value)):
         raise ModelError(f"{where}, {key}: three finite numbers expected, not {value!r}")
     return list(value)
 
 
 def _frame(row: Mapping[str, Any], k: int) -> Frame:
     where = f"frame {k}"
-    full = _row(row, k)
+    full = _row(row, where)
     _known(full, ("name", "body", *PLACE), where)
     return Frame(full.get("name", ""), full.get("body"), _placement(full, where))
 
@@ -298,7 +316,7 @@ def _inertia(row: Mapping[str, Any], where: str) -> Inertia | None:
             xx, xy, xz, yy, yz, zz = tensor
             tensor = [[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]
         return Inertia(given.get("mass", 0.0), given.get("com", (0.0, 0.0, 0.0)), tensor)
-    except (ModelError, OverflowError) as error:
+    except ModelError as error:
         raise ModelError(f"{where}: {error}") from error
 
 

@@ -13,8 +13,9 @@ import numpy as np
 from closedform.arrays import NUMBERS, Array
 from closedform.errors import FormatError, ModelError, ModelWarning
 from closedform.model.findings import refuse_errors
-from closedform.model.formats.urdf_document import UrdfDocument, UrdfJoint, read_urdf_document
+from closedform.model.formats.urdf_document import UrdfDocument, UrdfJoint, urdf_document
 from closedform.model.formats.urdf_tree import depth_first, mimic_chain, root_links, tree_faults
+from closedform.model.formats.xml import Document, read_xml
 from closedform.model.inertia import Inertia
 from closedform.model.joints import Free, Joint, Mimic, Planar, Prismatic, Revolute
 from closedform.model.pose import pose
@@ -33,7 +34,12 @@ def read_urdf(source: Path | str, floating: bool = False) -> Robot:
     The root link is part of the world, or with `floating` body 0 on a free joint. Bodies come
     depth first, siblings in the file's order of joints.
     """
-    urdf = read_urdf_document(source)
+    return urdf_robot(read_xml(source), floating)
+
+
+def urdf_robot(document: Document, floating: bool = False) -> Robot:
+    """The robot of a parsed URDF."""
+    urdf = urdf_document(document)
     faults = (*urdf.faults, *tree_faults(urdf))
     refuse_errors(faults)
     try:

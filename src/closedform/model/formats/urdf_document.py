@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import final
 
 import numpy as np
@@ -22,13 +21,14 @@ from closedform.model.formats.xml import (
     child,
     children,
     line,
-    read_xml,
     tag,
+    xacro_element,
     xacro_finding,
 )
 from closedform.model.inertia import Inertia
 from closedform.model.pose import from_rpy, pose
 
+MAX_LINKS = 10_000
 JOINT_KINDS = ("revolute", "continuous", "prismatic", "fixed", "floating", "planar")
 ONE_COORDINATE = ("revolute", "continuous", "prismatic")
 Numbers = tuple[float, ...]
@@ -53,6 +53,10 @@ class UrdfInertial:
     def impossibility(self) -> str | None:
         """Why no body of this mass has this tensor about its centre of mass, or None."""
         return Inertia(self.mass, tensor=self.written_tensor).impossibility()
+
+
+UNREADABLE = UrdfInertial(math.nan, np.zeros(3), np.zeros((3, 3)), np.zeros((3, 3)), None, None)
+"""Stands for an `<inertial>` with a fault: some mass, not known."""
 
 
 @final
@@ -114,11 +118,6 @@ class UrdfDocument:
     faults: tuple[Finding, ...]
 
 
-def read_urdf_document(source: Path | str) -> UrdfDocument:
-    """The records of a URDF file or text."""
-    return urdf_document(read_xml(source))
-
-
 def urdf_document(document: Document) -> UrdfDocument:
     """The records of a parsed URDF document."""
     root, file = document.root, document.file
@@ -128,18 +127,19 @@ def urdf_document(document: Document) -> UrdfDocument:
         message = f"a URDF has the root element <robot>, not <{tag(root)}>"
         fault = Finding(Level.ERROR, "no-urdf", "document", message, "", file, line(root))
         return UrdfDocument("", file, line(root), (), (), (fault,))
-    xacro = next((e for e in root.iter() if e.prefix == "xacro" or "xacro" in _space(e)), None)
+    xacro = xacro_element(root)
     if xacro is not None:
         return UrdfDocument("", file, line(root), (), (), (xacro_finding(file, line(xacro)),))
-    reader = _Reader(file)
-    links = tuple(reader.link(e) for e in children(root, "link"))
-    joints = tuple(reader.joint(e) for e in children(root, "joint"))
     name = root.get("name") or "robot"
+    of_links, of_joints = children(root, "link"), children(root, "joint")
+    if not of_links or max(len(of_links), len(of_joints)) > MAX_LINKS:
+        message = (f"robot {name!r:.80}: a robot has 1 to {MAX_LINKS} links and joints, this has "
+                   f"{len(of_links)} links and {len(of_joints)} joints")
+        fault = Finding(Level.ERROR, "links", "document", message, "", file, line(root))
+        return UrdfDocument(name, file, line(root), (), (), (fault,))
+    reader = _Reader(file)
+    links, joints = tuple(map(reader.link, of_links)), tuple(map(reader.joint, of_joints))
     return UrdfDocument(name, file, line(root), links, joints, tuple(reader.faults))
-
-
-def _space(element: Element) -> str:
-    return element.tag.partition("}")[0] if "}" in element.tag else ""
 
 
 class _Reader:
@@ -172,8 +172,8 @@ class _Reader:
         if element.get(attribute) is None:
             self.fault(element, "missing", f"<{tag(element)}> has no attribute {attribute!r}",
                        "give a number")
-            return 0.0
-        return self.numbers(element, attribute, (0.0,))[0]
+            return math.nan
+        return self.numbers(element, attribute, (math.nan,))[0]
 
     def numbers(self, element: Element | None, attribute: str, default: Numbers) -> Numbers:
         """As many finite numbers as the default has; the default where they are not given."""
@@ -203,13 +203,13 @@ class _Reader:
         inertial = child(element, "inertial")
         return UrdfLink(name, line(element), None if inertial is None else self.inertial(inertial))
 
-    def inertial(self, element: Element) -> UrdfInertial | None:
+    def inertial(self, element: Element) -> UrdfInertial:
         mass, inertia = child(element, "mass"), child(element, "inertia")
         if mass is None or inertia is None:
             missing = "<mass>" if mass is None else "<inertia>"
             self.fault(element, "missing", f"<inertial> has no {missing}",
                        f"add {missing}, or remove <inertial> from a link without mass")
-            return None
+            return UNREADABLE
         m = self.required(mass, "value")
         if m < 0:
             self.fault(mass, "negative-mass", f"mass {m!r} kg is negative", "give a mass ≥ 0")
@@ -221,8 +221,9 @@ class _Reader:
             tensor = R @ I @ R.T
             largest = np.abs(tensor).sum() + 4 * abs(m) * (1 + np.abs(T[:3, 3]).sum()) ** 2
         if not np.isfinite(largest):
-            self.fault(element, "bad-number", "mass, centre of mass and tensor overflow together")
-            return None
+            if np.isfinite([m, xx, xy, xz, yy, yz, zz]).all():  # else there is a fault already
+                self.fault(element, "bad-number", "mass, centre and tensor overflow together")
+            return UNREADABLE
         return UrdfInertial(m, T[:3, 3], I, 0.5 * tensor + 0.5 * tensor.T, line(mass),
                             line(inertia))
 

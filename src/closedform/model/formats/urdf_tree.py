@@ -13,7 +13,6 @@ from closedform.model.formats.urdf_document import (
     UrdfLink,
 )
 
-MAX_LINKS = 10_000
 MAX_MIMICS = 64
 """The most joints that may follow one another by mimicking."""
 
@@ -23,10 +22,6 @@ def tree_faults(urdf: UrdfDocument) -> list[Finding]:
 
     Errors refuse the file; a lost mimic is a warning, for the joint then moves by itself.
     """
-    if not urdf.links or len(urdf.links) > MAX_LINKS:
-        n = len(urdf.links)
-        return [_fault(urdf, "links", f"robot {urdf.name!r}",
-                       f"a robot has 1 to {MAX_LINKS} links, this has {n}", "", urdf.line)]
     return [*_repeated_names(urdf), *_unknown_links(urdf), *_second_parents(urdf), *_roots(urdf),
             *mimic_faults(urdf)]
 
@@ -133,19 +128,22 @@ def _roots(urdf: UrdfDocument) -> Iterator[Finding]:
     """One root, and no link out of its reach: what is not reached hangs on a cycle."""
     roots = root_links(urdf)
     if len(roots) > 1:
-        shown = ", ".join(repr(link.name) for link in roots[:20])
+        listed = ", ".join(repr(link.name) for link in roots[:20])
         yield _fault(urdf, "disconnected", f"robot {urdf.name!r}",
-                     f"{len(roots)} links have no parent: {shown}",
+                     f"{len(roots)} links have no parent: {listed}",
                      "connect them by joints to one root", roots[1].line)
-    names = [link.name for link in roots]
+    known = {link.name for link in urdf.links}
+    unknown = {joint.parent for joint in urdf.joints} - known  # reported; what hangs on them is not
+    names = [*(link.name for link in roots), *unknown]
     reached = {*names, *(joint.child for joint in depth_first(urdf, *names))}
     parent = {joint.child: joint.parent for joint in reversed(urdf.joints)}
     for link in urdf.links:
         if link.name not in reached:
             cycle = _cycle_above(link.name, parent)
             reached |= {*cycle, *(joint.child for joint in depth_first(urdf, *cycle))}
+            shown = [*cycle, cycle[0]] if len(cycle) < 20 else [*cycle[:18], "…", cycle[0]]
             yield _fault(urdf, "cycle", f"link {cycle[0]!r}",
-                         f"links are each other's parents: {' → '.join([*cycle, cycle[0]])}",
+                         f"links are each other's parents: {' → '.join(shown)}",
                          "cut the loop: remove one of its joints", link.line)
 
 

@@ -12,7 +12,7 @@ from lxml import etree
 from closedform.errors import FormatError
 from closedform.model.findings import Finding, Level, refuse_errors
 
-MAX_BYTES = 64 * 2**20
+MAX_BYTES = 32 * 2**20
 """The largest file that is read; robots without their meshes have less than 1 MB."""
 
 TEXT = "<text>"
@@ -115,12 +115,19 @@ def tag(element: Element) -> str:
 
 def child(element: Element, name: str) -> Element | None:
     """The first child of that name."""
-    return next((e for e in element if tag(e) == name), None)
+    return next(element.iterchildren(f"{{*}}{name}"), None)
 
 
 def children(element: Element, name: str) -> list[Element]:
     """All children of that name, in the file's order."""
-    return [e for e in element if tag(e) == name]
+    return list(element.iterchildren(f"{{*}}{name}"))
+
+
+def xacro_element(root: Element) -> Element | None:
+    """The first element of xacro's language; a mere declaration of its namespace is none."""
+    named = "(//*[starts-with(name(), 'xacro:') or contains(namespace-uri(), 'xacro')])[1]"
+    found = root.xpath(named)
+    return found[0] if isinstance(found, list) and found else None
 
 
 def line(element: Element) -> int | None:

@@ -1,0 +1,72 @@
+"""Programs as bytes, for storage: plain arrays behind a JSON header, read without executing anything."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+
+from closedform.errors import FormatError
+from closedform.program.program import Entry, Instruction, Output, Program, Slot
+
+_ARGUMENTS = 2
+
+
+def to_bytes(program: Program) -> bytes:
+    """name and shapes; one operation, two arguments and one value per instruction; one index, sign and
+    constant per entry."""
+    names = sorted({x.op for x in program.code})
+    number = {name: k for k, name in enumerate(names)}
+    entries = [e for o in program.outputs for e in o.entries]
+    header = json.dumps({
+        "name": program.name,
+        "inputs": [(s.name, s.shape) for s in program.inputs],
+        "outputs": [(o.name, o.shape, len(o.entries)) for o in program.outputs],
+        "operations": names,
+        "instructions": len(program.code),
+        "entries": len(entries),
+    }).encode()
+    arguments = [(*x.args, -1, -1)[:_ARGUMENTS] for x in program.code]
+    arrays = (
+        np.array([number[x.op] for x in program.code], "<u1"),
+        np.array(arguments, "<i4").reshape(-1),
+        np.array([np.nan if x.value is None else x.value for x in program.code], "<f8"),
+        np.array([e.index for e in entries], "<i4"),
+        np.array([e.sign for e in entries], "<i1"),
+        np.array([e.constant for e in entries], "<f8"),
+    )
+    return b"".join((len(header).to_bytes(4, "little"), header, *(a.tobytes() for a in arrays)))
+
+
+def from_bytes(data: bytes, digest: str) -> Program:
+    """The program that `to_bytes` wrote; an error if it is not the one with this digest."""
+    try:
+        program = _decoded(data)
+    except (ValueError, KeyError, IndexError, TypeError) as error:
+        raise FormatError(f"a stored program of {len(data)} bytes cannot be read: {error}") from error
+    if program.digest != digest:
+        raise FormatError(f"a stored program has digest {program.digest}; expected {digest}")
+    return program
+
+
+def _decoded(data: bytes) -> Program:
+    stop = 4 + int.from_bytes(data[:4], "little")
+    header = json.loads(data[4:stop])
+    names, n, m = header["operations"], header["instructions"], header["entries"]
+    arrays = []
+    for kind, count in (("<u1", n), ("<i4", _ARGUMENTS * n), ("<f8", n), ("<i4", m), ("<i1", m), ("<f8", m)):
+        array = np.frombuffer(data, kind, count, stop)
+        arrays.append(array.tolist())
+        stop += array.nbytes
+    ops, arguments, values, index, sign, constant = arrays
+    code = tuple(
+        Instruction(names[op], tuple(i for i in arguments[_ARGUMENTS * k:_ARGUMENTS * (k + 1)] if i >= 0),
+                    value if names[op] == "const" else None)
+        for k, (op, value) in enumerate(zip(ops, values, strict=True)))
+    entries = [Entry(*e) for e in zip(index, sign, constant, strict=True)]
+    outputs, start = [], 0
+    for name, shape, count in header["outputs"]:
+        outputs.append(Output(name, tuple(shape), tuple(entries[start:start + count])))
+        start += count
+    inputs = tuple(Slot(name, tuple(shape)) for name, shape in header["inputs"])
+    return Program(header["name"], inputs, tuple(outputs), code)
