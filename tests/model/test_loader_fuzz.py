@@ -92,7 +92,7 @@ def repeated_lines(rng, text):
 
 
 def cut_short(rng, text):
-    return text[:rng.randrange(1, len(text))]
+    return text[:rng.randrange(len(text))]
 
 
 def nested(rng, text):

@@ -243,9 +243,10 @@ def test_faults_are_one_line_of_ours(text):
 
 
 def test_a_file_is_compiled_from_its_place(tmp_path):
-    (tmp_path / "part.xml").write_text(ARM)
+    (tmp_path / "part.xml").write_text(ARM.replace('model="test"', ""))
     (tmp_path / "whole.xml").write_text('<mujoco><include file="part.xml"/></mujoco>')
-    assert read_mjcf(tmp_path / "whole.xml").body_names == ("a", "b", "c")
+    robot = read_mjcf(tmp_path / "whole.xml")
+    assert (robot.name, robot.body_names) == ("whole", ("a", "b", "c"))
     with pytest.raises(ClosedformError, match=r"nothing\.xml"):
         read_mjcf(tmp_path / "nothing.xml")
 

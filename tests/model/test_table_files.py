@@ -173,7 +173,8 @@ def test_a_table_with_a_free_root_is_not_floated_again():
 
 
 ODD = ("[]", "{}", '""', "true", "nan", "-inf", "1979-05-27", "[[1], [2, 3]]", "1" + "0" * 400,
-       "-1", '"x"', '["a", 1, 2]', "[true, 0, 0]", "{a = 1}", "[1, 2, 3]", "[[1, 0, 0], [0, 1], [0]]")
+       "-1", '"x"', '["a", 1, 2]', "[true, 0, 0]", "{a = 1}", "[1, 2, 3]",
+       "[[1, 0, 0], [0, 1], [0]]")
 STARTS = {"screws": ("screw = [0, 0, 0, 0, 0, 1]", SCREW_KEYS),
           "bodies": ('name = "a"; joint = "revolute"; axis = [0, 0, 1]', BODY_KEYS)}
 

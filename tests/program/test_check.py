@@ -11,7 +11,10 @@ Y = Instruction("input", (0, 1))
 INPUTS = (Slot("q", (2,)),)
 
 
-def program(code, entries=(Entry(0, 1),), inputs=INPUTS, shape=None, name="y"):
+FIRST = (Entry(0, 1),)
+
+
+def program(code, entries=FIRST, inputs=INPUTS, shape=None, name="y"):
     entries = tuple(entries)
     output = Output(name, (len(entries),) if shape is None else shape, entries)
     return Program("f", inputs, (output,), tuple(code))

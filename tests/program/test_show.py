@@ -20,7 +20,7 @@ def test_a_listing_shows_names_formulas_and_counts():
         "# elbow(q[2], v[1]): 3 multiplications, 4 additions, 2 sines and cosines\n"
         "s1 = sin(q1)\n"
         "c1 = cos(q1)\n"
-        "t0 = c1*v0 - q0*s1\n"
+        "t0 = v0*c1 - q0*s1\n"
         "elbow[0] = -t0*t0\n"
         "elbow[1] = t0 - (q0 - (v0 + 0.5))\n"
         "elbow[2] = 0.0\n"

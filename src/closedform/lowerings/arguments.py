@@ -102,6 +102,8 @@ class SlowPath:
         """The common leading shape."""
         inputs = self.interface.inputs
         leading = [x.shape[:x.ndim - len(slot.shape)] for slot, x in zip(inputs, arrays, strict=True)]
+        if len(set(leading)) == 1:
+            return leading[0]
         try:
             return np.broadcast_shapes(*leading)
         except ValueError as error:

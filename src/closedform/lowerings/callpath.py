@@ -1,297 +1,217 @@
-"""The quick way from Python into a kernel: a `vectorcall` written as IR beside the kernel it calls.
+"""The quick way from Python into a kernel: `vectorcall` functions written as IR beside the kernel.
 
     PyObject *call(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *kwnames)
 
-If every argument is a contiguous float64 array of exactly the right shape, and `out` is missing or likewise
-and apart from the inputs, the kernel runs on the arrays' own memory. In every other case the arguments go
-unchanged to the slow path, a Python callable: there are no errors to be raised here.
-
-The code reads NumPy's array structure, which is part of its binary interface. `NumPy` says where its fields
-are, `works()` compares that with real arrays; where it does not hold, or where there is no global lock, the
-slow path serves alone.
+`call` serves one state: if every argument is a contiguous float64 array of exactly the right shape, and `out`
+is missing or likewise and apart from the inputs, the kernel runs on the arrays' own memory. Otherwise `many`
+tries the same for n states (each input with one leading axis of n, or without and then shared), if `batch` is
+loaded and n too small for threads. In every other case the arguments go unchanged to the slow path, a Python
+callable: there are no errors to be raised here.
 """
 
 from __future__ import annotations
 
-import ctypes
-import functools
-import sys
-import sysconfig
-from collections.abc import Sequence
-from typing import Any
-
-import numpy as np
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 from closedform.lowerings.interface import Interface
 from closedform.lowerings.llvm_ir import Function, Module
-from closedform.program.program import size
+from closedform.lowerings.python_objects import DATA, NDIM, READABLE, SHAPE, WRITEABLE, Objects
+from closedform.lowerings.threads import ENOUGH_WORK
+from closedform.program.program import Slot, size
 
-TYPE = 8                        # PyObject.ob_type
-DATA, NDIM, SHAPE, DTYPE, FLAGS = 16, 24, 32, 56, 64     # of PyArrayObject
-READABLE = 0x0101               # C-contiguous, aligned
-WRITEABLE = 0x0501              # and writeable
-NPY_DOUBLE = 12
-NPY_ARRAY_NEW, NPY_ARRAY_RETURN = 93, 76                 # places in NumPy's table of functions
-ARGUMENTS_OFFSET = 1 << 63      # a flag in the number of arguments
+ARGUMENTS_OFFSET = 1 << 63
+"""A flag in the number of arguments."""
+QUICK_WORK = 1 << 18
+"""States times operations, some 30 µs, below which other threads of Python are left waiting."""
 
-PYTHON_FUNCTIONS = ("PyObject_Vectorcall", "PyTuple_Size", "PyTuple_GetItem", "PyTuple_SetItem",
-                    "PyType_GenericAlloc", "Py_IncRef", "Py_DecRef")
+SIGNATURE = "ptr @{}(ptr %self, ptr %args, i64 %nargsf, ptr %kwnames)"
+
+
+class Array(NamedTuple):
+    """An array that has passed its checks: its memory, its bytes, and those of one state of many."""
+
+    data: str
+    bytes: str
+    stride: str
 
 
 def add_call(module: Module, interface: Interface) -> None:
-    """The function `call` for a module that has `kernel`."""
-    _Call(module, interface).write()
+    """`call` and `many`, for a module that has `kernel`."""
+    _one_state(module, interface)
+    _many_states(module, interface)
 
 
-class _Call:
-    """Writes `call`: check the inputs, find or make the outputs, run, return."""
-
-    def __init__(self, module: Module, interface: Interface) -> None:
-        self.f, self.interface = Function(module), interface
-
-    def write(self) -> None:
-        f, inputs, outputs = self.f, self.interface.inputs, self.interface.outputs
-        count = f.let(f"and i64 %nargsf, {ARGUMENTS_OFFSET - 1}")
-        self._require(f.let(f"icmp eq i64 {count}, {len(inputs)}"))
-        read = [self._array(self._argument(k), slot.shape, READABLE) for k, slot in enumerate(inputs)]
-        no_keywords = f.let("icmp eq ptr %kwnames, null")
-        f.line(f"br i1 {no_keywords}, label %make, label %given")
-        f.label("given")
-        self._into_given(read)
-        f.label("make")
-        self._into_new(read, alone=len(outputs) == 1)
-        f.label("slow")
-        result = self._call("PyObject_Vectorcall", f"ptr {f.imported('slow')}", "ptr %args",
-                            "i64 %nargsf", "ptr %kwnames")
-        f.finish("dso_local ptr @call(ptr %self, ptr %args, i64 %nargsf, ptr %kwnames)",
-                 result=f"ptr {result}")
-
-    def _into_given(self, read: Sequence[str]) -> None:
-        """kernel(inputs, out), with `out` the only keyword."""
-        f, outputs = self.f, self.interface.outputs
-        self._require(f.let(f"icmp eq i64 {self._call('PyTuple_Size', 'ptr %kwnames', kind='i64')}, 1"))
-        keyword = self._call("PyTuple_GetItem", "ptr %kwnames", "i64 0")
-        self._require(f.let(f"icmp eq ptr {keyword}, {f.imported('out')}"))
-        out = self._argument(len(self.interface.inputs))
-        objects = [out] if len(outputs) == 1 else self._items(out, len(outputs))
-        written = [self._array(x, slot.shape, WRITEABLE) for x, slot in zip(objects, outputs, strict=True)]
-        self._require_apart(read, written)
-        self._run(read, written)
-        for x in objects:
-            self._call("Py_IncRef", f"ptr {x}", kind="void")
-        f.line(f"ret ptr {out if len(outputs) == 1 else self._tuple(objects)}")
-
-    def _into_new(self, read: Sequence[str], alone: bool) -> None:
-        """kernel(inputs, new arrays); the arrays belong to the result before anything can fail."""
-        f, outputs = self.f, self.interface.outputs
-        result = "null" if alone else self._tuple([])
-        arrays = []
-        for k, slot in enumerate(outputs):
-            arrays.append(self._new_array(slot.shape, k))
-            self._return_null_without(arrays[-1], release=None if alone else result)
-            if not alone:
-                self._call("PyTuple_SetItem", f"ptr {result}", f"i64 {k}", f"ptr {arrays[-1]}", kind="i32")
-        self._run(read, [self._field(x, DATA, "ptr") for x in arrays])
-        for k, (slot, array) in enumerate(zip(outputs, arrays, strict=True)):
-            if slot.shape == ():
-                self._to_scalar(array, result if not alone else None, k)
-            elif alone:
-                f.line(f"ret ptr {array}")
-        if not alone:
-            f.line(f"ret ptr {result}")
-
-    def _to_scalar(self, array: str, result: str | None, k: int) -> None:
-        """An array without dimensions becomes NumPy's scalar, as its functions do."""
-        if result is None:
-            self.f.line(f"ret ptr {self._call('PyArray_Return', f'ptr {array}')}")
-            return
-        self._call("Py_IncRef", f"ptr {array}", kind="void")
-        scalar = self._call("PyArray_Return", f"ptr {array}")
-        self._return_null_without(scalar, release=result)
-        self._call("PyTuple_SetItem", f"ptr {result}", f"i64 {k}", f"ptr {scalar}", kind="i32")
-
-    def _argument(self, k: int) -> str:
-        return self.f.let(f"load ptr, ptr {self.f.offset('%args', 8 * k)}, align 8")
-
-    def _items(self, given: str, count: int) -> list[str]:
-        """The items of a tuple of the right length."""
-        f = self.f
-        kind = self._field(given, TYPE, "ptr")
-        plain = f.let(f"icmp eq ptr {kind}, {f.imported('tuple')}")
-        named = f.let(f"icmp eq ptr {kind}, {f.imported('result')}")
-        self._require(f.let(f"or i1 {plain}, {named}"))
-        length = self._call("PyTuple_Size", f"ptr {given}", kind="i64")
-        self._require(f.let(f"icmp eq i64 {length}, {count}"))
-        return [self._call("PyTuple_GetItem", f"ptr {given}", f"i64 {k}") for k in range(count)]
-
-    def _array(self, x: str, shape: Sequence[int], flags: int) -> str:
-        """The data of an object that is a float64 array with this shape and these flags."""
-        f = self.f
-        self._require(f.let(f"icmp eq ptr {self._field(x, TYPE, 'ptr')}, {f.imported('ndarray')}"))
-        found = f.let(f"and i32 {self._field(x, FLAGS, 'i32')}, {flags}")
-        tests = [
-            f.let(f"icmp eq i32 {found}, {flags}"),
-            f.let(f"icmp eq ptr {self._field(x, DTYPE, 'ptr')}, {f.imported('float64')}"),
-            f.let(f"icmp eq i32 {self._field(x, NDIM, 'i32')}, {len(shape)}"),
-        ]
-        self._require(f.let(f"and i1 {f.let(f'and i1 {tests[0]}, {tests[1]}')}, {tests[2]}"))
-        dimensions = self._field(x, SHAPE, "ptr")
-        for k, n in enumerate(shape):
-            self._require(f.let(f"icmp eq i64 {self._field(dimensions, 8 * k, 'i64')}, {n}"))
-        return self._field(x, DATA, "ptr")
-
-    def _require_apart(self, read: Sequence[str], written: Sequence[str]) -> None:
-        """No output shares memory with an input or with another output."""
-        f, slots = self.f, (*self.interface.inputs, *self.interface.outputs)
-        pointers = [*read, *written]
-        starts = [f.let(f"ptrtoint ptr {x} to i64") for x in pointers]
-        stops = [f.let(f"add i64 {start}, {8 * size(slot.shape)}")
-                 for start, slot in zip(starts, slots, strict=True)]
-        for j in range(len(read), len(pointers)):
-            for i in range(j):
-                before = f.let(f"icmp ule i64 {stops[i]}, {starts[j]}")
-                after = f.let(f"icmp ule i64 {stops[j]}, {starts[i]}")
-                self._require(f.let(f"or i1 {before}, {after}"))
-
-    def _new_array(self, shape: Sequence[int], k: int) -> str:
-        dimensions = "null"
-        if shape:
-            values = ", ".join(f"i64 {n}" for n in shape)
-            dimensions = f"@shape{k}"
-            self.f.module.declarations[
-                f"{dimensions} = internal constant [{len(shape)} x i64] [{values}]"] = None
-        return self._call("PyArray_New", f"ptr {self.f.imported('ndarray')}", f"i32 {len(shape)}",
-                          f"ptr {dimensions}", f"i32 {NPY_DOUBLE}", "ptr null", "ptr null", "i32 0",
-                          "i32 0", "ptr null")
-
-    def _tuple(self, items: Sequence[str]) -> str:
-        """A new named tuple that takes over these items; the rest are empty places."""
-        result = self._call("PyType_GenericAlloc", f"ptr {self.f.imported('result')}",
-                            f"i64 {len(self.interface.outputs)}")
-        self._return_null_without(result, release=None)
-        for k, x in enumerate(items):
-            self._call("PyTuple_SetItem", f"ptr {result}", f"i64 {k}", f"ptr {x}", kind="i32")
-        return result
-
-    def _run(self, read: Sequence[str], written: Sequence[str]) -> None:
-        self.f.line(f"call void @kernel({', '.join(f'ptr {x}' for x in (*read, *written))})")
-
-    def _field(self, x: str, place: int, kind: str) -> str:
-        return self.f.let(f"load {kind}, ptr {self.f.offset(x, place)}, align {4 if kind == 'i32' else 8}")
-
-    def _call(self, name: str, *arguments: str, kind: str = "ptr") -> str:
-        text = f"call {kind} {self.f.imported(name)}({', '.join(arguments)})"
-        if kind == "void":
-            self.f.line(text)
-            return ""
-        return self.f.let(text)
-
-    def _require(self, condition: str) -> None:
-        """Go on only if it holds, else take the slow path."""
-        following = f"ok.{self.f.name()[1:]}"
-        self.f.line(f"br i1 {condition}, label %{following}, label %slow")
-        self.f.label(following)
-
-    def _return_null_without(self, pointer: str, release: str | None) -> None:
-        """If a new object could not be made, let go of the result and pass Python's error on."""
-        f, mark = self.f, self.f.name()[1:]
-        f.line(f"br i1 {f.let(f'icmp eq ptr {pointer}, null')}, label %fail.{mark}, label %ok.{mark}")
-        f.label(f"fail.{mark}")
-        if release is not None:
-            self._call("Py_DecRef", f"ptr {release}", kind="void")
-        f.line("ret ptr null")
-        f.label(f"ok.{mark}")
+def _start(module: Module, interface: Interface) -> tuple[Function, Objects, list[str]]:
+    """The arguments, if there are as many as inputs."""
+    f = Function(module)
+    o = Objects(f)
+    count = f.let(f"and i64 %nargsf, {ARGUMENTS_OFFSET - 1}")
+    o.require_equal("i64", count, len(interface.inputs))
+    return f, o, [o.field("%args", 8 * k, "ptr") for k in range(len(interface.inputs))]
 
 
-def _address(function: Any) -> int:
-    return ctypes.cast(function, ctypes.c_void_p).value or 0
+def _one_state(module: Module, interface: Interface) -> None:
+    f, o, arguments = _start(module, interface)
+    read = [_state(o, x, slot, READABLE) for x, slot in zip(arguments, interface.inputs, strict=True)]
+
+    def run(written: Sequence[Array]) -> None:
+        f.line(f"call void @kernel({', '.join(f'ptr {x.data}' for x in (*read, *written))})")
+
+    def check(x: str, slot: Slot) -> Array:
+        return _state(o, x, slot, WRITEABLE)
+
+    _finish(_Call(o, interface, read, run, check, leading=()))
+    f.label("other")
+    result = f.let("call ptr @many(ptr %self, ptr %args, i64 %nargsf, ptr %kwnames)")
+    f.finish("dso_local " + SIGNATURE.format("call"), result=f"ptr {result}")
 
 
-def addresses() -> dict[str, int]:
-    """What `call` imports and is the same for all kernels."""
-    get_pointer = ctypes.pythonapi.PyCapsule_GetPointer
-    get_pointer.restype, get_pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
-    from numpy._core import _multiarray_umath  # type: ignore[attr-defined]
-
-    table = ctypes.cast(get_pointer(_multiarray_umath._ARRAY_API, None), ctypes.POINTER(ctypes.c_void_p))
-    found = {name: _address(getattr(ctypes.pythonapi, name)) for name in PYTHON_FUNCTIONS}
-    return found | {
-        "ndarray": id(np.ndarray), "float64": id(np.dtype(np.float64)), "tuple": id(tuple),
-        "out": id(sys.intern("out")),
-        "PyArray_New": table[NPY_ARRAY_NEW] or 0, "PyArray_Return": table[NPY_ARRAY_RETURN] or 0,
-    }
+def _state(o: Objects, x: str, slot: Slot, flags: int) -> Array:
+    """An array with exactly the shape of a slot."""
+    o.require_array(x, flags)
+    o.require_equal("i32", o.field(x, NDIM, "i32"), len(slot.shape))
+    if slot.shape:
+        o.require_dimensions(o.field(x, SHAPE, "ptr"), slot.shape)
+    return Array(o.field(x, DATA, "ptr"), str(8 * size(slot.shape)), "0")
 
 
-@functools.cache
-def works() -> bool:
-    """Whether Python and NumPy are laid out as `call` expects."""
-    if (sys.implementation.name != "cpython" or sysconfig.get_config_var("Py_GIL_DISABLED")
-            or hasattr(sys, "getobjects") or ctypes.sizeof(ctypes.c_void_p) != 8):
-        return False
-    return all(_is_laid_out(np.zeros(shape)) for shape in ((), (3,), (2, 5), (2, 3, 4)))
+def _many_states(module: Module, interface: Interface) -> None:
+    f, o, arguments = _start(module, interface)
+    batch = f.imported("batch")
+    o.require(f.let(f"icmp ne ptr {batch}, null"))
+    n = "0"
+    read = []
+    for x, slot in zip(arguments, interface.inputs, strict=True):
+        array, n = _shared_or_many(o, x, slot, n)
+        read.append(array)
+    work = f.let(f"mul i64 {n}, {max(interface.operations.instructions, 1)}")
+    o.require(f.let(f"icmp sgt i64 {n}, 0"))
+    o.require(f.let(f"icmp ult i64 {work}, {ENOUGH_WORK}"))
+
+    def run(written: Sequence[Array]) -> None:
+        arrays = ", ".join(f"ptr {x.data}, i64 {x.stride}" for x in (*read, *written))
+        _unlocked(o, f"call void {batch}(i64 {n}, {arrays})", work)
+
+    def check(x: str, slot: Slot) -> Array:
+        o.require_array(x, WRITEABLE)
+        o.require_equal("i32", o.field(x, NDIM, "i32"), 1 + len(slot.shape))
+        o.require_dimensions(o.field(x, SHAPE, "ptr"), (n, *slot.shape))
+        stride = 8 * size(slot.shape)
+        return Array(o.field(x, DATA, "ptr"), f.let(f"mul i64 {n}, {stride}"), str(stride))
+
+    _finish(_Call(o, interface, read, run, check, leading=(n,)))
+    f.label("other")
+    result = o.call("PyObject_Vectorcall", f"ptr {f.imported('slow')}", "ptr %args", "i64 %nargsf",
+                    "ptr %kwnames")
+    f.finish("internal " + SIGNATURE.format("many"), "#1", result=f"ptr {result}")
 
 
-def _is_laid_out(x: np.ndarray) -> bool:
-    """Whether the fields of an array are where they should be."""
-    def word(address: int) -> int:
-        return ctypes.c_size_t.from_address(address).value
-
-    here = id(x)
-    shape = word(here + SHAPE)
-    return (
-        word(here + TYPE) == id(np.ndarray)
-        and word(here + DATA) == x.ctypes.data
-        and ctypes.c_int.from_address(here + NDIM).value == x.ndim
-        and all(word(shape + 8 * k) == n for k, n in enumerate(x.shape))
-        and word(here + DTYPE) == id(np.dtype(np.float64))
-        and ctypes.c_int.from_address(here + FLAGS).value & WRITEABLE == WRITEABLE
-    )
-
-
-class _Member(ctypes.Structure):
-    _fields_ = (("name", ctypes.c_char_p), ("type", ctypes.c_int), ("offset", ctypes.c_ssize_t),
-                ("flags", ctypes.c_int), ("doc", ctypes.c_char_p))
-
-
-class _Slot(ctypes.Structure):
-    _fields_ = (("slot", ctypes.c_int), ("function", ctypes.c_void_p))
+def _shared_or_many(o: Objects, x: str, slot: Slot, n: str) -> tuple[Array, str]:
+    """An array with the shape of a slot, or a leading axis more; and the number of states so far."""
+    f, rank = o.f, len(slot.shape)
+    o.require_array(x, READABLE)
+    ndim = o.field(x, NDIM, "i32")
+    many = f.let(f"icmp eq i32 {ndim}, {rank + 1}")
+    o.require(f.let(f"or i1 {many}, {f.let(f'icmp eq i32 {ndim}, {rank}')}"))
+    one = f.allocate(8)                         # stands for the axis that a shared array lacks
+    f.line(f"store i64 {n}, ptr {one}, align 8")
+    dimensions = o.field(x, SHAPE, "ptr")
+    length = o.field(f.let(f"select i1 {many}, ptr {dimensions}, ptr {one}"), 0, "i64")
+    same = f.let(f"icmp eq i64 {length}, {n}")
+    o.require(f.let(f"or i1 {same}, {f.let(f'icmp eq i64 {n}, 0')}"))
+    if rank:
+        skipped = f.let(f"select i1 {many}, i64 8, i64 0")
+        o.require_dimensions(f.offset(dimensions, skipped), slot.shape)
+    stride = f.let(f"select i1 {many}, i64 {8 * size(slot.shape)}, i64 0")
+    states = f.let(f"select i1 {many}, i64 {length}, i64 1")
+    total = f.let(f"mul i64 {states}, {8 * size(slot.shape)}")
+    return Array(o.field(x, DATA, "ptr"), total, stride), length
 
 
-class _Spec(ctypes.Structure):
-    _fields_ = (("name", ctypes.c_char_p), ("basicsize", ctypes.c_int), ("itemsize", ctypes.c_int),
-                ("flags", ctypes.c_uint), ("slots", ctypes.POINTER(_Slot)))
+def _unlocked(o: Objects, call: str, work: str) -> None:
+    """A call that lets other threads of Python run if it takes long."""
+    f = o.f
+    quick = f.let(f"icmp ult i64 {work}, {QUICK_WORK}")
+    mark = f.name()[1:]
+    f.line(f"br i1 {quick}, label %quick.{mark}, label %long.{mark}")
+    f.label(f"quick.{mark}")
+    f.line(call)
+    f.line(f"br label %ran.{mark}")
+    f.label(f"long.{mark}")
+    state = o.call("PyEval_SaveThread")
+    f.line(call)
+    o.call("PyEval_RestoreThread", f"ptr {state}", kind="void")
+    f.line(f"br label %ran.{mark}")
+    f.label(f"ran.{mark}")
 
 
-_TP_CALL, _TP_MEMBERS = 50, 72
-_T_PYSSIZET, _READONLY = 19, 1
-_HAVE_VECTORCALL, _DEFAULT = 1 << 11, 1 << 18
+class _Call(NamedTuple):
+    """What is known of a call when its inputs have passed."""
+
+    o: Objects
+    interface: Interface
+    read: Sequence[Array]
+    run: Callable[[Sequence[Array]], None]  # writes the call of the native function
+    check: Callable[[str, Slot], Array]     # an array given as `out`
+    leading: tuple[str, ...]                # dimensions before those of an output
 
 
-@functools.cache
-def vectorcall_type(base: type) -> type:
-    """A kind of `base` whose objects carry the address of the function that calls them.
-
-    Python reaches such an object without a frame and without packing arguments.
-    """
-    offset = base.__basicsize__
-    members = (_Member * 2)(_Member(b"__vectorcalloffset__", _T_PYSSIZET, offset, _READONLY, None))
-    slots = (_Slot * 3)(
-        _Slot(_TP_MEMBERS, ctypes.addressof(members)),
-        _Slot(_TP_CALL, _address(ctypes.pythonapi.PyVectorcall_Call)),
-    )
-    name = f"{base.__module__}.{base.__qualname__}".encode()
-    spec = _Spec(name, offset + 8, 0, _DEFAULT | _HAVE_VECTORCALL, slots)
-    make = ctypes.pythonapi.PyType_FromSpecWithBases
-    make.restype, make.argtypes = ctypes.py_object, [ctypes.POINTER(_Spec), ctypes.py_object]
-    made: type = make(ctypes.byref(spec), (base,))
-    _KEPT.append((name, members, slots, spec))
-    return made
+def _finish(call: _Call) -> None:
+    """Into the arrays given as `out`, or into new ones."""
+    f = call.o.f
+    f.line(f"br i1 {f.let('icmp eq ptr %kwnames, null')}, label %make, label %given")
+    f.label("given")
+    _into_given(call)
+    f.label("make")
+    _into_new(call)
 
 
-_KEPT: list[Any] = []
-"""What Python's types point at as long as the process lives."""
+def _into_given(call: _Call) -> None:
+    o, outputs = call.o, call.interface.outputs
+    alone = len(outputs) == 1
+    out = o.keyword_out(len(call.interface.inputs))
+    objects = [out] if alone else o.items(out, len(outputs))
+    written = [call.check(x, slot) for x, slot in zip(objects, outputs, strict=True)]
+    o.require_apart([x[:2] for x in call.read], [x[:2] for x in written])
+    call.run(written)
+    for x in objects:
+        o.call("Py_IncRef", f"ptr {x}", kind="void")
+    if alone:
+        o.f.line(f"ret ptr {out}")
+        return
+    result = o.new_tuple(len(outputs))
+    for k, x in enumerate(objects):
+        o.put(result, k, x)
+    o.f.line(f"ret ptr {result}")
 
 
-def set_vectorcall(x: object, address: int) -> None:
-    """Let calls of an object of a `vectorcall_type` go to a function."""
-    ctypes.c_size_t.from_address(id(x) + type(x).__basicsize__ - 8).value = address
+def _into_new(call: _Call) -> None:
+    """The arrays belong to the result before anything else can fail."""
+    o, outputs = call.o, call.interface.outputs
+    alone = len(outputs) == 1
+    result = None if alone else o.new_tuple(len(outputs))
+    arrays, written = [], []
+    for k, slot in enumerate(outputs):
+        array = o.new_array((*call.leading, *slot.shape))
+        o.return_null_without(array, release=result)
+        if result is not None:
+            o.put(result, k, array)
+        arrays.append(array)
+        written.append(Array(o.field(array, DATA, "ptr"), "0", str(8 * size(slot.shape))))
+    call.run(written)
+    for k, (slot, array) in enumerate(zip(outputs, arrays, strict=True)):
+        if (*call.leading, *slot.shape) == ():
+            arrays[k] = _scalar(o, array, result, k)
+    o.f.line(f"ret ptr {result or arrays[0]}")
+
+
+def _scalar(o: Objects, array: str, result: str | None, k: int) -> str:
+    """NumPy's scalar in place of an array without dimensions, as its own functions return."""
+    if result is None:
+        return o.call("PyArray_Return", f"ptr {array}")
+    o.call("Py_IncRef", f"ptr {array}", kind="void")
+    scalar = o.call("PyArray_Return", f"ptr {array}")
+    o.return_null_without(scalar, release=result)
+    o.put(result, k, scalar)
+    return scalar

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import functools
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -81,21 +81,27 @@ class Loaded:
     """Object code in memory; its functions live as long as this does."""
 
     engine: Any
+    imports: tuple[str, ...]
 
     def address(self, name: str) -> int:
+        """Where a function is."""
         return self.engine.get_function_address(name)
 
+    def bind(self, known: Mapping[str, int]) -> None:
+        """Fill in the imports of these names."""
+        table = (ctypes.c_void_p * len(self.imports)).from_address(
+            self.engine.get_global_value_address("imports"))
+        for k, name in enumerate(self.imports):
+            if name in known:
+                table[k] = known[name]
 
-def load(code: bytes, imports: Mapping[str, int], cpu: Cpu) -> Loaded:
-    """Object code made executable, with its table of imports filled in order."""
+
+def load(code: bytes, imports: Sequence[str], cpu: Cpu) -> Loaded:
+    """Object code made executable; its imports, named in order, are still to be bound."""
     with _LOCK:
         empty = llvm.parse_assembly("")
         empty.triple = cpu.triple
         engine = llvm.create_mcjit_compiler(empty, _machine(cpu))
         engine.add_object_file(llvm.ObjectFileRef.from_data(code))
         engine.finalize_object()
-        table = (ctypes.c_void_p * len(imports)).from_address(
-            engine.get_global_value_address("imports"))
-        for k, address in enumerate(imports.values()):
-            table[k] = address
-    return Loaded(engine)
+    return Loaded(engine, tuple(imports))

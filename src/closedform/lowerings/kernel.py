@@ -7,7 +7,7 @@ from typing import Any, final
 
 from closedform.lowerings.arguments import SlowPath
 from closedform.lowerings.cache import Cache
-from closedform.lowerings.callpath import addresses, set_vectorcall, vectorcall_type, works
+from closedform.lowerings.vectorcall import addresses, set_vectorcall, vectorcall_type, works
 from closedform.lowerings.interface import Interface
 from closedform.lowerings.native import Code, Native
 from closedform.program.program import Operations, Program

@@ -69,12 +69,13 @@ class Code:
     def _loaded(self, layout: Layout, kind: Kind, own: Mapping[str, int]) -> Native:
         first = (layout, kind) == ("kernel", "double")
         stored = self._first if first else self._stored(layout, kind)
-        known = c_library() | dict(own)
-        if layout == "batch":
-            known["kernel"] = self.native("kernel", kind).address
-        names = json.loads(stored["imports"])
-        code = load(stored["code"], {name: known.get(name, 0) for name in names}, host())
+        code = load(stored["code"], json.loads(stored["imports"]), host())
+        code.bind(c_library() | dict(own))
         address = code.address(layout)
+        if layout == "batch":
+            one = self.native("kernel", kind)
+            code.bind({"kernel": one.address})
+            one.code.bind({"batch": address})
         count = len(self.interface.inputs) + len(self.interface.outputs)
         kinds = ([ctypes.c_void_p] * count if layout == "kernel"
                  else [ctypes.c_int64, *[ctypes.c_void_p, ctypes.c_int64] * count])

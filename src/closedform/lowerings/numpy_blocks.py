@@ -29,6 +29,9 @@ inputs have no ufunc and the arguments (slot, column)."""
 
 Floats = npt.NDArray[np.floating[Any]]
 
+BoundStep = tuple[Any, tuple[Any, ...], Floats, list[tuple[int, int, int]]]
+"""(ufunc, its arguments and its result, the result, (output, column, sign) to be stored)."""
+
 
 def run(program: Program, *inputs: Any) -> tuple[Floats, ...]:
     """The outputs of a program for arrays of states, batch axes first; see `blocks`."""
@@ -47,12 +50,16 @@ def blocks(program: Program) -> Callable[..., tuple[Floats, ...]]:
         count = size(batch)
         dtype = np.result_type(*arrays) if arrays else np.dtype(np.float64)
         results = [np.empty((count, len(output.entries)), dtype) for output in program.outputs]
+        for output, result in zip(program.outputs, results, strict=True):
+            result[:] = [entry.constant for entry in output.entries]
         rows = np.empty((plan.rows, min(BLOCK, count)), dtype)
+        steps = plan.bound(rows)
         with np.errstate(all="ignore"):
             for start in range(0, count, BLOCK):
-                stop = min(start + BLOCK, count)
-                plan.block(rows[:, :stop - start], [x[start:stop] for x in arrays],
-                           [result[start:stop] for result in results])
+                if start + BLOCK > count:
+                    steps = plan.bound(rows[:, :count - start])
+                run_block(steps, [x[start:start + BLOCK] for x in arrays],
+                          [result[start:start + BLOCK] for result in results])
         return tuple(result.reshape(batch + output.shape)
                      for result, output in zip(results, program.outputs, strict=True))
 
@@ -97,22 +104,30 @@ class _Plan:
             if i not in last:
                 free.append(row)
 
-    def block(self, rows: Floats, inputs: list[Floats], results: list[Floats]) -> None:
-        """Run one block of states: inputs (states, size) to results (states, size)."""
-        for output, result in zip(self.program.outputs, results, strict=True):
-            result[:] = [entry.constant for entry in output.entries]
+    def bound(self, rows: Floats) -> list[BoundStep]:
+        """The steps on these rows, each with the places of the outputs that it fills."""
         lines = list(rows)
-        for (ufunc, arguments, place), stores in zip(self.steps, self.stores, strict=True):
-            row = lines[place]
-            if ufunc is None:
-                row[:] = inputs[arguments[0]][:, arguments[1]]
+        return [
+            (ufunc,
+             arguments if ufunc is None
+             else (*(lines[x] if isinstance(x, int) else x for x in arguments), lines[row]),
+             lines[row], stores)
+            for (ufunc, arguments, row), stores in zip(self.steps, self.stores, strict=True)
+        ]
+
+
+def run_block(steps: list[BoundStep], inputs: list[Floats], results: list[Floats]) -> None:
+    """Run one block of states: inputs (states, size) to results (states, size)."""
+    for ufunc, arguments, row, stores in steps:
+        if ufunc is None:
+            row[:] = inputs[arguments[0]][:, arguments[1]]
+        else:
+            ufunc(*arguments)
+        for k, column, sign in stores:
+            if sign > 0:
+                results[k][:, column] = row
             else:
-                ufunc(*[lines[x] if isinstance(x, int) else x for x in arguments], out=row)
-            for k, column, sign in stores:
-                if sign > 0:
-                    results[k][:, column] = row
-                else:
-                    np.negative(row, out=results[k][:, column])
+                np.negative(row, out=results[k][:, column])
 
 
 def _batch(program: Program, inputs: tuple[Any, ...]) -> tuple[list[Floats], tuple[int, ...]]:

@@ -73,16 +73,16 @@ def _velocity_pass(
         c.append(xp.concatenate([c_v, cross(w_k, s[3:])]))
         w.append(w_k + s[3:])
         U.append(rotation_rates(w[-1], zero))
-        body.append(_rigid(segment, U[-1], xp))
+        body.append(_rigid(segment, w[-1], U[-1], xp))
     return body, c
 
 
-def _rigid(segment: Segment, U: Array, xp: Any) -> Articulated:
+def _rigid(segment: Segment, w: Array, U: Array, xp: Any) -> Articulated:
     zero, none = xp.zeros(3), (0, 0, 0, 0, 0, 0)
     if segment.inertia is None:
         return Articulated(none, xp.zeros((3, 3)), none, zero, zero)
     m, h, (xx, xy, yy, xz, yz, zz) = moments(segment.inertia)
-    f, n = body_force(moments(segment.inertia), U, zero)
+    f, n = body_force(moments(segment.inertia), w, U, zero)
     H = xp.array([[0, h[2], -h[1]], [-h[2], 0, h[0]], [h[1], -h[0], 0]])  # −h~
     return Articulated((m, 0, m, 0, 0, m), H, (yy + zz, -xy, xx + zz, -xz, -yz, xx + yy), f, n)
 

@@ -126,7 +126,9 @@ def _frames(robot: Robot) -> dict[str | None, _Placed]:
         if axis is None:
             C[body.name] = _Placed(np.eye(4), _clean(inverse(above)))
         else:
-            C[body.name] = _on_common_normals(_driven(body.joint), axis, above, _next_axis(robot, body))
+            onward = _next_axis(robot, body)
+            placed = _on_common_normals(_driven(body.joint), axis, above, onward)
+            C[body.name] = placed if onward else _turned_to_mass(body, placed)
     return C
 
 
@@ -154,6 +156,25 @@ def _on_common_normals(joint: Joint, axis: tuple[Array, Array], above: Array, on
     start = pose(np.stack([x0, np.cross(e, x0), e], axis=1), o)
     end = pose(np.stack([x, np.cross(e, x), e], axis=1), o)
     return _Placed(end, _clean(inverse(above) @ start), turn)
+
+
+def _turned_to_mass(body: Body, placed: _Placed) -> _Placed:
+    """The frame of a last body turned about its axis, so that one more of its moments vanishes: h_y, or Σ_xy."""
+    moved = body.inertia.seen_from(inverse(placed.place))
+    if not isinstance(_driven(body.joint), Revolute) or not numeric(moved.array):
+        return placed
+    hx, hy = moved.first_moment[:2]
+    I = moved.origin_tensor
+    tiny = 1e-9 * max(abs(moved.mass), abs(hx), abs(hy))
+    if abs(hx) > tiny and abs(hy) > tiny:
+        turn = math.atan2(hy, hx)
+    elif max(abs(hx), abs(hy)) <= tiny and abs(I[0, 1]) > 1e-9 * abs(I[2, 2]):
+        turn = 0.5 * math.atan2(-2 * I[0, 1], I[1, 1] - I[0, 0])
+    else:
+        return placed
+    c, s = math.cos(turn), math.sin(turn)
+    Rz = pose([[c, -s, 0], [s, c, 0], [0, 0, 1]])
+    return _Placed(placed.place @ Rz, placed.placement, placed.turn + turn)
 
 
 def _perpendicular(x_p: Array, z_p: Array, e: Array) -> Array:

@@ -38,11 +38,17 @@ class Quantity:
     framed: bool = False
     regroupable: bool = False
     any_base: bool = False
+    fields: tuple[tuple[str, tuple[str | int, ...]], ...] = ()
 
     @property
     def summary(self) -> str:
         """The first line of the definition's docstring."""
         return (self.definition.__doc__ or "").strip().splitlines()[0]
+
+    def output_shapes(self, robot: Robot) -> dict[str, tuple[int, ...]]:
+        """Names and shapes of the results: the quantity itself, or the fields of its named tuple."""
+        rows = self.fields or ((self.name, self.shape),)
+        return {name: expected_shape(robot, size) for name, size in rows}
 
     def shape_for(self, robot: Robot) -> tuple[int, ...]:
         return expected_shape(robot, self.shape)

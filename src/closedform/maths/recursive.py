@@ -57,18 +57,21 @@ def rotation_rates(w: Array, dw: Array) -> Array:
                      [xz - dw[1], yz + dw[0], -(xx + yy)]])
 
 
-def body_force(body: Moments, U: Array, a: Array) -> tuple[Array, Array]:
+def body_force(body: Moments, w: Array, U: Array, a: Array) -> tuple[Array, Array]:
     """Force f and moment n about the origin, (3,) each, that move a body as U and a say.
 
         f = m a + U h,   n = vee(U Σ − (U Σ)ᵀ) + h × a
+
+    The differences of U's diagonal are taken as those of ω's squares: U_zz − U_yy = ω_z² − ω_y².
     """
-    xp = namespace(U, a)
+    xp = namespace(w, U, a)
     m, h, (xx, xy, yy, xz, yz, zz) = body
+    x, y, z = w[0] * w[0], w[1] * w[1], w[2] * w[2]
     f = m * a + U @ h
     n = xp.stack([
-        U[2, 1] * yy - U[1, 2] * zz + U[2, 0] * xy - U[1, 0] * xz + (U[2, 2] - U[1, 1]) * yz,
-        U[0, 2] * zz - U[2, 0] * xx + U[0, 1] * yz - U[2, 1] * xy + (U[0, 0] - U[2, 2]) * xz,
-        U[1, 0] * xx - U[0, 1] * yy + U[1, 2] * xz - U[0, 2] * yz + (U[1, 1] - U[0, 0]) * xy])
+        U[2, 1] * yy - U[1, 2] * zz + U[2, 0] * xy - U[1, 0] * xz + (z - y) * yz,
+        U[0, 2] * zz - U[2, 0] * xx + U[0, 1] * yz - U[2, 1] * xy + (x - z) * xz,
+        U[1, 0] * xx - U[0, 1] * yy + U[1, 2] * xz - U[0, 2] * yz + (y - x) * xy])
     return f, n + cross(h, a)
 
 
@@ -136,7 +139,7 @@ def newton_euler(
         motion.append(here)
         f_k, n_k = xp.zeros(3), xp.zeros(3)
         if segment.inertia is not None:
-            f_k, n_k = body_force(moments(segment.inertia), here.U, here.a)
+            f_k, n_k = body_force(moments(segment.inertia), here.w, here.U, here.a)
         f.append(f_k)
         n.append(n_k)
     if wrenches is not None:

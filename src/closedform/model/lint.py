@@ -78,11 +78,7 @@ def _body_doubts(body: Body, carried: float) -> Iterator[Doubt]:
     if inertia.mass > 0:
         with np.errstate(over="ignore", invalid="ignore"):
             tensor = _clean_tensor(body)
-        if np.all(np.isfinite(tensor)):
-            yield from inertia_doubts(inertia.mass, tensor)
-        else:
-            yield Doubt(Level.ERROR, "overflow", "the tensor about the centre of mass overflows",
-                        "give mass, centre and tensor in kg, m and kg m²")
+        yield from inertia_doubts(inertia.mass, tensor)
     elif inertia.mass < 0 or np.any(inertia.array != 0):
         reason = inertia.impossibility() or ""
         yield Doubt(Level.WARNING, "regrouped", reason, "fine for a body of base parameters only")

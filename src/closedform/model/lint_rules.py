@@ -14,6 +14,7 @@ from closedform.model.inertia import Inertia
 
 DENSEST = 22_600.0  # kg/m³, osmium
 LONGEST, SHORTEST = 10.0, 1e-4  # m, radii of gyration of a link that is believed
+ABSURD = 1e100  # kg m², from here on arithmetic overflows
 HEAVY = 100.0  # kg, from here on a link too dense is taken to be written in grams
 
 
@@ -28,7 +29,10 @@ class Doubt(NamedTuple):
 
 def inertia_doubts(mass: float, tensor: Array) -> Iterator[Doubt]:
     """What is wrong with a mass (not negative) and a tensor about its centre, about any axes."""
-    if mass == 0:
+    if not np.abs(tensor).max() < ABSURD:
+        yield Doubt(Level.ERROR, "inertia-unit", f"the tensor is larger than {ABSURD:g} kg m²",
+                    "give mass, centre and tensor in kg, m and kg m²")
+    elif mass == 0:
         if np.any(tensor != 0):
             yield Doubt(Level.WARNING, "tensor-without-mass", "a tensor without mass",
                         "give the mass, or remove the tensor")
@@ -45,17 +49,16 @@ def inertia_doubts(mass: float, tensor: Array) -> Iterator[Doubt]:
 
 
 def _unit_doubts(mass: float, tensor: Array) -> Iterator[Doubt]:
-    """Radius of gyration r = √(I/m), and the density of the solid sphere that has both m and I.
+    """Radius of gyration r = √(I/m), and the mass of the densest ball that has it.
 
-        I = ⅖ m R²,  ρ = m / (4/3 π R³)
+        I = ⅖ m R²,  m ≤ ρ 4/3 π R³
 
-    Of all shapes of a volume the ball has the smallest largest moment, so that no body of one
-    material seems denser than it is.
+    Of all shapes of a volume the ball has the smallest largest moment: none is heavier for its r.
     """
     I = float(np.abs(np.linalg.eigvalsh(tensor)).max())
     r = math.sqrt(I / mass)
-    density = mass / (4 / 3 * math.pi * (math.sqrt(2.5) * r) ** 3) if r > 1e-100 else math.inf
-    if mass > HEAVY and density > DENSEST:
+    heaviest = DENSEST * 4 / 3 * math.pi * (math.sqrt(2.5) * min(r, LONGEST)) ** 3
+    if mass > max(HEAVY, heaviest) and r < LONGEST:
         yield Doubt(Level.WARNING, "mass-unit",
                     f"mass {mass:g} kg and radius of gyration {r:.3g} m: denser than any metal",
                     f"if the mass is in grams, it is {mass / 1000:g} kg")

@@ -145,10 +145,7 @@ class Flat:
 
     def _scalar(self, graph: Graph, value: int, values: dict[int, Scalar]) -> Scalar:
         if value in self.sums:
-            total: Scalar = 0.0
-            for x, sign in sorted(self.sums[value], key=lambda term: self._fusible(term[0])):
-                total = total + values[x] if sign > 0 else total - values[x]
-            return total
+            return self._sum([(values[x], sign, self._fusible(x)) for x, sign in self.sums[value]])
         if value in self.products:
             scale, product = 1.0, None
             for x in self.products[value]:
@@ -166,6 +163,16 @@ class Flat:
         if op == "div":
             return values[args[0]] / values[args[1]]
         return getattr(OBJECTS, op)(values[args[0]])
+
+    @staticmethod
+    def _sum(terms: list[tuple[Scalar, int, bool]]) -> Scalar:
+        """Numbers together first, then values, then products that can be fused."""
+        total: Scalar = sum((x * sign for x, sign, _ in terms if isinstance(x, float)), 0.0)
+        for fusible in (False, True):
+            for x, sign, last in terms:
+                if last == fusible and not isinstance(x, float):
+                    total = total + x if sign > 0 else total - x
+        return total
 
     def _fusible(self, value: int) -> bool:
         return value in self.products and self.uses[value] == 1

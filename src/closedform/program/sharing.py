@@ -57,13 +57,13 @@ def _extract(
         whole = flat.new()
         lists[whole] = [(x, 1), (y, relative)]
         where[pair][whole] = None
-    orientation = _sign_of(lists[whole], x)
+    orientation = _sign_of(pair, lists[whole])
     changed: dict[Pair, None] = {}
     for value in users:
         if value == whole:
             continue
         before = _pairs(lists[value])
-        sign = _sign_of(lists[value], x, y, relative)
+        sign = _sign_of(pair, lists[value])
         terms = list(lists[value])
         terms.remove((x, sign))
         terms.remove((y, sign * relative))
@@ -77,12 +77,10 @@ def _extract(
     return [new for new in changed if len(where[new]) > 1]
 
 
-def _sign_of(terms: list[Term], x: int, y: int | None = None, relative: int = 1) -> int:
-    """The sign with which x, or the pair x + relative·y, stands in a list."""
-    for sign in (1, -1):
-        if (x, sign) in terms and (y is None or (y, sign * relative) in terms):
-            return sign
-    raise AssertionError(f"{x} and {y} are not in {terms}")
+def _sign_of(pair: Pair, terms: list[Term]) -> int:
+    """The sign with which a pair that is in a list stands there."""
+    x, y, relative = pair
+    return 1 if (x, 1) in terms and (y, relative) in terms else -1
 
 
 def _pairs(terms: list[Term]) -> dict[Pair, None]:

@@ -3,7 +3,7 @@
     # elbow(q[2], v[1]): 3 multiplications, 1 addition, 2 sines and cosines
     s1 = sin(q1)
     c1 = cos(q1)
-    t0 = c1*v0 - s1*q0
+    t0 = v0*c1 - q0*s1
     elbow[0] = -t0*t0
 
 Values that are used once stand where they are used, as long as the line stays short. Parentheses

@@ -19,10 +19,10 @@ from closedform.program.sharing import share_products, share_sums
 ROUNDS = 8
 """Rules make room for each other; so many times they are gone through at most."""
 
-WORTHWHILE = 1e-3
+WORTHWHILE = 3e-3
 """Another round is not worth the time if the last one saved a smaller part of the cost."""
 
-TRIALS = 100_000
+TRIALS = 30_000
 """Pairs of angles are tried one by one if pairs · instructions is less, else all together."""
 
 
@@ -56,19 +56,20 @@ def simplify(
 
     rules = RULES if rules is None else rules
     saved = {rule.name: 0 for rule in rules}
-    done: dict[str, Program] = {}  # by rule, the program after it
+    done: dict[str, Program] = {}  # by rule, the program that it cannot improve
     for _ in range(ROUNDS):
-        before = cost(program)
+        before, _ = cost(program)
         for rule in rules:
             if done.get(rule.name) is program:
                 continue
-            total = program.operations.total
+            given, total = program, program.operations.total
             for candidate in rule.candidates(program):
                 if cost(candidate) < cost(program):
                     program = candidate
             saved[rule.name] += total - program.operations.total
-            done[rule.name] = program
-        if sum(before) - sum(cost(program)) <= WORTHWHILE * sum(before):
+            if program is given:
+                done[rule.name] = program
+        if before - cost(program)[0] <= WORTHWHILE * before:
             break
     return Simplified(program, saved)
 

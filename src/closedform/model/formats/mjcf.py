@@ -22,7 +22,7 @@ import numpy as np
 from closedform.arrays import Array
 from closedform.errors import FormatError, MissingDependency, ModelError
 from closedform.model.formats.urdf import base_joint
-from closedform.model.formats.xml import read_xml, tag
+from closedform.model.formats.xml import TEXT, read_xml, tag
 from closedform.model.inertia import Inertia
 from closedform.model.joints import (
     Fixed,
@@ -37,6 +37,9 @@ from closedform.model.joints import (
 from closedform.model.merging import merged
 from closedform.model.pose import pose, rotation
 from closedform.model.robot import Body, Frame, Robot
+
+UNNAMED = "MuJoCo Model"
+"""What MuJoCo calls a model without a name."""
 
 
 def read_mjcf(source: Path | str, floating: bool = False) -> Robot:
@@ -80,7 +83,9 @@ def _robot(model: Any, floating: bool, source: str) -> Robot:
     bodies, held = _coupled(model, tree)
     off = int(model.opt.disableflags) & int(_mujoco().mjtDisableBit.mjDSBL_GRAVITY)
     gravity = np.zeros(3) if off else np.array(model.opt.gravity)
-    name = model.names.split(b"\0")[0].decode() or "robot"
+    name = model.names.split(b"\0")[0].decode()
+    if name in ("", UNNAMED):
+        name = "robot" if source == TEXT else Path(source).stem
     whole = Robot(name, bodies, gravity, _sites(model, {b.name for b in bodies}), source)
     robot = merged(bodies, whole, {b.name for b in bodies if isinstance(b.joint, Fixed)})
     return robot.reduced(held) if held else robot

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import final
+from typing import Any, final
 
 from lxml import etree
 
@@ -85,7 +85,7 @@ def parse_xml(content: bytes, file: str, encoding: str | None = None) -> Documen
         root = etree.fromstring(content, parser)
     except etree.XMLSyntaxError as error:
         return Document(file, None, (_syntax_finding(error, file),))
-    info = root.getroottree().docinfo
+    info: Any = root.getroottree().docinfo
     if info.doctype or info.internalDTD is not None:
         return Document(file, None, (Finding(
             Level.ERROR, "doctype", "document", "a DOCTYPE is not accepted, nor are entities",
@@ -126,9 +126,11 @@ def children(element: Element, name: str) -> list[Element]:
 def xacro_element(root: Element) -> Element | None:
     """The first element of xacro's language; a mere declaration of its namespace is none."""
     named = "(//*[starts-with(name(), 'xacro:') or contains(namespace-uri(), 'xacro')])[1]"
-    found = root.xpath(named)
-    return found[0] if isinstance(found, list) and found else None
+    found: Any = root.xpath(named)
+    return found[0] if found else None
 
 
 def line(element: Element) -> int | None:
-    return element.sourceline
+    """The element's line in its file, from 1."""
+    number: Any = element.sourceline
+    return number

@@ -1,0 +1,116 @@
+"""Python's and NumPy's objects seen from IR: fields, checks, new arrays and tuples.
+
+The fields of an array are part of NumPy's binary interface; `vectorcall.works()` compares these places with
+real arrays before any code that reads them is used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from closedform.lowerings.llvm_ir import Function
+
+TYPE = 8                                                 # PyObject.ob_type
+DATA, NDIM, SHAPE, DTYPE, FLAGS = 16, 24, 32, 56, 64     # of PyArrayObject
+READABLE = 0x0101                                        # C-contiguous, aligned
+WRITEABLE = 0x0501                                       # and writeable
+NPY_DOUBLE = 12
+
+
+class Objects:
+    """Writes work on Python objects into a function that returns one.
+
+    A failed check jumps to the block `other`, which the function has to have.
+    """
+
+    def __init__(self, function: Function) -> None:
+        self.f = function
+
+    def call(self, name: str, *arguments: str, kind: str = "ptr") -> str:
+        """The result of a function of the process."""
+        text = f"call {kind} {self.f.imported(name)}({', '.join(arguments)})"
+        if kind == "void":
+            self.f.line(text)
+            return ""
+        return self.f.let(text)
+
+    def field(self, x: str, place: int, kind: str) -> str:
+        align = 4 if kind == "i32" else 8
+        return self.f.let(f"load {kind}, ptr {self.f.offset(x, place)}, align {align}")
+
+    def require(self, condition: str) -> None:
+        """Go on only if it holds."""
+        following = f"ok.{self.f.name()[1:]}"
+        self.f.line(f"br i1 {condition}, label %{following}, label %other")
+        self.f.label(following)
+
+    def require_equal(self, kind: str, x: str, y: object) -> None:
+        self.require(self.f.let(f"icmp eq {kind} {x}, {y}"))
+
+    def require_array(self, x: str, flags: int) -> None:
+        """x is an array of float64 with these flags."""
+        self.require_equal("ptr", self.field(x, TYPE, "ptr"), self.f.imported("ndarray"))
+        found = self.f.let(f"and i32 {self.field(x, FLAGS, 'i32')}, {flags}")
+        self.require_equal("i32", found, flags)
+        self.require_equal("ptr", self.field(x, DTYPE, "ptr"), self.f.imported("float64"))
+
+    def require_dimensions(self, dimensions: str, shape: Sequence[object]) -> None:
+        for k, n in enumerate(shape):
+            self.require_equal("i64", self.field(dimensions, 8 * k, "i64"), n)
+
+    def require_apart(self, read: Sequence[tuple[str, str]], written: Sequence[tuple[str, str]]) -> None:
+        """Nothing written, a pointer and a number of bytes, overlaps what is read or also written."""
+        f, both = self.f, [*read, *written]
+        starts = [f.let(f"ptrtoint ptr {x} to i64") for x, _ in both]
+        stops = [f.let(f"add i64 {start}, {length}")
+                 for start, (_, length) in zip(starts, both, strict=True)]
+        for j in range(len(read), len(both)):
+            for i in range(j):
+                before = f.let(f"icmp ule i64 {stops[i]}, {starts[j]}")
+                after = f.let(f"icmp ule i64 {stops[j]}, {starts[i]}")
+                self.require(f.let(f"or i1 {before}, {after}"))
+
+    def keyword_out(self, position: int) -> str:
+        """The argument after all inputs, if its name is `out` and it is the only keyword."""
+        self.require_equal("i64", self.call("PyTuple_Size", "ptr %kwnames", kind="i64"), 1)
+        name = self.call("PyTuple_GetItem", "ptr %kwnames", "i64 0")
+        self.require_equal("ptr", name, self.f.imported("out"))
+        return self.field("%args", 8 * position, "ptr")
+
+    def items(self, x: str, count: int) -> list[str]:
+        """The items of a tuple of this length, plain or of the kernel's own type."""
+        f, kind = self.f, self.field(x, TYPE, "ptr")
+        plain, named = (f.let(f"icmp eq ptr {kind}, {f.imported(name)}") for name in ("tuple", "result"))
+        self.require(f.let(f"or i1 {plain}, {named}"))
+        self.require_equal("i64", self.call("PyTuple_Size", f"ptr {x}", kind="i64"), count)
+        return [self.call("PyTuple_GetItem", f"ptr {x}", f"i64 {k}") for k in range(count)]
+
+    def new_array(self, shape: Sequence[object]) -> str:
+        """A new array, or null; dimensions are numbers or names of numbers."""
+        f = self.f
+        dimensions = f.allocate(8 * len(shape)) if shape else "null"
+        for k, n in enumerate(shape):
+            f.line(f"store i64 {n}, ptr {f.offset(dimensions, 8 * k)}, align 8")
+        return self.call("PyArray_New", f"ptr {f.imported('ndarray')}", f"i32 {len(shape)}",
+                         f"ptr {dimensions}", f"i32 {NPY_DOUBLE}", "ptr null", "ptr null", "i32 0",
+                         "i32 0", "ptr null")
+
+    def new_tuple(self, count: int) -> str:
+        """A new named tuple with empty places."""
+        result = self.call("PyType_GenericAlloc", f"ptr {self.f.imported('result')}", f"i64 {count}")
+        self.return_null_without(result)
+        return result
+
+    def put(self, result: str, k: int, item: str) -> None:
+        """Give an item to a tuple."""
+        self.call("PyTuple_SetItem", f"ptr {result}", f"i64 {k}", f"ptr {item}", kind="i32")
+
+    def return_null_without(self, pointer: str, release: str | None = None) -> None:
+        """If a new object could not be made, let go of another and pass Python's error on."""
+        f, mark = self.f, self.f.name()[1:]
+        f.line(f"br i1 {f.let(f'icmp eq ptr {pointer}, null')}, label %fail.{mark}, label %ok.{mark}")
+        f.label(f"fail.{mark}")
+        if release is not None:
+            self.call("Py_DecRef", f"ptr {release}", kind="void")
+        f.line("ret ptr null")
+        f.label(f"ok.{mark}")
