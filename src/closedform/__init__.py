@@ -1,7 +1,8 @@
 """closedform: closed-form robot models that are exact, readable, differentiable and fast."""
 
-from closedform.applications.simulate import simulate as simulate
+from closedform.applications import conventions as conventions
 from closedform.applications.simulate import Simulation as Simulation
+from closedform.applications.simulate import simulate as simulate
 from closedform.errors import ArgumentError as ArgumentError
 from closedform.errors import ClosedformError as ClosedformError
 from closedform.errors import FormatError as FormatError
@@ -28,6 +29,10 @@ from closedform.maths.energy import momentum as momentum
 from closedform.maths.energy import operational_space_inertia as operational_space_inertia
 from closedform.maths.energy import operational_space_mobility as operational_space_mobility
 from closedform.maths.energy import potential_energy as potential_energy
+from closedform.maths.kinematics import LOCAL as LOCAL
+from closedform.maths.kinematics import LOCAL_WORLD_ALIGNED as LOCAL_WORLD_ALIGNED
+from closedform.maths.kinematics import WORLD as WORLD
+from closedform.maths.kinematics import Reference as Reference
 from closedform.maths.kinematics import body_jacobian_rates as body_jacobian_rates
 from closedform.maths.kinematics import body_jacobian_second_rates as body_jacobian_second_rates
 from closedform.maths.kinematics import body_jacobians as body_jacobians
@@ -37,11 +42,9 @@ from closedform.maths.kinematics import frame_jacobian as frame_jacobian
 from closedform.maths.kinematics import frame_jacobian_rate as frame_jacobian_rate
 from closedform.maths.kinematics import frame_pose as frame_pose
 from closedform.maths.kinematics import kinematic_hessian as kinematic_hessian
-from closedform.maths.kinematics import LOCAL as LOCAL
-from closedform.maths.kinematics import LOCAL_WORLD_ALIGNED as LOCAL_WORLD_ALIGNED
 from closedform.maths.kinematics import poses as poses
-from closedform.maths.kinematics import Reference as Reference
-from closedform.maths.kinematics import WORLD as WORLD
+from closedform.model.findings import Finding as Finding
+from closedform.model.findings import Level as Level
 from closedform.model.formats.load import load as load
 from closedform.model.inertia import Inertia as Inertia
 from closedform.model.joints import Cylindrical as Cylindrical
@@ -55,7 +58,6 @@ from closedform.model.joints import Prismatic as Prismatic
 from closedform.model.joints import Revolute as Revolute
 from closedform.model.joints import Spherical as Spherical
 from closedform.model.joints import Universal as Universal
-from closedform.model.lint import Finding as Finding
 from closedform.model.lint import lint as lint
 from closedform.model.robot import Body as Body
 from closedform.model.robot import Frame as Frame

@@ -1,22 +1,25 @@
-"""Agreement with MuJoCo on the URDFs of example-robot-data that it accepts; each refusal is a skip with its reason."""
+"""Agreement with MuJoCo on the URDFs of example-robot-data that it accepts.
+
+Each refusal is a skip with its reason.
+"""
 
 import re
 import warnings
 
 import numpy as np
 import pytest
-from example_urdfs import FILES
 from lxml import etree
 
 import closedform as cf
 from closedform.applications.conventions import from_mujoco_model
 from closedform.maths import recursive
+from example_urdfs import FILES
 
 mujoco = pytest.importorskip("mujoco")
 
 
 def without_shapes(path):
-    """The URDF's text without geometry, which MuJoCo looks for on disk, and without mimics, which it drops."""
+    """The URDF without geometry, which MuJoCo looks for on disk, and mimics, which it drops."""
     root = etree.parse(str(path)).getroot()
     for element in root.xpath("//visual|//collision|//transmission|//gazebo|//mimic"):
         element.getparent().remove(element)

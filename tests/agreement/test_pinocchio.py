@@ -1,16 +1,15 @@
-"""Agreement with Pinocchio on every URDF of example-robot-data that it loads, matched by joint name."""
+"""Agreement with Pinocchio on every URDF of example-robot-data, joints matched by name."""
 
 import warnings
 
 import numpy as np
 import pytest
-
-from example_urdfs import FILES
 from lxml import etree
 
 import closedform as cf
 from closedform.applications.conventions import from_pinocchio_model
 from closedform.maths import one_frame, recursive
+from example_urdfs import FILES
 
 pin = pytest.importorskip("pinocchio")
 

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 from hypothesis import given
-from random_robots import random_inertia, random_placement, seeds
 
 from closedform.errors import ModelError
 from closedform.model.inertia import GAROFALO_ORDER, PARAMETER_NAMES, SYMORO_ORDER, Inertia
+from random_robots import random_inertia, random_placement, seeds
 
 
 @given(seeds)

@@ -5,7 +5,6 @@ import math
 import numpy as np
 import pytest
 from hypothesis import given
-from random_robots import random_joint, random_robot, random_state, robots, seeds
 from scipy.spatial.transform import Rotation
 
 from closedform.arrays import NUMBERS
@@ -22,6 +21,7 @@ from closedform.model.joints import (
     Universal,
 )
 from closedform.model.robot import Body, Robot
+from random_robots import random_joint, random_robot, random_state, robots, seeds
 
 GROUPS = ("revolute", "prismatic", "helical", "cylindrical", "spherical", "planar", "free")
 
@@ -31,7 +31,7 @@ def test_S_is_the_body_twist_of_the_joints_motion(kind):
     rng = np.random.default_rng(1)
     joint = random_joint(kind, rng)
     q, v, h = Robot("r", [Body("b", None, joint)]).random(rng), rng.normal(size=joint.nv), 1e-6
-    R, p = joint.pose(q, NUMBERS)
+    R, _ = joint.pose(q, NUMBERS)
     ahead, back = (joint.pose(joint.integrate(q, s * h * v), NUMBERS) for s in (1, -1))
     dR, dp = ((x - y) / (2 * h) for x, y in zip(ahead, back, strict=True))
     twist = joint.S @ v
@@ -55,7 +55,8 @@ def test_integrate_is_a_one_parameter_group(robot, seed):
 
 
 def test_tiny_and_zero_steps_are_exact():
-    robot = Robot("r", [Body("a", None, Free()), Body("b", "a", Spherical()), Body("c", "b", Planar())])
+    robot = Robot("r", [Body("a", None, Free()), Body("b", "a", Spherical()),
+                        Body("c", "b", Planar())])
     q = robot.random(0)
     assert np.array_equal(robot.difference(q, q), np.zeros(robot.nv))
     for size in (1e-300, 1e-12, 1e-7, 1e-5, 2e-4, 1e-3, 2e-2):
@@ -79,7 +80,8 @@ def test_integrate_and_difference_take_batches_and_name_wrong_sizes():
 def test_integrate_agrees_with_pinocchio_on_free_and_spherical_and_planar_joints():
     pin = pytest.importorskip("pinocchio")
     rng = np.random.default_rng(3)
-    for ours, theirs in ((Free(), pin.JointModelFreeFlyer()), (Spherical(), pin.JointModelSpherical())):
+    pairs = ((Free(), pin.JointModelFreeFlyer()), (Spherical(), pin.JointModelSpherical()))
+    for ours, theirs in pairs:
         model = pin.Model()
         model.addJoint(0, theirs, pin.SE3.Identity(), "j")
         robot = Robot("r", [Body("b", None, ours)])
@@ -112,7 +114,7 @@ def test_cylindrical_slides_first_and_turns_second_in_q():
 
 
 def test_a_screw_advances_by_its_pitch_per_radian():
-    R, p = Helical((0, 0, 1), 0.1, (1, 0, 0)).pose(np.array([math.pi]), NUMBERS)
+    _, p = Helical((0, 0, 1), 0.1, (1, 0, 0)).pose(np.array([math.pi]), NUMBERS)
     np.testing.assert_allclose(p, [2, 0, 0.1 * math.pi], atol=1e-15)
 
 

@@ -5,20 +5,21 @@ import pickle
 import numpy as np
 import pytest
 from hypothesis import given
-from random_robots import random_inertia, random_robot, random_state, robots, seeds
 
 from closedform.errors import ArgumentError, ModelError, UnknownName
 from closedform.maths import closed_form, kinematics
 from closedform.model.inertia import Inertia
 from closedform.model.joints import Fixed, Free, Mimic, Prismatic, Revolute, Spherical
 from closedform.model.robot import Body, Frame, Robot
+from random_robots import random_inertia, random_robot, random_state, robots, seeds
 
 Z = (0, 0, 1)
 
 
 def test_coordinates_follow_the_bodies_and_names_follow_the_joints():
     robot = Robot("r", [Body("base", None, Free(name="root")), Body("arm", "base", Revolute(Z)),
-                        Body("tip", "arm", Fixed()), Body("ball", "arm", Spherical(name="ball_joint"))])
+                        Body("tip", "arm", Fixed()),
+                        Body("ball", "arm", Spherical(name="ball_joint"))])
     assert (robot.nq, robot.nv) == (12, 10)
     assert robot.joint_names == ("root", "arm", "ball_joint")
     assert robot.q_slices["ball_joint"] == slice(8, 12)
@@ -80,8 +81,9 @@ def test_a_reduced_robot_moves_as_the_whole_with_those_joints_held(robot, seed):
     if len(names) == len(robot.joint_names):
         names = names[1:]
     less = robot.reduced({name: q[robot.q_slices[name]] for name in names})
-    keep_q = np.concatenate([np.zeros(0, int), *(np.r_[robot.q_slices[n]] for n in less.joint_names)])
-    keep_v = np.concatenate([np.zeros(0, int), *(np.r_[robot.v_slices[n]] for n in less.joint_names)])
+    def entries(slices):
+        return np.concatenate([np.zeros(0, int), *(np.r_[slices[n]] for n in less.joint_names)])
+    keep_q, keep_v = entries(robot.q_slices), entries(robot.v_slices)
     M = closed_form.mass_matrix(robot, q)[np.ix_(keep_v, keep_v)]
     np.testing.assert_allclose(closed_form.mass_matrix(less, q[keep_q]), M, atol=1e-11)
     g = closed_form.gravity_torque(robot, q)[keep_v]
@@ -157,7 +159,8 @@ def body(name="a", parent=None, joint=None, **more):
     (lambda: Robot("r", [body(joint=Mimic(Revolute(Z), of="a"))]), "in a circle"),
     (lambda: Robot("r", [body("s", None, Spherical()), body("a", "s", Mimic(Revolute(Z), of="s"))]),
      "does not have one coordinate"),
-    (lambda: Robot("r", [body("a", None, Revolute(Z, name="j")), body("b", "a", Revolute(Z, name="j"))]),
+    (lambda: Robot("r", [body("a", None, Revolute(Z, name="j")),
+                         body("b", "a", Revolute(Z, name="j"))]),
      "two joints are named 'j'"),
     (lambda: body(placement=np.eye(3)), "4x4 pose"),
     (lambda: body(placement=2 * np.eye(4)), "no rigid pose"),

@@ -1,16 +1,16 @@
 """Garofalo, Ott, Albu-Schäffer 2013: what the paper states, and where it errs."""
 
 import numpy as np
-from random_robots import complex_step, random_robot, random_state
 
 from closedform.arrays import NUMBERS
 from closedform.maths import closed_form, kinematics
 from closedform.maths.spatial import crm
 from closedform.model.joints import Universal
+from random_robots import complex_step, random_robot, random_state
 
 
 def test_remark_7_is_wrong_a_universal_joint_has_no_constant_motion_subspace():
-    """Its body twists at two positions of the second axis span more than two dimensions together."""
+    """Its twists at two positions of the second axis span more than two dimensions together."""
     joint = Universal((1, 0, 0), (0, 1, 0))
     spans = []
     for q2 in (0.0, 0.7):

@@ -1,7 +1,7 @@
 """The slow path of a call: anything that NumPy can read, in any batch shape, into native code.
 
-It serves lists, other dtypes, keywords, batches with broadcasting, strided memory and `out=`, and it is where
-errors are raised. All inputs float32 give float32; everything else is computed in float64.
+It serves lists, other dtypes, keywords, batches with broadcasting, strided memory and `out=`, and
+is where errors are raised. All inputs float32 give float32; all else is computed in float64.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ import numpy as np
 import numpy.typing as npt
 
 from closedform.errors import ArgumentError
-from closedform.lowerings.interface import Interface
 from closedform.lowerings.llvm_ir import Kind
 from closedform.lowerings.native import Code
 from closedform.lowerings.threads import in_threads, thread_count
@@ -31,10 +30,11 @@ Rows = tuple[int, int]
 @cache
 def result_type(name: str, fields: tuple[str, ...]) -> Any:
     """The named tuple of several outputs; it can be pickled although it is made at run time."""
-    made = namedtuple("Result", fields, module=__name__)  # type: ignore[misc]
-    made.__name__ = made.__qualname__ = name
-    made.__reduce__ = lambda self: (_result, (name, fields, tuple(self)))  # type: ignore[assignment]
-    return made
+    def reduced(self: tuple[Any, ...]) -> tuple[Any, ...]:
+        return _result, (name, fields, tuple(self))
+
+    members = {"__slots__": (), "__module__": __name__, "__reduce__": reduced}
+    return type(name, (namedtuple(name, fields),), members)
 
 
 def _result(name: str, fields: tuple[str, ...], values: tuple[Any, ...]) -> Any:
@@ -47,9 +47,11 @@ class SlowPath:
     def __init__(self, code: Code) -> None:
         self.code, self.interface = code, code.interface
         fields = tuple(slot.name for slot in self.interface.outputs)
-        self.result = result_type(_camel_case(self.interface.name), fields) if len(fields) > 1 else None
+        self.result = (
+            result_type(_camel_case(self.interface.name), fields) if len(fields) > 1 else None)
 
-    def __call__(self, *args: Any, out: Any = None, threads: int | None = None, **named: Any) -> Any:
+    def __call__(self, *args: Any, out: Any = None, threads: int | None = None,
+                 **named: Any) -> Any:
         given = self._bound(args, named)
         single = bool(given) and all(
             isinstance(x, np.ndarray) and x.dtype == np.float32 for x in given)
@@ -85,23 +87,24 @@ class SlowPath:
 
     def _read(self, slot: Slot, x: Any, dtype: Any) -> Floats:
         """An input as numbers whose last axes have the right shape."""
+        name, shape = slot
         try:
             array = np.asarray(x)
-            if array.dtype.kind not in "fiubO":
-                raise ArgumentError(f"{slot.name} holds {array.dtype}; expected real numbers")
-            array = array.astype(dtype, copy=False)
+            kind = array.dtype.kind
+            array = array.astype(dtype, copy=False) if kind in "fiubO" else array
         except (TypeError, ValueError) as error:
-            if isinstance(error, ArgumentError):
-                raise
-            raise ArgumentError(f"{slot.name} cannot be read as an array of real numbers: {error}") from error
-        if array.shape[array.ndim - len(slot.shape):] != slot.shape or array.ndim < len(slot.shape):
-            raise ArgumentError(f"{slot.name} has shape {array.shape}; expected {_expected(slot.shape)}")
+            raise ArgumentError(f"{name} is no array of real numbers: {error}") from error
+        if kind not in "fiubO":
+            raise ArgumentError(f"{name} holds {array.dtype}; expected real numbers")
+        if array.ndim < len(shape) or array.shape[array.ndim - len(shape):] != shape:
+            raise ArgumentError(f"{name} has shape {array.shape}; expected {_expected(shape)}")
         return array
 
     def _batch_shape(self, arrays: Sequence[Floats]) -> tuple[int, ...]:
         """The common leading shape."""
         inputs = self.interface.inputs
-        leading = [x.shape[:x.ndim - len(slot.shape)] for slot, x in zip(inputs, arrays, strict=True)]
+        leading = [x.shape[:x.ndim - len(slot.shape)]
+                   for slot, x in zip(inputs, arrays, strict=True)]
         if len(set(leading)) == 1:
             return leading[0]
         try:
@@ -148,7 +151,8 @@ class SlowPath:
             written.append(_rows(place, slot, batch, kept))
         kind = KINDS[results[0].dtype]
         if batch == ():
-            self.code.native("kernel", kind).function(*(address for address, _ in (*read, *written)))
+            one = self.code.native("kernel", kind)
+            one.function(*(address for address, _ in (*read, *written)))
         else:
             self._run_batch(kind, (*read, *written), states, count)
         for x, place in copies:

@@ -15,12 +15,12 @@ PACK = 8
 
 
 class Memory(Protocol):
-    """How inputs and outputs are reached: all that differs between scalar code, lanes and a GPU's threads."""
+    """How inputs and outputs are reached: what differs between scalars, lanes and GPU threads."""
 
-    def read(self, array: int, index: int, count: int) -> Sequence[str]:
+    def read(self, array: int, entry: int, count: int) -> Sequence[str]:
         """`count` entries of an input."""
 
-    def write(self, array: int, index: int, values: Sequence[str], constant: bool) -> None:
+    def write(self, array: int, entry: int, values: Sequence[str], constant: bool) -> None:
         """Consecutive entries of an output; `constant` when they are all literals."""
 
 
@@ -39,7 +39,7 @@ class Body:
                 self._write(step)
                 continue
             if step.op == "read":
-                results = self.memory.read(step.array, step.index, len(step.results))
+                results = self.memory.read(step.array, step.entry, len(step.results))
             elif step.op == "sincos":
                 results = self._sincos([self.value(i) for i in step.args])
             else:
@@ -59,7 +59,7 @@ class Body:
         return self.values[place]
 
     def _write(self, step: Step) -> None:
-        entries = self.program.outputs[step.array].entries[step.index:step.index + len(step.args)]
+        entries = self.program.outputs[step.array].entries[step.entry:step.entry + len(step.args)]
         values = []
         for entry in entries:
             if entry.index < 0:
@@ -67,7 +67,7 @@ class Body:
             else:
                 value = self.value(entry.index)
                 values.append(self.e.negate(value) if entry.sign < 0 else value)
-        self.memory.write(step.array, step.index, values, all(e.index < 0 for e in entries))
+        self.memory.write(step.array, step.entry, values, all(e.index < 0 for e in entries))
 
     def _sincos(self, angles: Sequence[str]) -> list[str]:
         if self.e.lanes.width > 1:

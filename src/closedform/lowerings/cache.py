@@ -1,15 +1,17 @@
 """Compiled code on disk: private to the user, keyed by content, verified before use.
 
-An entry is one file, named by its key: a header with the key and, for each section, length and SHA-256;
-then the sections: `interface` (JSON), `imports` (JSON), `code` (an object file), `program` (`encoding.py`).
-A file is written beside its place and renamed, so that a reader sees all of it or nothing, whatever happens
-to the writer. A file that is damaged, belongs to someone else or to another key is never used.
+An entry is one file, named by its key: a header with the key and, for each section, length and
+SHA-256; then the sections `interface` and `imports` (JSON), `code` (an object file) and `program`
+(`encoding.py`). A file is written beside its place and renamed, so that a reader sees all of it or
+nothing, whatever happens to the writer. A file that is damaged, belongs to someone else or to
+another key is never used.
 """
 
 from __future__ import annotations
 
 import functools
 import hashlib
+import importlib.metadata
 import importlib.resources
 import json
 import os
@@ -22,6 +24,7 @@ import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import BinaryIO
 
 MAGIC = b"closedform code 1\n\0\0\0\0\0\0"
 SECTIONS = ("interface", "imports", "code", "program")
@@ -56,7 +59,7 @@ class Cache:
             with (folder / key).open("rb") as file:
                 if not _is_ours(os.fstat(file.fileno())):
                     return None
-                found = _verified(file.read(_HEAD.size), file, key, sections)
+                found = _verified(file, key, sections)
             if found is not None:
                 os.utime(folder / key)
             return found
@@ -93,8 +96,9 @@ class Cache:
             return None
         if not _is_private(status):
             warnings.warn(
-                f"the cache {self.folder} is not used: it has mode {stat.S_IMODE(status.st_mode):o} and "
-                f"owner {status.st_uid}; expected a folder of mode 700 owned by the user", stacklevel=3)
+                f"the cache {self.folder} is not used: it has mode "
+                f"{stat.S_IMODE(status.st_mode):o} and owner {status.st_uid}; "
+                "expected a folder of mode 700 that belongs to this user", stacklevel=3)
             return None
         return self.folder
 
@@ -142,8 +146,9 @@ def _is_ours(status: os.stat_result) -> bool:
         status.st_uid == os.getuid() and not stat.S_IMODE(status.st_mode) & 0o022)
 
 
-def _verified(head: bytes, file: object, key: str, wanted: tuple[str, ...]) -> dict[str, bytes] | None:
+def _verified(file: BinaryIO, key: str, wanted: tuple[str, ...]) -> dict[str, bytes] | None:
     """The wanted sections, if header, key and their digests are right."""
+    head = file.read(_HEAD.size)
     if len(head) != _HEAD.size:
         return None
     magic, owner, *table = _HEAD.unpack(head)
@@ -153,8 +158,8 @@ def _verified(head: bytes, file: object, key: str, wanted: tuple[str, ...]) -> d
     start = _HEAD.size
     for name, length, digest in zip(SECTIONS, table[::2], table[1::2], strict=True):
         if name in wanted:
-            file.seek(start)                                              # type: ignore[attr-defined]
-            content = file.read(min(length, LIMIT))                       # type: ignore[attr-defined]
+            file.seek(start)
+            content = file.read(min(length, LIMIT))
             if hashlib.sha256(content).digest() != digest:
                 return None
             found[name] = content
@@ -175,7 +180,7 @@ def _write_and_rename(path: Path, content: bytes) -> None:
 
 
 def entry_key(*parts: str) -> str:
-    """The name of an entry: everything that the compiled code depends on, and this package's own files."""
+    """The name of an entry: a digest of what its code depends on, this package's files included."""
     text = json.dumps([*parts, package_stamp(), sys.implementation.cache_tag, sys.platform])
     return hashlib.sha256(text.encode()).hexdigest()
 
@@ -184,7 +189,7 @@ def entry_key(*parts: str) -> str:
 def package_stamp() -> str:
     """A digest that changes whenever a source file of this package does."""
     root = importlib.resources.files("closedform")
-    stamps = []
+    stamps: list[tuple[str | int, ...]] = [(importlib.metadata.version("closedform"),)]
     if isinstance(root, Path):
         for path in sorted(root.rglob("*.py")):
             status = path.stat()

@@ -2,11 +2,11 @@
 
     PyObject *call(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *kwnames)
 
-`call` serves one state: if every argument is a contiguous float64 array of exactly the right shape, and `out`
-is missing or likewise and apart from the inputs, the kernel runs on the arrays' own memory. Otherwise `many`
-tries the same for n states (each input with one leading axis of n, or without and then shared), if `batch` is
-loaded and n too small for threads. In every other case the arguments go unchanged to the slow path, a Python
-callable: there are no errors to be raised here.
+`call` serves one state: if every argument is a contiguous float64 array of exactly the right shape,
+and `out` is missing or likewise and apart from the inputs, the kernel runs on the arrays' memory.
+Otherwise `many` tries the same for n states (each input with one leading axis of n, or without and
+then shared), if `batch` is loaded and n too small for threads. In every other case the arguments go
+unchanged to the slow path, a Python callable: there are no errors to be raised here.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ SIGNATURE = "ptr @{}(ptr %self, ptr %args, i64 %nargsf, ptr %kwnames)"
 
 
 class Array(NamedTuple):
-    """An array that has passed its checks: its memory, its bytes, and those of one state of many."""
+    """An array that has passed its checks: memory, bytes, and bytes from state to state."""
 
     data: str
     bytes: str
@@ -53,7 +53,8 @@ def _start(module: Module, interface: Interface) -> tuple[Function, Objects, lis
 
 def _one_state(module: Module, interface: Interface) -> None:
     f, o, arguments = _start(module, interface)
-    read = [_state(o, x, slot, READABLE) for x, slot in zip(arguments, interface.inputs, strict=True)]
+    read = [_state(o, x, slot, READABLE)
+            for x, slot in zip(arguments, interface.inputs, strict=True)]
 
     def run(written: Sequence[Array]) -> None:
         f.line(f"call void @kernel({', '.join(f'ptr {x.data}' for x in (*read, *written))})")
@@ -108,7 +109,7 @@ def _many_states(module: Module, interface: Interface) -> None:
 
 
 def _shared_or_many(o: Objects, x: str, slot: Slot, n: str) -> tuple[Array, str]:
-    """An array with the shape of a slot, or a leading axis more; and the number of states so far."""
+    """An array with the shape of a slot, or one axis more; and the number of states so far."""
     f, rank = o.f, len(slot.shape)
     o.require_array(x, READABLE)
     ndim = o.field(x, NDIM, "i32")

@@ -14,7 +14,7 @@ import llvmlite.binding as llvm
 from closedform.lowerings.llvm_ir import Kind, Lanes, Module
 
 LEVEL = 1
-"""Code generation's optimisation: level 2 takes up to 1.4 times as long, and its code is no faster."""
+"""Code generation's optimisation: level 2 takes up to 1.4 times as long, for code no faster."""
 
 _LOCK = threading.Lock()
 """LLVM's own state is made by one thread at a time."""
@@ -59,15 +59,18 @@ def _registers(triple: str, features: Mapping[str, bool]) -> tuple[int, bool]:
 
 
 def _machine(cpu: Cpu) -> Any:
-    """Position-independent code in the small model: the JIT's default loads every constant's address
-    in full, and the small model without `pic` aborts on constant tables."""
+    """Position-independent code in the small model.
+
+    The JIT's default model loads every constant's address in full; the small model without `pic`
+    aborts on constant tables.
+    """
     target = llvm.Target.from_triple(cpu.triple)
     return target.create_target_machine(cpu=cpu.name, features=cpu.features, opt=LEVEL,
                                         reloc="pic", codemodel="small")
 
 
 def object_code(module: Module, cpu: Cpu) -> bytes:
-    """The module compiled. No IR passes: a recorded program is already folded and free of repetition."""
+    """The module compiled. No IR passes: a recorded program is already folded and shared."""
     with _LOCK:
         machine = _machine(cpu)
     parsed = llvm.parse_assembly(module.text())

@@ -3,12 +3,13 @@
     void kernel(const T *in0, ..., T *out0, ...)
     void batch(int64_t n, const T *in0, int64_t in0_stride, ..., T *out0, int64_t out0_stride, ...)
 
-T is double or float; arrays are contiguous and in C order within a state, a stride is the number of bytes
-from one state to the next (0 for an input that all states share). Inputs and outputs do not overlap, and
-neither function allocates: what waits between the pieces of a large program is on the stack.
+T is double or float; arrays are contiguous and in C order within a state, a stride is the number of
+bytes from one state to the next (0 for an input that all states share). Inputs and outputs do not
+overlap, and neither function allocates: what waits between the pieces of a large program is on the
+stack.
 
-`batch` takes `width` states at once from row-major memory and transposes in registers. The last block
-overlaps the one before it; fewer states than lanes go one by one through `kernel`, which is an import.
+`batch` takes `width` states at once from row-major memory and transposes in registers. The last
+block overlaps the one before it; fewer states than lanes go one by one through `kernel`, an import.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from closedform.lowerings.sincos import add_repair
 from closedform.program.program import Program
 
 BATCH_STACK = 1 << 18
-"""Bytes of scratch above which `batch` calls `kernel` for every state: threads can have small stacks."""
+"""Bytes of scratch above which `batch` calls `kernel` state by state: threads have small stacks."""
 
 
 @dataclass(frozen=True)
@@ -32,16 +33,16 @@ class Rows:
 
     e: Emitter
 
-    def read(self, array: int, index: int, count: int) -> Sequence[str]:
+    def read(self, array: int, entry: int, count: int) -> Sequence[str]:
         size = BYTES[self.e.lanes.kind]
-        return [self.e.load(f"%in{array}", (index + k) * size) for k in range(count)]
+        return [self.e.load(f"%in{array}", (entry + k) * size) for k in range(count)]
 
-    def write(self, array: int, index: int, values: Sequence[str], constant: bool) -> None:
+    def write(self, array: int, entry: int, values: Sequence[str], constant: bool) -> None:
         kind, size = self.e.lanes.kind, BYTES[self.e.lanes.kind]
         if len(values) == 1:
-            self.e.store(values[0], f"%out{array}", index * size)
+            self.e.store(values[0], f"%out{array}", entry * size)
             return
-        place = self.e.function.offset(f"%out{array}", index * size)
+        place = self.e.function.offset(f"%out{array}", entry * size)
         elements = ", ".join(f"{kind} {x}" for x in values)
         self.e.function.line(
             f"store <{len(values)} x {kind}> <{elements}>, ptr {place}, align {size}")
@@ -53,11 +54,11 @@ class Columns:
 
     e: Emitter
 
-    def read(self, array: int, index: int, count: int) -> Sequence[str]:
-        rows = [self._load(row, count) for row in self._rows(f"in{array}", index)]
+    def read(self, array: int, entry: int, count: int) -> Sequence[str]:
+        rows = [self._load(row, count) for row in self._rows(f"in{array}", entry)]
         return self._transposed(rows)[:count]
 
-    def write(self, array: int, index: int, values: Sequence[str], constant: bool) -> None:
+    def write(self, array: int, entry: int, values: Sequence[str], constant: bool) -> None:
         width, kind = self.e.lanes.width, self.e.lanes.kind
         if constant:
             lanes = [x.removeprefix(f"splat ({kind} ").removesuffix(")") for x in values]
@@ -65,13 +66,13 @@ class Columns:
             rows = ["<" + ", ".join(f"{kind} {x}" for x in lanes) + ">"] * width
         else:
             rows = self._transposed([*values, *["zeroinitializer"] * (width - len(values))])
-        for place, row in zip(self._rows(f"out{array}", index), rows, strict=True):
+        for place, row in zip(self._rows(f"out{array}", entry), rows, strict=True):
             self._store(row, place, len(values))
 
-    def _rows(self, array: str, index: int) -> list[str]:
+    def _rows(self, array: str, entry: int) -> list[str]:
         """Where the entry of each state lies."""
         f = self.e.function
-        places = [f.offset(f"%{array}", index * BYTES[self.e.lanes.kind])]
+        places = [f.offset(f"%{array}", entry * BYTES[self.e.lanes.kind])]
         for _ in range(self.e.lanes.width - 1):
             places.append(f.offset(places[-1], f"%{array}.stride"))
         return places
@@ -108,9 +109,9 @@ class Columns:
                     mask = ", ".join(
                         f"i32 {lanes.width + k - step + shift if k & step else k + shift}"
                         for k in range(lanes.width))
+                    pair = ", ".join(f"{lanes.type} {x}" for x in (current[i], current[i + step]))
                     following[target] = f.let(
-                        f"shufflevector {lanes.type} {current[i]}, {lanes.type} {current[i + step]}, "
-                        f"<{lanes.width} x i32> <{mask}>")
+                        f"shufflevector {pair}, <{lanes.width} x i32> <{mask}>")
             current, step = following, 2 * step
         return current
 

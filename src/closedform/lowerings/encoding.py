@@ -1,4 +1,4 @@
-"""Programs as bytes, for storage: plain arrays behind a JSON header, read without executing anything."""
+"""Programs as bytes, for storage: arrays behind a JSON header, read without executing anything."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ _ARGUMENTS = 2
 
 
 def to_bytes(program: Program) -> bytes:
-    """name and shapes; one operation, two arguments and one value per instruction; one index, sign and
-    constant per entry."""
+    """Names and shapes; operation, arguments, value of each instruction; index, sign, constant of each
+    entry."""
     names = sorted({x.op for x in program.code})
     number = {name: k for k, name in enumerate(names)}
     entries = [e for o in program.outputs for e in o.entries]
@@ -43,7 +43,8 @@ def from_bytes(data: bytes, digest: str) -> Program:
     try:
         program = _decoded(data)
     except (ValueError, KeyError, IndexError, TypeError) as error:
-        raise FormatError(f"a stored program of {len(data)} bytes cannot be read: {error}") from error
+        message = f"a stored program of {len(data)} bytes cannot be read: {error}"
+        raise FormatError(message) from error
     if program.digest != digest:
         raise FormatError(f"a stored program has digest {program.digest}; expected {digest}")
     return program
@@ -54,15 +55,16 @@ def _decoded(data: bytes) -> Program:
     header = json.loads(data[4:stop])
     names, n, m = header["operations"], header["instructions"], header["entries"]
     arrays = []
-    for kind, count in (("<u1", n), ("<i4", _ARGUMENTS * n), ("<f8", n), ("<i4", m), ("<i1", m), ("<f8", m)):
+    counts = (n, _ARGUMENTS * n, n, m, m, m)
+    for kind, count in zip(("<u1", "<i4", "<f8", "<i4", "<i1", "<f8"), counts, strict=True):
         array = np.frombuffer(data, kind, count, stop)
         arrays.append(array.tolist())
         stop += array.nbytes
     ops, arguments, values, index, sign, constant = arrays
     code = tuple(
-        Instruction(names[op], tuple(i for i in arguments[_ARGUMENTS * k:_ARGUMENTS * (k + 1)] if i >= 0),
+        Instruction(names[op], tuple(i for i in pair if i >= 0),
                     value if names[op] == "const" else None)
-        for k, (op, value) in enumerate(zip(ops, values, strict=True)))
+        for op, value, *pair in zip(ops, values, arguments[::2], arguments[1::2], strict=True))
     entries = [Entry(*e) for e in zip(index, sign, constant, strict=True)]
     outputs, start = [], 0
     for name, shape, count in header["outputs"]:

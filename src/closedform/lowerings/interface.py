@@ -22,9 +22,8 @@ class Interface:
 
     @classmethod
     def of(cls, program: Program) -> Interface:
-        outputs = tuple(Slot(o.name, tuple(o.shape)) for o in program.outputs)
-        return cls(program.name, tuple(Slot(s.name, tuple(s.shape)) for s in program.inputs), outputs,
-                   program.operations, program.digest)
+        outputs = tuple(Slot(output.name, output.shape) for output in program.outputs)
+        return cls(program.name, program.inputs, outputs, program.operations, program.digest)
 
     def to_json(self) -> str:
         return json.dumps({
@@ -40,10 +39,11 @@ class Interface:
         fields: dict[str, Any] = json.loads(text)
         inputs, outputs = (tuple(Slot(name, tuple(shape)) for name, shape in fields[key])
                            for key in ("inputs", "outputs"))
-        return cls(fields["name"], inputs, outputs, Operations(*fields["operations"]), fields["digest"])
+        operations = Operations(*fields["operations"])
+        return cls(fields["name"], inputs, outputs, operations, fields["digest"])
 
     def signature(self, layout: str, kind: Kind) -> str:
-        """The C prototype of a native function; a stride is in bytes, from one state to the next."""
+        """The C prototype of a native function; strides are bytes from one state to the next."""
         stride = "" if layout == "kernel" else ", int64_t {0}_stride"
         arguments = [f"const {kind} *{s.name}{stride.format(s.name)}" for s in self.inputs]
         arguments += [f"{kind} *{s.name}{stride.format(s.name)}" for s in _distinct(self)]

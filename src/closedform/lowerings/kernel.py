@@ -7,38 +7,48 @@ from typing import Any, final
 
 from closedform.lowerings.arguments import SlowPath
 from closedform.lowerings.cache import Cache
-from closedform.lowerings.vectorcall import addresses, set_vectorcall, vectorcall_type, works
 from closedform.lowerings.interface import Interface
 from closedform.lowerings.native import Code, Native
+from closedform.lowerings.vectorcall import addresses, set_vectorcall, vectorcall_type, works
 from closedform.program.program import Operations, Program
 
 
 class _Doc:
-    """The documentation of an object, and of its class where there is no object."""
+    """The documentation of a kernel, and of its class where there is no kernel."""
+
+    def __init__(self, of_class: str) -> None:
+        self.of_class = of_class
 
     def __get__(self, kernel: Kernel | None, owner: type) -> str:
-        return __doc__ if kernel is None else _documentation(kernel.interface)
+        return self.of_class if kernel is None else _documentation(kernel.interface)
 
 
 @final
 class Kernel:
     __slots__ = ("_code", "_kernel", "_path")
 
-    __doc__ = _Doc()
+    __doc__ = _Doc(
+        """A function of arrays in machine code: one state, or a batch of states along leading axes.
+
+        Arguments go by position or name. One state in contiguous float64 arrays takes about 50 ns
+        more than the computation; anything else that NumPy can read is taken too. A result depends
+        on nothing but the arguments, and several threads may use a kernel at once.
+        """)
 
     def __init__(self, code: Code) -> None:
         self._code = code
         self._path = SlowPath(code)
-        own = addresses() | {"slow": id(self._path), "result": id(self._path.result)} if works() else {}
-        self._kernel = code.native("kernel", "double", own)
+        own = {"slow": id(self._path), "result": id(self._path.result)}
+        self._kernel = code.native("kernel", "double", addresses() | own if works() else {})
         if type(self) is not Kernel:
             set_vectorcall(self, self._kernel.code.address("call"))
 
     @staticmethod
     def load(key: str, build: Callable[[], Program], cache: Cache | None = None) -> Kernel:
-        """The kernel kept under a key, which has to name everything that the program depends on.
+        """The kernel kept under a key, which has to name all that the program depends on.
 
-        `build` makes the program, and is called only if there is no such kernel yet.
+        `build` makes the program, and is called only if there is no such kernel yet. The code of
+        this package need not be part of the key.
         """
         return _made(Code(f"key {key}", cache or Cache.default(), build))
 
@@ -71,8 +81,9 @@ class Kernel:
         """The function of many states in double precision."""
         return self._code.native("batch", "double")
 
-    def __call__(self, *args: Any, out: Any = None, threads: int | None = None, **named: Any) -> Any:
-        """The outputs for one state or a batch of states; `out` takes an array, or a tuple of several."""
+    def __call__(self, *args: Any, out: Any = None, threads: int | None = None,
+                 **named: Any) -> Any:
+        """The outputs for a state or a batch; `out` takes an array, or a tuple of several."""
         return self._path(*args, out=out, threads=threads, **named)
 
     def __repr__(self) -> str:
@@ -83,18 +94,20 @@ class Kernel:
 
 
 def compile_program(program: Program, cache: Cache | None = None) -> Kernel:
-    """A kernel that computes what the program says; float32 and batch code are compiled when first used.
+    """A kernel that computes what a program says.
 
-    `cache` is where compiled code is kept, `Cache(None)` for nowhere; by default `Cache.default()`.
+    float32 and batch code are compiled when first used. `cache` is where compiled code is kept,
+    `Cache(None)` for nowhere; by default `Cache.default()`.
     """
-    return _made(Code(f"program {program.digest}", cache or Cache.default(), lambda: program, program))
+    key = f"program {program.digest}"
+    return _made(Code(key, cache or Cache.default(), lambda: program, program))
 
 
 def _made(code: Code) -> Kernel:
     """A kernel, of the kind that Python calls directly where that works."""
     if not works():
         return Kernel(code)
-    kind = vectorcall_type(Kernel)
+    kind: Any = vectorcall_type(Kernel)
     kind.__doc__ = Kernel.__dict__["__doc__"]
     kernel: Kernel = kind(code)
     return kernel
@@ -103,7 +116,7 @@ def _made(code: Code) -> Kernel:
 def _documentation(interface: Interface) -> str:
     """What a kernel takes and returns."""
     inputs = ", ".join(slot.name for slot in interface.inputs)
-    shapes = [f"    {slot.name} {(..., *slot.shape)}".replace("Ellipsis", "...")
+    shapes = [f"    {slot.name} ({', '.join(('...', *map(str, slot.shape)))})"
               for slot in (*interface.inputs, *interface.outputs)]
     count = interface.operations
     return "\n".join((
@@ -113,6 +126,5 @@ def _documentation(interface: Interface) -> str:
         "",
         *shapes,
         "",
-        f"{count.mul} multiplications, {count.add} additions, {count.trig} sines and cosines. Leading axes are "
-        "batches and broadcast.",
+        f"{count.mul} multiplications, {count.add} additions, {count.trig} sines and cosines.",
     ))

@@ -1,9 +1,9 @@
 """LLVM IR as text: numbers in lanes, the operations of a program on them, and modules of functions.
 
 Text and not builder objects: it is many times faster to make, and LLVM parses it in milliseconds.
-Arithmetic carries the flag `nsz` alone, so that NaN and infinities pass as IEEE says. Which product is
-fused with which sum is written out (`fma`, `fms`, `fnma`) and not left to LLVM's contraction: scalar and
-SIMD code, on every target that can fuse, then round alike.
+Arithmetic carries the flag `nsz` alone, so that NaN and infinities pass as IEEE says. Which product
+is fused with which sum is written out (`fma`, `fms`, `fnma`) and not left to LLVM's contraction:
+scalar and SIMD code, on every target that can fuse, then round alike.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ BITS: Mapping[Kind, str] = MappingProxyType({"double": "i64", "float": "i32"})
 
 @dataclass(frozen=True)
 class Lanes:
-    """What one register holds: `width` numbers of a kind; with `fma` the target can multiply-add."""
+    """What one register holds: `width` numbers; with `fma` the target can multiply-add."""
 
     kind: Kind
     width: int
@@ -55,7 +55,7 @@ class Lanes:
 
 
 def number(x: float, kind: Kind) -> str:
-    """A floating-point literal, every bit of it; LLVM writes a float as the double of the same value."""
+    """A literal, every bit of it; LLVM writes a float as the double of the same value."""
     value = float(np.float32(x)) if kind == "float" else x
     return f"0x{struct.unpack('<Q', struct.pack('<d', value))[0]:016X}"
 
@@ -64,8 +64,8 @@ def number(x: float, kind: Kind) -> str:
 class Module:
     """The functions of one object file.
 
-    Nothing is resolved by a linker: what the code needs of its process is a row in the table `imports`,
-    filled in after loading, so that an object file is the same in every process.
+    Nothing is resolved by a linker: what the code needs of its process is a row in the table
+    `imports`, filled in after loading, so that an object file is the same in every process.
     """
 
     functions: list[str] = field(default_factory=list)
@@ -175,7 +175,8 @@ class Emitter:
 
     def intrinsic(self, name: str, *args: str) -> str:
         t, full = self.lanes.type, f"@llvm.{name}.{self.lanes.suffix}"
-        self.function.module.declarations[f"declare {t} {full}({', '.join([t] * len(args))})"] = None
+        types = ", ".join([t] * len(args))
+        self.function.module.declarations[f"declare {t} {full}({types})"] = None
         return self.function.let(f"call {t} {full}({', '.join(f'{t} {x}' for x in args)})")
 
     def multiply_add(self, x: str, y: str, z: str) -> str:
@@ -192,7 +193,8 @@ class Emitter:
     def load(self, pointer: str, size: int = 0, align: int = 0) -> str:
         """The lanes found some bytes after a pointer."""
         place = self.function.offset(pointer, size)
-        return self.function.let(f"load {self.lanes.type}, ptr {place}, align {align or self.lanes.bytes}")
+        return self.function.let(
+            f"load {self.lanes.type}, ptr {place}, align {align or self.lanes.bytes}")
 
     def store(self, x: str, pointer: str, size: int = 0, align: int = 0) -> None:
         place = self.function.offset(pointer, size)

@@ -1,4 +1,4 @@
-"""The machine code of a program: compiled when first needed, kept on disk, alive as long as it is held."""
+"""The machine code of a program: compiled when first needed, kept on disk, alive while held."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Python's and NumPy's objects seen from IR: fields, checks, new arrays and tuples.
 
-The fields of an array are part of NumPy's binary interface; `vectorcall.works()` compares these places with
-real arrays before any code that reads them is used.
+The fields of an array are part of NumPy's binary interface; `vectorcall.works()` compares these
+places with real arrays before any code that reads them is used.
 """
 
 from __future__ import annotations
@@ -15,6 +15,10 @@ DATA, NDIM, SHAPE, DTYPE, FLAGS = 16, 24, 32, 56, 64     # of PyArrayObject
 READABLE = 0x0101                                        # C-contiguous, aligned
 WRITEABLE = 0x0501                                       # and writeable
 NPY_DOUBLE = 12
+
+
+Span = tuple[str, str]
+"""A pointer, and the number of bytes there."""
 
 
 class Objects:
@@ -58,8 +62,8 @@ class Objects:
         for k, n in enumerate(shape):
             self.require_equal("i64", self.field(dimensions, 8 * k, "i64"), n)
 
-    def require_apart(self, read: Sequence[tuple[str, str]], written: Sequence[tuple[str, str]]) -> None:
-        """Nothing written, a pointer and a number of bytes, overlaps what is read or also written."""
+    def require_apart(self, read: Sequence[Span], written: Sequence[Span]) -> None:
+        """Nothing that is written overlaps what is read, or what is also written."""
         f, both = self.f, [*read, *written]
         starts = [f.let(f"ptrtoint ptr {x} to i64") for x, _ in both]
         stops = [f.let(f"add i64 {start}, {length}")
@@ -80,7 +84,8 @@ class Objects:
     def items(self, x: str, count: int) -> list[str]:
         """The items of a tuple of this length, plain or of the kernel's own type."""
         f, kind = self.f, self.field(x, TYPE, "ptr")
-        plain, named = (f.let(f"icmp eq ptr {kind}, {f.imported(name)}") for name in ("tuple", "result"))
+        plain, named = (f.let(f"icmp eq ptr {kind}, {f.imported(name)}")
+                        for name in ("tuple", "result"))
         self.require(f.let(f"or i1 {plain}, {named}"))
         self.require_equal("i64", self.call("PyTuple_Size", f"ptr {x}", kind="i64"), count)
         return [self.call("PyTuple_GetItem", f"ptr {x}", f"i64 {k}") for k in range(count)]
@@ -97,7 +102,8 @@ class Objects:
 
     def new_tuple(self, count: int) -> str:
         """A new named tuple with empty places."""
-        result = self.call("PyType_GenericAlloc", f"ptr {self.f.imported('result')}", f"i64 {count}")
+        kind = self.f.imported("result")
+        result = self.call("PyType_GenericAlloc", f"ptr {kind}", f"i64 {count}")
         self.return_null_without(result)
         return result
 
@@ -108,7 +114,8 @@ class Objects:
     def return_null_without(self, pointer: str, release: str | None = None) -> None:
         """If a new object could not be made, let go of another and pass Python's error on."""
         f, mark = self.f, self.f.name()[1:]
-        f.line(f"br i1 {f.let(f'icmp eq ptr {pointer}, null')}, label %fail.{mark}, label %ok.{mark}")
+        failed = f.let(f"icmp eq ptr {pointer}, null")
+        f.line(f"br i1 {failed}, label %fail.{mark}, label %ok.{mark}")
         f.label(f"fail.{mark}")
         if release is not None:
             self.call("Py_DecRef", f"ptr {release}", kind="void")

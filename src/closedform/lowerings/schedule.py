@@ -2,8 +2,8 @@
 
 A step computes one or more values of a program, reads entries of an input or writes entries of an
 output. Compared with the program's own code, products are fused into sums, sines and cosines of one
-angle are one step, and those of all angles known at the start come first, together: one test of their
-range serves them all, and scalar code computes them side by side in one register.
+angle are one step, and those of all angles known at the start come first, together: one test of
+their range serves them all, and scalar code computes them side by side in one register.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from closedform.program.program import LEAVES, Program, size
 PIECE = 1000
 """Steps in one function of a program that is cut into pieces."""
 WHOLE = 3000
-"""Steps up to which a program is one function: LLVM's time grows with the square of a function's size."""
+"""Steps up to which a program is one function; LLVM's time grows with the square of its size."""
 SINCOS_COST = 30
 """Steps that a sine and cosine are worth."""
 
@@ -24,21 +24,21 @@ SINCOS_COST = 30
 class Step(NamedTuple):
     """One step. Places are those of the program's code; −1 stands for no value.
 
-    "sincos" has the angles as arguments and a sine and a cosine for each as results. "read" and "write"
-    start at entry `index` of input or output number `array`.
+    "sincos" has the angles as arguments and a sine and a cosine for each as results. "read" and
+    "write" start at an entry of input or output number `array`.
     """
 
     op: str
     results: tuple[int, ...]
     args: tuple[int, ...]
     array: int = -1
-    index: int = -1
+    entry: int = -1
 
 
 def steps(program: Program, fma: bool, columns: int) -> list[Step]:
     """The whole program; inputs are read and outputs written up to `columns` entries at a time."""
-    return list(_with_writes(program, list(_with_reads(program, _arithmetic(program, fma), columns)),
-                             columns))
+    computed = list(_with_reads(program, _arithmetic(program, fma), columns))
+    return list(_with_writes(program, computed, columns))
 
 
 def _fused(program: Program) -> dict[int, int]:
@@ -106,7 +106,7 @@ def _arithmetic(program: Program, fma: bool) -> Iterator[Step]:
 
 
 def _with_reads(program: Program, arithmetic: Iterator[Step], columns: int) -> Iterator[Step]:
-    """Before the first use of an input its entries are read, with the neighbours in the same block."""
+    """Before the first use of an input its entry is read, with the neighbours in its block."""
     places = {x.args: i for i, x in enumerate(program.code) if x.op == "input"}
     seen: set[int] = set()
     written = [Step("write", (), tuple(e.index for o in program.outputs for e in o.entries))]
@@ -125,7 +125,7 @@ def _with_reads(program: Program, arithmetic: Iterator[Step], columns: int) -> I
 
 
 def _with_writes(program: Program, before: list[Step], columns: int) -> Iterator[Step]:
-    """A block of an output is written as soon as its last entry is known; constant blocks come first."""
+    """A block of an output is written when its last entry is known; constant blocks come first."""
     born = {i: k for k, step in enumerate(before) for i in step.results}
     writes: dict[int, list[Step]] = {}
     for array, output in enumerate(program.outputs):
@@ -140,7 +140,7 @@ def _with_writes(program: Program, before: list[Step], columns: int) -> Iterator
 
 
 def _blocks(program: Program, array: int, columns: int) -> Iterator[tuple[int, int]]:
-    """Runs of entries of an output that are written together; a run of constants may be eight long."""
+    """Runs of entries of an output that are written together; constants up to eight at a time."""
     entries = program.outputs[array].entries
     start = 0
     while start < len(entries):

@@ -3,11 +3,11 @@
     n = round(2x/π),  r = x − nπ/2,  |r| ≤ π/4                                         (1)
     sin x, cos x = ±sin r, ±cos r for n even, ±cos r, ±sin r for n odd                 (2)
 
-(1) subtracts nπ/2 in parts. With fused multiply-add x − nP₁ is exact (P₁ is π/2 rounded), x − nP₁ − nP₂
-is rounded once however much cancels, and P₃ is the rest. Without it the parts have so few bits that
-their products with n are exact, and what the subtractions lose is carried along. Both hold to 2 units in
-the last place for |x| ≤ `BOUND`; lanes beyond it are rare, and get the C library's answer after one
-branch for all angles of a step. NaN passes, infinities give NaN.
+(1) subtracts nπ/2 in parts. With fused multiply-add x − nP₁ is exact (P₁ is π/2 rounded),
+x − nP₁ − nP₂ is rounded once however much cancels, and P₃ is the rest. Without it the parts have so
+few bits that their products with n are exact, and what the subtractions lose is carried along. Both
+hold to 2 units in the last place for |x| ≤ `BOUND`; lanes beyond it are rare, and get the C
+library's answer after one branch for all angles of a step. NaN passes, infinities give NaN.
 
 Polynomials: [fdlibm 5.3, k_sin.c and k_cos.c] for double; for float the minimax polynomials of
 [Cephes 2.2, sinf.c] on |r| ≤ π/4.
@@ -24,13 +24,15 @@ BOUND = 1e5
 """The largest angle that the reduction (1) takes."""
 
 SIN = {
-    "double": (-1.66666666666666324348e-01, 8.33333333332248946124e-03, -1.98412698298579493134e-04,
-               2.75573137070700676789e-06, -2.50507602534068634195e-08, 1.58969099521155010221e-10),
+    "double": (
+        -1.66666666666666324348e-01, 8.33333333332248946124e-03, -1.98412698298579493134e-04,
+        2.75573137070700676789e-06, -2.50507602534068634195e-08, 1.58969099521155010221e-10),
     "float": (-1.6666654611e-1, 8.3321608736e-3, -1.9515295891e-4),
 }
 COS = {
-    "double": (4.16666666666666019037e-02, -1.38888888888741095749e-03, 2.48015872894767294178e-05,
-               -2.75573143513906633035e-07, 2.08757232129817482790e-09, -1.13596475577881948265e-11),
+    "double": (
+        4.16666666666666019037e-02, -1.38888888888741095749e-03, 2.48015872894767294178e-05,
+        -2.75573143513906633035e-07, 2.08757232129817482790e-09, -1.13596475577881948265e-11),
     "float": (4.166664568298827e-2, -1.388731625493765e-3, 2.443315711809948e-5),
 }
 ROUND = {"double": 6755399441055744.0, "float": 12582912.0}
@@ -60,7 +62,8 @@ def sincos(e: Emitter, x: str) -> tuple[str, str]:
     else:
         r = _reduced_in_double(e, x, n)
     sine, cosine = _polynomials(e, r)
-    odd = f.let(f"icmp ne {e.lanes.bits} {e.bitwise('and', quadrant, e.integer(1))}, {e.integer(0)}")
+    lowest = e.bitwise("and", quadrant, e.integer(1))
+    odd = f.let(f"icmp ne {e.lanes.bits} {lowest}, {e.integer(0)}")
     following = e.bitwise("add", quadrant, e.integer(1))
     return (_signed(e, e.select(odd, cosine, sine), quadrant),
             _signed(e, e.select(odd, sine, cosine), following))
@@ -75,7 +78,7 @@ def _reduced(e: Emitter, x: str, n: str) -> str:
 
 
 def _reduced_in_short_parts(e: Emitter, x: str, n: str) -> str:
-    """r of (1) without it: x − nP₁ is exact, and the errors of − nP₂ and − nP₃ are added at the end."""
+    """r of (1) without it: x − nP₁ is exact, the errors of − nP₂ and − nP₃ are added at the end."""
     p1, p2, p3, p4 = (e.binary("fmul", n, e.number(part)) for part in SHORT_PARTS)
     r1 = e.binary("fsub", x, p1)
     r2 = e.binary("fsub", r1, p2)
@@ -86,7 +89,7 @@ def _reduced_in_short_parts(e: Emitter, x: str, n: str) -> str:
 
 
 def _reduced_in_double(e: Emitter, x: str, n: str) -> str:
-    """r of (1) for floats without fused multiply-add: in double it is exact to far beyond a float."""
+    """r of (1) for floats without it: in double it is exact to far beyond a float."""
     f, wide = e.function, Emitter(e.function, Lanes("double", e.lanes.width, fma=False))
     x, n = (f.let(f"fpext {e.lanes.type} {y} to {wide.lanes.type}") for y in (x, n))
     r = wide.binary("fsub", x, wide.binary("fmul", n, wide.number(SHORT_PARTS[0])))
@@ -114,7 +117,8 @@ def _horner(e: Emitter, coefficients: Sequence[float], z: str) -> str:
 def _signed(e: Emitter, x: str, quadrant: str) -> str:
     """x, or −x if bit 1 of the quadrant is set."""
     length = 8 * BYTES[e.lanes.kind]
-    flip = e.bitwise("and", e.bitwise("shl", quadrant, e.integer(length - 2)), e.integer(-1 << (length - 1)))
+    top = e.bitwise("shl", quadrant, e.integer(length - 2))
+    flip = e.bitwise("and", top, e.integer(-1 << (length - 1)))
     bits = e.bitwise("xor", e.cast(x, e.lanes.type, e.lanes.bits), flip)
     return e.cast(bits, e.lanes.bits, e.lanes.type)
 

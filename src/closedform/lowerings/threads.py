@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import threading
 from collections.abc import Callable
@@ -10,7 +11,7 @@ from closedform.errors import ArgumentError
 
 ENOUGH_STATES = 4096
 ENOUGH_WORK = 1 << 23
-"""States times operations below which threads cost more than they bring: about a millisecond of work."""
+"""States times operations below which threads cost more than they bring: about a millisecond."""
 
 
 def thread_count(states: int, operations: int, asked: int | None) -> int:
@@ -49,7 +50,8 @@ def in_threads(run: Callable[[int, int], None], states: int, count: int) -> None
     Threads are started anew: that takes some 50 µs, and nothing is left to survive a fork.
     """
     bounds = [states * k // count for k in range(count + 1)]
-    others = [threading.Thread(target=run, args=(bounds[k], bounds[k + 1])) for k in range(1, count)]
+    others = [threading.Thread(target=run, args=part)
+              for part in itertools.pairwise(bounds[1:])]
     for thread in others:
         thread.start()
     run(bounds[0], bounds[1])

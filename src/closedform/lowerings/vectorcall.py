@@ -1,4 +1,4 @@
-"""Objects that Python calls through an address of their own, and what such functions need of the process."""
+"""Objects that Python calls through an address of their own, and what such functions import."""
 
 from __future__ import annotations
 
@@ -15,8 +15,10 @@ from closedform.lowerings.python_objects import DATA, DTYPE, FLAGS, NDIM, SHAPE,
 
 NUMPY_FUNCTIONS = {"PyArray_Return": 76, "PyArray_New": 93}
 """Places in NumPy's table of functions."""
-PYTHON_FUNCTIONS = ("PyEval_RestoreThread", "PyEval_SaveThread", "PyObject_Vectorcall", "PyTuple_GetItem",
-                    "PyTuple_SetItem", "PyTuple_Size", "PyType_GenericAlloc", "Py_DecRef", "Py_IncRef")
+PYTHON_FUNCTIONS = (
+    "PyEval_RestoreThread", "PyEval_SaveThread", "PyObject_Vectorcall", "PyTuple_GetItem",
+    "PyTuple_SetItem", "PyTuple_Size", "PyType_GenericAlloc", "Py_DecRef", "Py_IncRef",
+)
 
 
 def _address(function: Any) -> int:
@@ -88,7 +90,7 @@ _KEPT: list[Any] = []
 
 @functools.cache
 def vectorcall_type(base: type) -> type:
-    """A kind of `base` whose objects hold, behind everything else, the address of the function to call.
+    """A kind of `base` whose objects hold, behind all else, the address of the function to call.
 
     Python reaches that function without a frame and without packing arguments, as it does its own.
     """

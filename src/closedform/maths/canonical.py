@@ -1,12 +1,11 @@
 """The same robot in frames and parameters that cost the fewest operations.
 
-    q' = q + offset            coordinates of the canonical robot
-    C_k                        its body frames: z on the joint axis, x on the common normal to the next axis
-    snapped → merged → framed → regrouped
+    q' = q + offset     coordinates of the canonical robot
+    C_k                 its body frames: z on the joint axis, x on the common normal to the next
 
-Frames follow the modified convention of Denavit and Hartenberg, with the constant part of a joint's turn moved into
-`offset`; fixed bodies merge into the ones that carry them; a universal joint becomes two. `regrouped` then moves what
-mass it can along the joint axes to the parents: joint-space quantities stay, link wrenches and centres of mass do not.
+Frames follow the modified convention of Denavit and Hartenberg, with the constant part of a
+joint's turn moved into `offset`; fixed bodies merge into the ones that carry them; a universal
+joint becomes two. `closedform.maths.regrouping` can then move mass along the joint axes.
 
 Cites: [KhalilKleinfinger1986]; [GautierKhalil1990, section IV].
 """
@@ -45,7 +44,8 @@ NOISE = 1e-14
 class Canonical:
     """A robot in canonical frames, and the way back to the user's.
 
-    `places` says for each of the user's bodies which canonical body carries it (None: the world) and at which pose.
+    `places` says for each of the user's bodies which canonical body carries it (None: the world)
+    and at which pose.
     """
 
     robot: Robot
@@ -71,7 +71,10 @@ def canonical(robot: Robot) -> Canonical:
     return _finished(robot, slim, bodies, C, offset)
 
 
-def _finished(robot: Robot, slim: Robot, bodies: list[Body], C: dict[str | None, _Placed], offset: Array) -> Canonical:
+def _finished(
+    robot: Robot, slim: Robot, bodies: list[Body], C: dict[str | None, _Placed], offset: Array,
+) -> Canonical:
+    """The canonical robot, its bodies marked with a prime; the user's bodies and frames are frames."""
     number = {body.name: k for k, body in enumerate(slim.bodies)}
     places: list[tuple[int | None, Array]] = []
     frames = []
@@ -81,9 +84,11 @@ def _finished(robot: Robot, slim: Robot, bodies: list[Body], C: dict[str | None,
         frames.append(Frame(name, frame.body, at))
         if name in robot.body_names:
             places.append((None if frame.body is None else number[frame.body], at))
-    renamed = [replace(b, name=_primed(b.name), parent=_primed(b.parent), joint=_renamed(b)) for b in bodies]
+    renamed = [replace(b, name=_primed(b.name), parent=_primed(b.parent), joint=_renamed(b))
+               for b in bodies]
     frames = [replace(f, body=_primed(f.body)) for f in frames]
-    return Canonical(Robot(robot.name, renamed, robot.gravity, frames, robot.source), offset, tuple(places))
+    result = Robot(robot.name, renamed, robot.gravity, frames, robot.source)
+    return Canonical(result, offset, tuple(places))
 
 
 def _primed(name: Any) -> Any:
@@ -111,17 +116,17 @@ def _unfolded(robot: Robot) -> Robot:
 # ---------------------------------------------------------------------- frames
 @dataclass(frozen=True, eq=False)
 class _Placed:
-    """A canonical frame: its pose in the user's body frame, its placement in the parent's, the turn left to q."""
+    """A canonical frame."""
 
-    place: Array
-    placement: Array
-    turn: float = 0.0
+    place: Array        # its pose in the user's body frame
+    placement: Array    # its pose in the parent's canonical frame at q' = 0
+    turn: float = 0.0   # the constant turn that is left to the coordinate
 
 
 def _frames(robot: Robot) -> dict[str | None, _Placed]:
     C: dict[str | None, _Placed] = {None: _Placed(np.eye(4), np.eye(4))}
     for body in robot.bodies:
-        above = inverse(body.placement) @ C[body.parent].place       # the parent's frame seen at q = 0
+        above = inverse(body.placement) @ C[body.parent].place  # the parent's frame, at q = 0
         axis = _axis(body.joint)
         if axis is None:
             C[body.name] = _Placed(np.eye(4), _clean(inverse(above)))
@@ -132,7 +137,10 @@ def _frames(robot: Robot) -> dict[str | None, _Placed]:
     return C
 
 
-def _on_common_normals(joint: Joint, axis: tuple[Array, Array], above: Array, onward: Any) -> _Placed:
+def _on_common_normals(
+    joint: Joint, axis: tuple[Array, Array], above: Array, onward: tuple[Array, Array] | None,
+) -> _Placed:
+    """The frame of a joint on the axis (direction, point), between `above` and `onward`."""
     e, c = axis
     slides = isinstance(joint, Prismatic)
     x_p, z_p, o_p = above[:3, 0], above[:3, 2], above[:3, 3]
@@ -159,7 +167,7 @@ def _on_common_normals(joint: Joint, axis: tuple[Array, Array], above: Array, on
 
 
 def _turned_to_mass(body: Body, placed: _Placed) -> _Placed:
-    """The frame of a last body turned about its axis, so that one more of its moments vanishes: h_y, or Σ_xy."""
+    """The frame of a last body turned about its axis until h_y, or without any h Σ_xy, vanishes."""
     moved = body.inertia.seen_from(inverse(placed.place))
     if not isinstance(_driven(body.joint), Revolute) or not numeric(moved.array):
         return placed
@@ -178,7 +186,7 @@ def _turned_to_mass(body: Body, placed: _Placed) -> _Placed:
 
 
 def _perpendicular(x_p: Array, z_p: Array, e: Array) -> Array:
-    """A unit vector across e: the parent's x where that is across, else the common normal of the two axes."""
+    """A unit vector across e: the parent's x where that is across, else the axes' common normal."""
     if abs(x_p @ e) < 1e-9:
         return x_p - (x_p @ e) * e
     normal = np.cross(z_p, e)
@@ -187,7 +195,7 @@ def _perpendicular(x_p: Array, z_p: Array, e: Array) -> Array:
 
 
 def _foot(c: Array, e: Array, c_j: Array, e_j: Array) -> Array:
-    """The point of the line (c, e) nearest to the line (c_j, e_j); for parallel lines, to the point c_j."""
+    """The point of the line (c, e) nearest to the line (c_j, e_j); if parallel, to c_j."""
     w, b = c_j - c, e @ e_j
     if 1 - b * b < 1e-18:
         return c + (w @ e) * e
@@ -237,7 +245,7 @@ def _on_z(joint: Joint) -> Joint:
 
 
 def _turn_offsets(robot: Robot, C: dict[str | None, _Placed]) -> Array:
-    """What is added to each coordinate: the constant turn of its own joint (cylindrical: of its second number)."""
+    """What is added to each coordinate: the constant turn of its joint."""
     offset = np.zeros(robot.nq)
     q_start, _ = starts(robot.bodies)
     for k, body in enumerate(robot.bodies):
@@ -261,7 +269,7 @@ def _clean(T: Array) -> Array:
 
 
 def _clean_inertia(inertia: Inertia, robot: Robot) -> Inertia:
-    """The inertia without entries that are rounding errors next to the robot's largest of the same kind."""
+    """The inertia without entries that are rounding errors next to the robot's largest."""
     if not numeric(inertia.array):
         return inertia
     all_ = np.abs(np.array([b.inertia.array for b in robot.bodies], dtype=float))
@@ -271,9 +279,10 @@ def _clean_inertia(inertia: Inertia, robot: Robot) -> Inertia:
 
 
 def snapped(robot: Robot, tolerance: float = 1e-9) -> tuple[Robot, tuple[str, ...]]:
-    """The robot with rotation entries within `tolerance` of 0 and ±1 made exact, and what was changed.
+    """The robot with rotation entries within `tolerance` of 0 and ±1 made exact, and what changed.
 
-    A rotation is snapped only if it stays orthonormal to rounding. Offsets and axes are treated alike.
+    A rotation is snapped only if it stays orthonormal to rounding. Axes are treated alike; offsets
+    below a thousandth of the tolerance (in metres) become 0.
     """
     notes: list[str] = []
     bodies = []
@@ -307,4 +316,5 @@ def _snapped_joint(joint: Joint, tolerance: float) -> Joint:
     a = np.array(axis)
     near = np.round(a)
     tidy = np.where(np.abs(a - near) < tolerance, near, a)
-    return replace(joint, axis=tuple(tidy)) if abs(np.linalg.norm(tidy) - 1) < 4e-16 else joint  # type: ignore[call-arg]
+    changes: dict[str, Any] = {"axis": tuple(tidy)}
+    return replace(joint, **changes) if abs(np.linalg.norm(tidy) - 1) < 4e-16 else joint

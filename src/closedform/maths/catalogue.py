@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from enum import Enum
 from typing import Any
 
 from closedform.errors import UnknownName
@@ -19,11 +20,19 @@ from closedform.model.robot import Robot
 Function = Callable[..., Any]
 
 
+class Form(Enum):
+    """The robot in which a quantity may be computed without changing it."""
+
+    USER = "the user's bodies and frames"
+    CANONICAL = "canonical frames: nothing names a body frame"
+    BASE = "canonical frames with mass regrouped along the joint axes: joint-space quantities"
+
+
 @dataclass(frozen=True)
 class Quantity:
     """A row: what is computed, from what, of which shape, and how.
 
-    `regroupable`: moving mass along a joint axis to the parent leaves the quantity as it is.
+    `form`: the robot it may be computed in, for the compiler.
     `framed`: it takes the name of a frame and a reference as further arguments.
     `any_base`: its algorithms take `base`, the frame of expression.
     """
@@ -36,7 +45,7 @@ class Quantity:
     symmetric: bool = False
     wrenches: bool = False
     framed: bool = False
-    regroupable: bool = False
+    form: Form = Form.USER
     any_base: bool = False
     fields: tuple[tuple[str, tuple[str | int, ...]], ...] = ()
 
@@ -46,7 +55,7 @@ class Quantity:
         return (self.definition.__doc__ or "").strip().splitlines()[0]
 
     def output_shapes(self, robot: Robot) -> dict[str, tuple[int, ...]]:
-        """Names and shapes of the results: the quantity itself, or the fields of its named tuple."""
+        """Names and shapes of the results: the quantity itself, or its named tuple's fields."""
         rows = self.fields or ((self.name, self.shape),)
         return {name: expected_shape(robot, size) for name, size in rows}
 
@@ -58,7 +67,7 @@ class Quantity:
 
 
 def _row(
-    name: str, definition: Function, inputs: str, shape: str, *algorithms: Function, **flags: bool,
+    name: str, definition: Function, inputs: str, shape: str, *algorithms: Function, **flags: Any,
 ) -> Quantity:
     size = tuple(int(s) if s.isdigit() else s for s in shape.split())
     return Quantity(name, definition, tuple(inputs.split()), size, algorithms, **flags)
@@ -66,41 +75,45 @@ def _row(
 
 _k, _c, _r, _o, _e = kinematics, closed_form, recursive, one_frame, energy
 
+_CANONICAL, _BASE = Form.CANONICAL, Form.BASE
+
 CATALOGUE: tuple[Quantity, ...] = (
     _row("poses", _k.poses, "q", "bodies 4 4"),
-    _row("frame_pose", _k.frame_pose, "q", "4 4", framed=True),
+    _row("frame_pose", _k.frame_pose, "q", "4 4", framed=True, form=_CANONICAL),
     _row("body_jacobians", _k.body_jacobians, "q", "bodies 6 nv"),
     _row("body_jacobian_rates", _k.body_jacobian_rates, "q v", "bodies 6 nv"),
     _row("body_jacobian_second_rates", _k.body_jacobian_second_rates, "q v a", "bodies 6 nv"),
-    _row("frame_jacobian", _k.frame_jacobian, "q", "6 nv", framed=True),
-    _row("frame_jacobian_rate", _k.frame_jacobian_rate, "q v", "6 nv", framed=True),
-    _row("kinematic_hessian", _k.kinematic_hessian, "q", "6 nv nv", framed=True),
+    _row("frame_jacobian", _k.frame_jacobian, "q", "6 nv", framed=True, form=_CANONICAL),
+    _row("frame_jacobian_rate", _k.frame_jacobian_rate, "q v", "6 nv",
+         framed=True, form=_CANONICAL),
+    _row("kinematic_hessian", _k.kinematic_hessian, "q", "6 nv nv", framed=True, form=_CANONICAL),
     _row("center_of_mass", _k.center_of_mass, "q", "3"),
     _row("com_jacobian", _k.com_jacobian, "q", "3 nv"),
     _row("mass_matrix", _c.mass_matrix, "q", "nv nv",
-         _r.mass_matrix, symmetric=True, regroupable=True),
-    _row("coriolis_matrix", _c.coriolis_matrix, "q v", "nv nv", _o.coriolis_matrix, any_base=True),
+         _r.mass_matrix, symmetric=True, form=_BASE),
+    _row("coriolis_matrix", _c.coriolis_matrix, "q v", "nv nv",
+         _o.coriolis_matrix, any_base=True, form=_CANONICAL),
     _row("christoffel_coriolis_matrix", _c.christoffel_coriolis_matrix, "q v", "nv nv",
-         _o.christoffel_coriolis_matrix, any_base=True, regroupable=True),
-    _row("gravity_torque", _c.gravity_torque, "q", "nv", _r.gravity_torque, regroupable=True),
-    _row("coriolis_torque", _c.coriolis_torque, "q v", "nv", _r.coriolis_torque, regroupable=True),
-    _row("bias", _c.bias, "q v", "nv", _r.bias, regroupable=True),
+         _o.christoffel_coriolis_matrix, any_base=True, form=_BASE),
+    _row("gravity_torque", _c.gravity_torque, "q", "nv", _r.gravity_torque, form=_BASE),
+    _row("coriolis_torque", _c.coriolis_torque, "q v", "nv", _r.coriolis_torque, form=_BASE),
+    _row("bias", _c.bias, "q v", "nv", _r.bias, form=_BASE),
     _row("inverse_dynamics", _c.inverse_dynamics, "q v a", "nv",
-         _r.inverse_dynamics, wrenches=True, regroupable=True),
+         _r.inverse_dynamics, wrenches=True, form=_BASE),
     _row("forward_dynamics", _c.forward_dynamics, "q v tau", "nv",
-         _r.forward_dynamics, articulated.forward_dynamics, wrenches=True, regroupable=True),
+         _r.forward_dynamics, articulated.forward_dynamics, wrenches=True, form=_BASE),
     _row("passivity_inverse_dynamics", _c.passivity_inverse_dynamics, "q v v_r a_r", "nv",
-         _r.passivity_inverse_dynamics),
-    _row("kinetic_energy", _e.kinetic_energy, "q v", "", regroupable=True),
+         _r.passivity_inverse_dynamics, form=_CANONICAL),
+    _row("kinetic_energy", _e.kinetic_energy, "q v", "", form=_BASE),
     _row("potential_energy", _e.potential_energy, "q", ""),
-    _row("generalized_momentum", _e.generalized_momentum, "q v", "nv", regroupable=True),
+    _row("generalized_momentum", _e.generalized_momentum, "q v", "nv", form=_BASE),
     _row("momentum", _e.momentum, "q v", "6"),
     _row("centroidal_momentum_matrix", _e.centroidal_momentum_matrix, "q", "6 nv"),
     _row("joint_friction", _e.joint_friction, "v", "nv"),
     _row("operational_space_mobility", _e.operational_space_mobility, "q", "6 6",
-         framed=True, symmetric=True),
+         framed=True, form=_CANONICAL, symmetric=True),
     _row("operational_space_inertia", _e.operational_space_inertia, "q", "6 6",
-         framed=True, symmetric=True),
+         framed=True, form=_CANONICAL, symmetric=True),
 )
 
 

@@ -1,12 +1,15 @@
 """Inertial parameters with as many zeros as possible and the same joint-space dynamics.
 
-A mass distribution that the joint's own motion leaves as it is may be counted to the parent instead. Written with the
-pseudo-inertia P = ∫ (x; 1)(x; 1)ᵀ dm, that is every δP with T(q) δP T(q)ᵀ the same for all q:
+A mass distribution that the joint's own motion leaves as it is may be counted to the parent.
+Written with the pseudo-inertia P = ∫ (x; 1)(x; 1)ᵀ dm, that is every δP with T(q) δP T(q)ᵀ the same
+for all q:
 
     P_k ← P_k − δP,     P_p ← P_p + T_pk δP T_pkᵀ
 
-    revolute about z     m, h_z, Σ_zz: what lies on the axis      cylindrical, planar, helical   see `_movable`
-    prismatic along z    all six Σ                                spherical                      m
+    revolute about z                      m, h_z, Σ_zz: what lies on the axis
+    prismatic along z                     all six Σ
+    cylindrical, planar across z          Σ_zz
+    spherical                             m
 
 Valid for robots in canonical frames. The parameters of the world drop out.
 
@@ -35,7 +38,7 @@ from closedform.model.robot import Robot
 
 
 def regrouped(robot: Robot) -> Robot:
-    """The robot with mass moved along the joint axes towards the root wherever that changes no joint torque."""
+    """The robot with mass moved towards the root wherever that changes no joint torque."""
     P = {body.name: pseudo_inertia(body.inertia) for body in robot.bodies}
     for body in reversed(robot.bodies):
         movable = _movable(body.joint)
@@ -80,7 +83,7 @@ def _scale(robot: Robot) -> Array:
 
 
 def _movable(joint: Joint) -> Array:
-    """Entries of P that the joint's motion leaves as they are when the others are zero, (4, 4) of booleans."""
+    """Entries of P that the joint's motion leaves as they are when the others are zero, (4, 4)."""
     own = joint.joint if isinstance(joint, Mimic) else joint
     mask = np.zeros((4, 4), dtype=bool)
     if isinstance(own, Fixed):

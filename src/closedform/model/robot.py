@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
@@ -376,16 +377,17 @@ def _check_tree(robot: Robot) -> None:
         seen.add(body.name)
     if not robot.bodies:
         raise ModelError(f"robot {robot.name!r} has no bodies")
+    bodies = set(seen)
     for frame in robot.frames:
         if not isinstance(frame, Frame):
             raise ModelError(f"frames must be cf.Frame records, not {frame!r}")
         if frame.name in seen:
             raise ModelError(f"the name {frame.name!r} is taken twice among bodies and frames")
-        if frame.body is not None and frame.body not in robot.body_names:
+        if frame.body is not None and frame.body not in bodies:
             raise ModelError(f"frame {frame.name!r}: {frame.body!r} is no body of the robot")
         seen.add(frame.name)
     joints = [body.joint_name for body in robot.bodies
               if body.joint.nv or isinstance(body.joint, Mimic)]
-    repeated = {name for name in joints if joints.count(name) > 1}
+    repeated = [name for name, times in Counter(joints).items() if times > 1]
     if repeated:
         raise ModelError(f"two joints are named {sorted(repeated)[0]!r}")

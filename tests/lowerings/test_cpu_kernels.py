@@ -1,0 +1,173 @@
+"""Native code, scalar and in lanes, on every target at hand, against the reference."""
+
+import numpy as np
+import pytest
+from native_code import NativeCode, targets
+from random_programs import random_inputs, random_program
+
+from closedform.lowerings import reference
+from closedform.lowerings.cpu import host
+from closedform.lowerings.schedule import WHOLE, pieces, steps, waiting_places
+from closedform.program.program import Entry, Instruction, Output, Program, Slot
+
+TARGETS = targets()
+EPS = np.finfo(float).eps
+
+
+def assert_agree(found, expected, operations, eps=EPS):
+    """All values are of order one, and no operation amplifies an error by more than a few."""
+    for x, y in zip(found, expected, strict=True):
+        np.testing.assert_allclose(x, y, rtol=0, atol=16 * operations * eps)
+
+
+@pytest.fixture(scope="module", params=TARGETS)
+def target(request):
+    return TARGETS[request.param]
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_one_state_is_what_the_reference_says(target, seed):
+    program = random_program(seed)
+    native = NativeCode(program, target)
+    for k in range(5):
+        inputs = random_inputs(program, k)
+        assert_agree(native.one_state(*inputs), reference.run(program, *inputs), 60)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_lanes_and_single_states_round_alike_for_every_length_of_batch(target, dtype):
+    program = random_program(7)
+    native = NativeCode(program, target, dtype)
+    for count in range(3 * native.width + 2):
+        inputs = random_inputs(program, count, (count,))
+        batch = native.states(count, *inputs)
+        for k in range(count):
+            for many, one in zip(batch, native.one_state(*(x[k] for x in inputs)), strict=True):
+                assert np.array_equal(many[k], one)
+
+
+def test_floats_agree_with_the_reference_to_their_precision(target):
+    program = random_program(3)
+    inputs = random_inputs(program, 0, (20,))
+    native = NativeCode(program, target, np.float32)
+    batch = native.states(20, *(x.astype(np.float32) for x in inputs))
+    for k in range(20):
+        expected = reference.run(program, *(x[k].astype(np.float32) for x in inputs))
+        assert_agree([x[k] for x in batch], expected, 60, np.finfo(np.float32).eps)
+
+
+def test_states_may_lie_apart_or_be_shared(target):
+    program = random_program(4, shapes=((5,), (3, 2), (9,)))
+    native = NativeCode(program, target)
+    count = 2 * native.width + 3
+    a, b, c = random_inputs(program, 0, (count,))
+    spread = np.zeros((count, 11))
+    spread[:, 2:7] = a
+    backwards = np.ascontiguousarray(b[::-1])[::-1]
+    found = native.states(count, spread[:, 2:7], backwards, c[0])
+    expected = native.states(count, a, b, np.tile(c[0], (count, 1)))
+    assert all(np.array_equal(x, y) for x, y in zip(found, expected, strict=True))
+
+
+def test_a_large_program_in_pieces_is_what_the_reference_says(target):
+    program = random_program(5, operations=2500, shapes=((30,), (4, 3)), outputs=((17,), (20, 20)))
+    parts = pieces(steps(program, target.fma, 1))
+    assert len(parts) > 2
+    native = NativeCode(program, target)
+    count = native.width + 1
+    inputs = random_inputs(program, 0, (count,))
+    batch = native.states(count, *inputs)
+    for k in range(count):
+        one = native.one_state(*(x[k] for x in inputs))
+        assert_agree(one, reference.run(program, *(x[k] for x in inputs)), 2500)
+        assert all(np.array_equal(x[k], y) for x, y in zip(batch, one, strict=True))
+
+
+def test_pieces_hold_every_step_once_and_never_read_a_slot_that_was_given_away():
+    program = random_program(6, operations=3000, outputs=((50, 50),))
+    whole = steps(program, fma=True, columns=8)
+    parts = pieces(whole)
+    assert [step for part in parts for step in part] == whole and len(whole) > WHOLE
+    slots, count = waiting_places(parts)
+    held: dict[int, int] = {}
+    for part in parts:
+        here = set()
+        for step in part:
+            for i in step.args:
+                if i >= 0 and i not in here and program.code[i].op != "const":
+                    assert held[slots[i]] == i
+            here.update(step.results)
+            held.update((slots[i], i) for i in step.results if i in slots)
+    assert count < len(slots)
+
+
+def test_every_value_is_computed_before_it_is_used():
+    for seed in range(5):
+        program = random_program(seed)
+        for columns in (1, 4):
+            known = {i for i, x in enumerate(program.code) if x.op == "const"} | {-1}
+            for step in steps(program, fma=True, columns=columns):
+                assert set(step.args) <= known
+                known.update(step.results)
+
+
+def test_a_batch_whose_scratch_is_too_large_for_the_stack_goes_state_by_state(monkeypatch):
+    monkeypatch.setattr("closedform.lowerings.cpu_code.BATCH_STACK", 0)
+    program = random_program(5, operations=2500)
+    native = NativeCode(program, host())
+    inputs = random_inputs(program, 0, (11,))
+    batch = native.states(11, *inputs)
+    for k in range(11):
+        one = native.one_state(*(x[k] for x in inputs))
+        assert all(np.array_equal(x[k], y) for x, y in zip(batch, one, strict=True))
+
+
+def arithmetic_program(op):
+    """op(x, y), which no other operation touches."""
+    args = (0, 1) if op in ("add", "sub", "mul", "div") else (0,)
+    code = (Instruction("input", (0, 0)), Instruction("input", (0, 1)), Instruction(op, args))
+    return Program(op, (Slot("x", (2,)),), (Output("y", (), (Entry(2, 1),)),), code)
+
+
+SPECIAL = (0.0, 1.0, -2.0, np.inf, -np.inf, np.nan, 1e308, 5e-324)
+
+
+@pytest.mark.parametrize("op", ["add", "sub", "mul", "div", "sqrt", "sign"])
+def test_nan_and_infinities_pass_as_the_reference_says(target, op):
+    native = NativeCode(arithmetic_program(op), target)
+    pairs = np.array([(x, y) for x in SPECIAL for y in SPECIAL])
+    batch, = native.states(len(pairs), pairs)
+    for k, pair in enumerate(pairs):
+        expected, = reference.run(native.program, pair)
+        for found in (native.one_state(pair)[0], batch[k]):
+            np.testing.assert_equal(found, expected)
+
+
+def test_outputs_without_any_computation_are_written(target):
+    """Inputs passed on, signs, constants and rows of zeros."""
+    code = (Instruction("input", (0, 1)), Instruction("const", (), 3.0))
+    zero = Entry(-1, 0)
+    entries = (Entry(0, -1), Entry(1, -1), Entry(0, 1), Entry(-1, 0, -7.0)) + (zero,) * 33
+    program = Program("plain", (Slot("x", (2,)),), (Output("y", (37,), entries),), code)
+    native = NativeCode(program, target)
+    expected = np.array([-5.0, -3.0, 5.0, -7.0] + [0.0] * 33)
+    assert np.array_equal(native.one_state([4.0, 5.0])[0], expected)
+    count = native.width + 1
+    assert np.array_equal(native.states(count, np.tile([4.0, 5.0], (count, 1)))[0],
+                          np.tile(expected, (count, 1)))
+
+
+def test_nothing_is_written_beside_the_outputs(target):
+    program = random_program(8, outputs=((5,), (3,)))
+    native = NativeCode(program, target)
+    count = native.width + 2
+    inputs = random_inputs(program, 0, (count,))
+    guarded = [np.full((count, n + 4), 99.0) for n in (5, 3)]
+    arguments = []
+    for x in (*inputs, *guarded):
+        shift = 16 if x.shape[1:] in ((9,), (7,)) else 0
+        arguments += [x.ctypes.data + shift, x.strides[0]]
+    native.batch(count, *arguments)
+    for x, expected in zip(guarded, native.states(count, *inputs), strict=True):
+        assert np.array_equal(x[:, 2:-2], expected)
+        assert (x[:, :2] == 99.0).all() and (x[:, -2:] == 99.0).all()
