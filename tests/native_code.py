@@ -36,7 +36,8 @@ class NativeCode:
         self._many = load(object_code(many, cpu), many.imports, cpu)
         self._many.bind(c_library() | {"kernel": self._one.address("kernel")})
         count = len(program.inputs) + len(program.outputs)
-        self.kernel = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * count)(self._one.address("kernel"))
+        self.kernel = ctypes.CFUNCTYPE(
+            None, *[ctypes.c_void_p] * count)(self._one.address("kernel"))
         self.batch = ctypes.CFUNCTYPE(
             None, ctypes.c_int64, *[ctypes.c_void_p, ctypes.c_int64] * count,
         )(self._many.address("batch"))

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from closedform.program.check import check
 from closedform.program.program import Entry, Instruction, Output, Program, Slot
 
 UNARY = ("sin", "cos", "sqrt", "sign")
@@ -9,7 +10,7 @@ BINARY = ("add", "sub", "mul", "div")
 
 
 def random_program(seed, operations=60, shapes=((5,), (3, 2), ()), outputs=((4,), (3, 3), ())):
-    """A program; every argument of a root and every divisor is 1 + (...)², and constants are outputs."""
+    """A program; every argument of a root and every divisor is 1 + (...)²."""
     rng = np.random.default_rng(seed)
     code = [Instruction("input", (s, k)) for s, shape in enumerate(shapes)
             for k in range(int(np.prod(shape)))]
@@ -17,10 +18,14 @@ def random_program(seed, operations=60, shapes=((5,), (3, 2), ()), outputs=((4,)
     one = len(code)
     code.append(Instruction("const", (), 1.0))
     bounded = list(range(len(code)))
+    known = {}
 
     def add(op, *args):
-        code.append(Instruction(op, tuple(int(i) for i in args)))
-        return len(code) - 1
+        instruction = Instruction(op, tuple(int(i) for i in args))
+        if instruction not in known:
+            known[instruction] = len(code)
+            code.append(instruction)
+        return known[instruction]
 
     def above_one(i):
         return add("add", add("mul", i, i), one)
@@ -36,9 +41,10 @@ def random_program(seed, operations=60, shapes=((5,), (3, 2), ()), outputs=((4,)
             made = add("div", x, above_one(y))
         else:
             made = add("cos", add(op, x, y)) if rng.random() < 0.1 else add(op, x, y)
-        bounded.append(made if op in ("sin", "cos", "sign", "sqrt") else add("div", made, above_one(made)))
-    return Program(f"random_{seed}", tuple(Slot(f"x{k}", s) for k, s in enumerate(shapes)),
-                   tuple(_output(rng, f"y{k}", s, bounded) for k, s in enumerate(outputs)), tuple(code))
+        bounded.append(made if op in UNARY else add("div", made, above_one(made)))
+    return check(Program(
+        f"random_{seed}", tuple(Slot(f"x{k}", s) for k, s in enumerate(shapes)),
+        tuple(_output(rng, f"y{k}", s, bounded) for k, s in enumerate(outputs)), tuple(code)))
 
 
 def _output(rng, name, shape, places):

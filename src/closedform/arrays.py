@@ -53,7 +53,7 @@ class Numbers:
 
     @staticmethod
     def solve(A: Array, b: Array) -> Array:
-        """A⁻¹ b; a matrix singular to rounding is refused, NaN and infinity pass through."""
+        """A⁻¹ b for a symmetric A; one singular to rounding is refused, NaN and infinity pass through."""
         if A.size and np.all(np.isfinite(A)) and np.linalg.cond(A) > 0.1 / np.finfo(float).eps:
             raise SingularMatrix(f"a {A.shape[0]} x {A.shape[1]} matrix is singular to rounding")
         return np.linalg.solve(A, b)
@@ -95,18 +95,24 @@ class Objects:
 
     @staticmethod
     def solve(A: Array, b: Array) -> Array:
-        """A⁻¹ b by elimination without pivoting: for matrices with leading minors other than 0."""
-        rows = [list(A[i]) for i in range(len(A))]
-        right = [b[i] for i in range(len(A))]
-        n = len(rows)
+        """A⁻¹ b for a symmetric A = L D Lᵀ whose leading minors do not vanish; no pivoting."""
+        n = len(A)
+        left = [list(A[i][: i + 1]) for i in range(n)]  # the lower triangle, eliminated in turn
+        inverse: list[Any] = []
         for k in range(n):
+            inverse.append(1 / left[k][k])
             for i in range(k + 1, n):
-                factor = rows[i][k] / rows[k][k]
-                rows[i] = [x - factor * y for x, y in zip(rows[i], rows[k], strict=True)]
-                right[i] = right[i] - factor * right[k]
-        x: list[Any] = [None] * n
+                factor = left[i][k] * inverse[k]
+                for j in range(k + 1, i + 1):
+                    left[i][j] = left[i][j] - factor * left[j][k]
+        x = [b[i] for i in range(n)]
+        for i in range(n):
+            for k in range(i):
+                x[i] = x[i] - (left[i][k] * inverse[k]) * x[k]
+        x = [x[i] * inverse[i] for i in range(n)]
         for i in reversed(range(n)):
-            x[i] = (right[i] - sum(rows[i][j] * x[j] for j in range(i + 1, n))) / rows[i][i]
+            for k in range(i + 1, n):
+                x[i] = x[i] - (left[k][i] * inverse[i]) * x[k]
         return np.array(x, dtype=object)
 
 

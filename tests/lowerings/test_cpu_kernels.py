@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
-from native_code import NativeCode, targets
-from random_programs import random_inputs, random_program
 
 from closedform.lowerings import reference
 from closedform.lowerings.cpu import host
 from closedform.lowerings.schedule import WHOLE, pieces, steps, waiting_places
 from closedform.program.program import Entry, Instruction, Output, Program, Slot
+from native_code import NativeCode, targets
+from random_programs import random_inputs, random_program
 
 TARGETS = targets()
 EPS = np.finfo(float).eps

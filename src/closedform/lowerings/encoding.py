@@ -13,8 +13,8 @@ _ARGUMENTS = 2
 
 
 def to_bytes(program: Program) -> bytes:
-    """Names and shapes; operation, arguments, value of each instruction; index, sign, constant of each
-    entry."""
+    """Names and shapes; operations, arguments and values of the code; indices, signs and constants
+    of the outputs."""
     names = sorted({x.op for x in program.code})
     number = {name: k for k, name in enumerate(names)}
     entries = [e for o in program.outputs for e in o.entries]

@@ -24,6 +24,7 @@ from closedform.lowerings.cpu_code import batch_module, scalar_module
 from closedform.lowerings.interface import Interface
 from closedform.lowerings.llvm_ir import Kind, Module
 from closedform.lowerings.progress import compiling
+from closedform.program.check import check
 from closedform.program.program import Program
 
 Layout = Literal["kernel", "batch"]
@@ -110,7 +111,7 @@ class Code:
 def _compiled(program: Program, layout: Layout, kind: Kind) -> dict[str, bytes]:
     """The sections of a new entry; the program is stored once, with the first function."""
     cpu, first = host(), (layout, kind) == ("kernel", "double")
-    interface = Interface.of(program)
+    interface = Interface.of(check(program) if first else program)
     with compiling(program.name):
         module: Module
         if layout == "kernel":

@@ -17,15 +17,23 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 SIZES: dict[str, tuple[str | int, ...]] = {
-    "q": ("nq",), "v": ("nv",), "a": ("nv",), "tau": ("nv",), "v_r": ("nv",), "a_r": ("nv",),
-    "wrenches": ("bodies", 6),
+    "q": ("nq",), "v": ("nv",), "a": ("nv",), "j": ("nv",), "tau": ("nv",),
+    "v_r": ("nv",), "a_r": ("nv",), "rates": ("rates", "nv"), "wrenches": ("bodies", 6),
 }
-"""Sizes by name: an array of that name has this shape, everywhere."""
+"""Sizes by name: an array of that name has this shape, everywhere.
+
+Beside `rates`, `wrenches` have a row for every order: ("orders", "bodies", 6).
+"""
 
 
-def expected_shape(robot: Robot, size: tuple[str | int, ...]) -> tuple[int, ...]:
-    """A shape such as ("bodies", 6) in the robot's numbers."""
-    known = {"nq": robot.nq, "nv": robot.nv, "bodies": len(robot.bodies)}
+def expected_shape(robot: Robot, size: tuple[str | int, ...], order: int = 2) -> tuple[int, ...]:
+    """A shape such as ("bodies", 6) in the robot's numbers; `order` is that of a jet.
+
+    A jet of order K has K + 1 "orders" (τ, τ̇, …), takes K + 2 "rates" (v, a, j, …) and K + 3
+    "configurations" (J, J̇, …).
+    """
+    known = {"nq": robot.nq, "nv": robot.nv, "bodies": len(robot.bodies),
+             "orders": order + 1, "rates": order + 2, "configurations": order + 3}
     return tuple(known[s] if isinstance(s, str) else s for s in size)
 
 
@@ -43,14 +51,27 @@ def checked(function: Callable[P, R]) -> Callable[P, R]:
         if not isinstance(robot, Robot):
             raise ArgumentError(f"{function.__name__}: robot must be a cf.Robot, "
                                 f"not {type(robot).__name__}; cf.load(path or name) makes one")
+        order = _order(bound.arguments)
         for name, value in bound.arguments.items():
             optional = signature.parameters[name].default is None
             if name in SIZES and not (value is None and optional):
-                what, shape = f"{function.__name__}: {name}", expected_shape(robot, SIZES[name])
-                bound.arguments[name] = _array(value, shape, what, robot)
+                in_jet = name == "wrenches" and "rates" in bound.arguments
+                size = ("orders", *SIZES[name]) if in_jet else SIZES[name]
+                what = f"{function.__name__}: {name}"
+                bound.arguments[name] = _array(value, expected_shape(robot, size, order), what,
+                                               robot)
         return function(*bound.args, **bound.kwargs)
 
     return call
+
+
+def _order(arguments: dict[str, Any]) -> int:
+    """The order of a jet with the given rates, which are to be a matrix with a row at least."""
+    try:
+        rows, _ = np.shape(arguments["rates"])
+    except (KeyError, ValueError):
+        return 0
+    return max(rows, 1) - 2
 
 
 def _array(value: Any, shape: tuple[int, ...], what: str, robot: Robot) -> Array:

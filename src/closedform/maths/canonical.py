@@ -74,7 +74,7 @@ def canonical(robot: Robot) -> Canonical:
 def _finished(
     robot: Robot, slim: Robot, bodies: list[Body], C: dict[str | None, _Placed], offset: Array,
 ) -> Canonical:
-    """The canonical robot, its bodies marked with a prime; the user's bodies and frames are frames."""
+    """The canonical robot: bodies marked with a prime, the user's bodies and frames as frames."""
     number = {body.name: k for k, body in enumerate(slim.bodies)}
     places: list[tuple[int | None, Array]] = []
     frames = []

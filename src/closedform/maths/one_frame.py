@@ -165,17 +165,17 @@ def christoffel_operator(body: Moments, V: Twist) -> Operator:
     return Operator(xp.zeros(3), minus_p, xp.zeros((3, 3)), D)
 
 
-def _coriolis(
-    robot: Robot, q: Array, v: Array, base: int, operator: Callable[[Moments, Twist], Operator],
+def velocity_matrix(
+    robot: Robot, here: OneFrame, rate: list[list[Twist]],
+    operator: Callable[[Moments, Twist], Operator], xp: Any,
 ) -> Array:
     """The Coriolis matrix of an operator's velocity part, (nv, nv).
 
         C_ij = S_i · (Λ Ṡ_j + O S_j)
 
-    Λ and O are the inertia and the operator of the composite behind the deeper of joints i and j.
+    Λ and O are the inertia and the operator of the composite behind the deeper of joints i and j;
+    `rate` are the Ṡ of the screws.
     """
-    xp = namespace(q, v)
-    here = in_one_frame(robot, q, v, base)
     n = len(robot.segments)
     none, zero = Moments(0, xp.zeros(3), (0, 0, 0, 0, 0, 0)), xp.zeros((3, 3))
     Lambda: list[Moments] = [b or none for b in here.body]
@@ -185,7 +185,6 @@ def _coriolis(
         p = robot.segments[k - 1].parent
         if p:
             Lambda[p], O[p] = _sum(Lambda[p], Lambda[k]), O[p].plus(O[k])
-    rate = [[_times(here.V[k], s) for s in here.S[k]] for k in range(n + 1)]
     C: dict[tuple[int, int], Any] = {}
     for k, segment in enumerate(robot.segments, start=1):
         own = list(zip(segment.v_index, here.S[k], rate[k], strict=True))
@@ -229,6 +228,14 @@ def _times(V: Twist, s: Twist) -> Twist:
 
 def _dot(a: Twist, b: Twist) -> Any:
     return a[0] @ b[0] + a[1] @ b[1]
+
+
+def _coriolis(
+    robot: Robot, q: Array, v: Array, base: int, operator: Callable[[Moments, Twist], Operator],
+) -> Array:
+    here = in_one_frame(robot, q, v, base)
+    rate = [[_times(V_k, s) for s in S_k] for V_k, S_k in zip(here.V, here.S, strict=True)]
+    return velocity_matrix(robot, here, rate, operator, namespace(q, v))
 
 
 def coriolis_matrix(robot: Robot, q: Array, v: Array, base: int = 0) -> Array:

@@ -1,0 +1,177 @@
+"""Compiled robots: every quantity of the catalogue as machine code for one robot.
+
+    arm = compile(robot)                     arm.inverse_dynamics(q, v, a), one state or any batch
+    both = compile(robot, ["mass_matrix", "gravity_torque"])        both(q) is a named tuple
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Sequence
+from dataclasses import dataclass
+from threading import Lock
+from typing import Any, final
+
+from closedform.applications.preparation import (
+    Gravity,
+    Parameters,
+    PayloadAt,
+    Preparation,
+    Request,
+    RuntimeInput,
+)
+from closedform.errors import ArgumentError, UnknownName
+from closedform.lowerings.cache import Cache
+from closedform.lowerings.kernel import Kernel
+from closedform.maths.catalogue import CATALOGUE, Quantity, quantity
+from closedform.maths.kinematics import LOCAL_WORLD_ALIGNED, Reference
+from closedform.model.robot import Robot
+
+
+@dataclass(frozen=True)
+class At:
+    """A quantity of a frame, as in `compile(robot, ["mass_matrix", At("frame_pose", "tool")])`."""
+
+    quantity: str
+    frame: str
+    reference: Reference | None = None
+
+
+Asked = str | At
+
+
+def compile(
+    robot: Robot, quantities: Asked | Sequence[Asked] | None = None, *,
+    inputs: RuntimeInput | Sequence[RuntimeInput] = (), snap: float = 1e-9,
+    cache: Cache | None = None,
+) -> Any:
+    """A robot whose quantities are machine code; or one kernel for the quantities named.
+
+    Kernels are recorded and compiled when first used, and kept in `cache` (by default on disk; see
+    `closedform.lowerings.cache`). Numbers within `snap` of 0 and ±1 in placements are made exact;
+    `.snapped` tells which. `inputs` are arguments that come after the quantity's own:
+    `Parameters()`, `Gravity()`, `PayloadAt(frame)`.
+    """
+    if not isinstance(robot, Robot):
+        raise ArgumentError(f"robot must be a cf.Robot, not {type(robot).__name__}; "
+                            "cf.load(path or name) makes one")
+    given = (inputs,) if isinstance(inputs, Parameters | Gravity | PayloadAt) else tuple(inputs)
+    whole = CompiledRobot(robot, given, snap, cache)
+    if quantities is None:
+        return whole
+    asked = [quantities] if isinstance(quantities, str | At) else list(quantities)
+    if not asked:
+        raise ArgumentError("quantities must name at least one quantity")
+    return whole.kernel([_request(whole.robot, x) for x in asked])
+
+
+def _request(robot: Robot, asked: Asked) -> Request:
+    if isinstance(asked, At):
+        row = quantity(asked.quantity)
+        if not row.framed:
+            raise ArgumentError(f"{row.name} takes no frame, got {asked.frame!r}")
+        robot.frame(asked.frame)
+        return Request(row, asked.frame, _reference(row, asked.reference))
+    row = quantity(asked)
+    if row.framed:
+        raise ArgumentError(f"{row.name} needs a frame: cf.At({row.name!r}, frame, reference)")
+    return Request(row)
+
+
+def _reference(row: Quantity, given: Reference | None) -> Reference | None:
+    if "reference" not in inspect.signature(row.definition).parameters:
+        if given is not None:
+            raise ArgumentError(f"{row.name} takes no reference, got {given!r}")
+        return None
+    if given is not None and not isinstance(given, Reference):
+        raise ArgumentError("reference must be cf.LOCAL, cf.WORLD or cf.LOCAL_WORLD_ALIGNED, "
+                            f"not {given!r}")
+    return given or LOCAL_WORLD_ALIGNED
+
+
+@final
+class CompiledRobot:
+    """A robot whose quantities are kernels: `arm.mass_matrix(q)`, `arm.frame_pose(q, "tool")`."""
+
+    def __init__(self, robot: Robot, inputs: tuple[RuntimeInput, ...], snap: float,
+                 cache: Cache | None) -> None:
+        self.robot, self.inputs = robot, inputs
+        self._snap, self._cache, self._lock = snap, cache, Lock()
+        self._preparation = Preparation(robot, inputs, snap)
+
+    @property
+    def snapped(self) -> tuple[str, ...]:
+        """What was made exact before recording."""
+        return self._preparation.notes
+
+    def kernel(self, requests: Sequence[Request], wrenches: bool = False) -> Kernel:
+        """One kernel for these requests."""
+        prepared = self._preparation
+        loads = " with wrenches" if wrenches else ""
+        key = f"{prepared.digest} {'; '.join(r.text for r in requests)}{loads}"
+        return Kernel.load(key, lambda: prepared.program(requests, wrenches), self._cache)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        try:
+            row = quantity(name)
+        except UnknownName as error:
+            raise AttributeError(str(error)) from None
+        with self._lock:
+            made = self.__dict__.get(name)
+            if made is None:
+                made = Framed(self, row) if row.framed else self._plain(row)
+                self.__dict__[name] = made       # found there from now on, without this function
+        return made
+
+    def _plain(self, row: Quantity) -> Kernel:
+        kernel = self.kernel([Request(row)])
+        if row.wrenches:
+            kernel.add_variant("wrenches", lambda: self.kernel([Request(row)], wrenches=True))
+        return kernel
+
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *(row.name for row in CATALOGUE)]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return CompiledRobot, (self.robot, self.inputs, self._snap, self._cache)
+
+    def __repr__(self) -> str:
+        extra = f", inputs {', '.join(map(repr, self.inputs))}" if self.inputs else ""
+        return f"<compiled {self.robot.name}: nv {self.robot.nv}{extra}>"
+
+
+@final
+class Framed:
+    """A quantity of a frame: one kernel for each frame and reference, compiled when first used."""
+
+    def __init__(self, arm: CompiledRobot, row: Quantity) -> None:
+        self._arm, self._row = arm, row
+        self._kernels: dict[tuple[str, Reference | None], Kernel] = {}
+        self.__doc__ = row.definition.__doc__
+
+    def at(self, frame: str, reference: Reference | None = None) -> Kernel:
+        """The kernel of one frame: a function of the arrays alone."""
+        key = frame, _reference(self._row, reference)
+        if key not in self._kernels:
+            self._arm.robot.frame(frame)
+            self._kernels[key] = self._arm.kernel([Request(self._row, *key)])
+        return self._kernels[key]
+
+    def __call__(self, *args: Any, frame: str | None = None, reference: Reference | None = None,
+                 **named: Any) -> Any:
+        """The quantity of a frame, with the arguments of the function of the same name."""
+        n = len(self._row.inputs) - sum(name in named for name in self._row.inputs)
+        arrays, rest = args[:n], list(args[n:])
+        if rest and isinstance(rest[0], str) and frame is None:
+            frame = rest.pop(0)
+            if rest and isinstance(rest[0], Reference) and reference is None:
+                reference = rest.pop(0)
+        if frame is None:
+            raise ArgumentError(f"{self._row.name}: frame is missing; it takes "
+                                f"{', '.join(self._row.inputs)}, frame")
+        return self.at(frame, reference)(*arrays, *rest, **named)
+
+    def __repr__(self) -> str:
+        return f"<{self._row.name} of the frames of {self._arm.robot.name}>"

@@ -1,0 +1,243 @@
+"""From a quantity of a robot to the smallest program that computes it.
+
+    robot ── snapped ── canonical frames ── regrouped
+                              │ record every algorithm in every frame of expression
+                              ▼
+             the program with the fewest operations ── simplified ── scheduled
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
+from functools import cached_property, partial
+from typing import Any
+
+import numpy as np
+
+from closedform.arrays import Array, numeric
+from closedform.errors import ArgumentError
+from closedform.maths.arguments import SIZES, expected_shape
+from closedform.maths.canonical import Canonical, canonical, snapped
+from closedform.maths.catalogue import Form, Quantity
+from closedform.maths.kinematics import Reference
+from closedform.maths.regrouping import regrouped
+from closedform.maths.spatial import cross
+from closedform.model.inertia import Inertia
+from closedform.model.joints import Fixed, Joint, Mimic
+from closedform.model.robot import Body, Robot
+from closedform.program.order import scheduled
+from closedform.program.program import Program
+from closedform.program.record import record
+from closedform.program.simplify import REGROUP, simplify
+
+ALL_BASES = 10
+"""Up to so many segments every frame of expression is tried, above it three."""
+
+THOROUGH = 10_000
+"""Up to so many operations all rules are applied; above it only the one that is linear in time."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """One output: a row of the catalogue, and the frame and reference where it takes them."""
+
+    row: Quantity
+    frame: str | None = None
+    reference: Reference | None = None
+
+    @property
+    def text(self) -> str:
+        """What is asked for, in words that tell requests apart."""
+        if self.frame is None:
+            return self.row.name
+        reference = "" if self.reference is None else self.reference.name
+        return f"{self.row.name}({self.frame}, {reference})"
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """All inertial parameters are an input `parameters`, in the order of `robot.parameters`."""
+
+
+@dataclass(frozen=True)
+class Gravity:
+    """The gravity acceleration is an input `gravity`, (3,), in the world frame."""
+
+
+@dataclass(frozen=True)
+class PayloadAt:
+    """A load on a frame or body is an input `payload`: its ten parameters, in that frame."""
+
+    frame: str
+
+
+RuntimeInput = Parameters | Gravity | PayloadAt
+
+
+class Preparation:
+    """A robot made ready for recording; its canonical forms are computed when first needed."""
+
+    def __init__(self, robot: Robot, inputs: Sequence[RuntimeInput], snap: float) -> None:
+        if not all(numeric(b.placement) and numeric(b.inertia.array) for b in robot.bodies):
+            raise ArgumentError(f"{robot.name} holds symbols; kernels need numbers in their place")
+        self.robot, self.notes = snapped(robot, snap)
+        self.inputs = tuple(inputs)
+        if len({type(x) for x in self.inputs}) < len(self.inputs):
+            raise ArgumentError(f"inputs may be given once each, not {self.inputs!r}")
+        for x in self.inputs:
+            if isinstance(x, PayloadAt) and robot.frame(x.frame).body is None:
+                raise ArgumentError(f"inputs: the frame {x.frame!r} belongs to the world")
+
+    @cached_property
+    def canonical(self) -> Canonical:
+        if all(isinstance(body.joint, Fixed) for body in self.robot.bodies):
+            places = tuple((k, np.eye(4)) for k in range(len(self.robot.bodies)))
+            return Canonical(self.robot, np.zeros(0), places)
+        return canonical(self.robot)
+
+    @cached_property
+    def base(self) -> Robot:
+        return regrouped(self.canonical.robot)
+
+    @cached_property
+    def digest(self) -> str:
+        """A hash of everything that programs of this robot depend on."""
+        return robot_digest(self.robot, self.inputs)
+
+    def shapes(self, names: Sequence[str]) -> dict[str, tuple[int, ...]]:
+        """Inputs of a program: those named, then the run-time ones."""
+        shapes = {name: expected_shape(self.robot, SIZES[name]) for name in names}
+        own: dict[type, tuple[str, tuple[int, ...]]] = {
+            Parameters: ("parameters", self.robot.parameters.shape),
+            Gravity: ("gravity", (3,)), PayloadAt: ("payload", (10,))}
+        return shapes | dict(own[type(x)] for x in self.inputs)
+
+    def program(self, requests: Sequence[Request], wrenches: bool = False) -> Program:
+        """The smallest program found for these quantities, sharing what they have in common."""
+        names = [n for n in SIZES if any(n in r.row.inputs for r in requests)]
+        shapes = self.shapes([*names, *(["wrenches"] if wrenches else [])])
+        choices = [self._smallest(r, wrenches) for r in requests]
+        title = requests[0].row.name if len(requests) == 1 else "and".join(
+            r.row.name for r in requests)
+
+        def together(*arrays: Array) -> Any:
+            given = dict(zip(shapes, arrays, strict=True))
+            results = [(r, function(given)) for r, function in zip(requests, choices, strict=True)]
+            return _named(results)
+
+        program = record(together, shapes, title)
+        rules = None if program.operations.total <= THOROUGH else (REGROUP,)
+        return scheduled(simplify(program, rules).program)
+
+    def _smallest(self, request: Request, wrenches: bool) -> Callable[[Mapping[str, Array]], Any]:
+        """The algorithm and frame of expression that record the fewest operations."""
+        candidates = list(self._candidates(request, wrenches))
+        if len(candidates) == 1:
+            return candidates[0]
+        names = [*request.row.inputs, *(["wrenches"] if wrenches else [])]
+        shapes = self.shapes(names)
+
+        def size(function: Callable[[Mapping[str, Array]], Any]) -> int:
+            def recorded(*arrays: Array) -> Any:
+                return function(dict(zip(shapes, arrays, strict=True)))
+            return record(recorded, shapes, request.row.name).operations.total
+
+        return min(candidates, key=size)
+
+    def _candidates(self, request: Request, wrenches: bool) -> Iterator[Callable[..., Any]]:
+        row = request.row
+        coupled = any(isinstance(body.joint, Mimic) for body in self.robot.bodies)
+        for algorithm in row.algorithms or (row.definition,):
+            if coupled and algorithm.__module__.endswith("articulated"):
+                continue
+            for base in self._bases(row):
+                extra = {} if base is None else {"base": base}
+                yield partial(self._evaluate, request, algorithm, extra, wrenches)
+
+    def _bases(self, row: Quantity) -> Sequence[int | None]:
+        if not row.any_base:
+            return (None,)
+        n = len(self._form(row)[0].segments)
+        return range(n + 1) if n <= ALL_BASES else (0, 1, n // 2)
+
+    def _form(self, row: Quantity) -> tuple[Robot, bool]:
+        """The robot to record in, and whether it is canonical."""
+        if row.form is Form.USER or any(isinstance(x, Parameters) for x in self.inputs):
+            return self.robot, False
+        return (self.base if row.form is Form.BASE else self.canonical.robot), True
+
+    def _evaluate(self, request: Request, algorithm: Callable[..., Any], extra: Mapping[str, Any],
+                  wrenches: bool, given: Mapping[str, Array]) -> Any:
+        row = request.row
+        robot, is_canonical = self._form(row)
+        robot = self._with_inputs(robot, is_canonical, given)
+        arguments: dict[str, Any] = {name: given[name] for name in row.inputs}
+        if is_canonical and "q" in arguments:
+            arguments["q"] = arguments["q"] + self.canonical.offset
+        if wrenches and row.wrenches:
+            F = given["wrenches"]
+            arguments["wrenches"] = self._canonical_wrenches(F) if is_canonical else F
+        if request.frame is not None:
+            arguments["frame"] = request.frame
+        if request.reference is not None:
+            arguments["reference"] = request.reference
+        return algorithm(robot, **arguments, **extra)
+
+    def _with_inputs(self, robot: Robot, is_canonical: bool, given: Mapping[str, Array]) -> Robot:
+        """The robot with what is only known at run time put in."""
+        for x in self.inputs:
+            if isinstance(x, Parameters):
+                robot = robot.with_parameters(given["parameters"])
+            elif isinstance(x, Gravity):
+                robot = robot.with_gravity(given["gravity"])
+        for x in self.inputs:
+            if isinstance(x, PayloadAt):
+                robot = robot.with_payload(Inertia.from_parameters(given["payload"]), at=x.frame)
+        return robot
+
+    def _canonical_wrenches(self, F: Array) -> Array:
+        """Loads on the user's bodies, moved to the canonical bodies that carry them."""
+        total = [np.zeros(6, dtype=object) for _ in self.canonical.robot.bodies]
+        for (k, T), F_b in zip(self.canonical.places, F, strict=True):
+            if k is not None:
+                f, n = T[:3, :3] @ F_b[:3], T[:3, :3] @ F_b[3:]
+                total[k] = total[k] + np.concatenate([f, n + cross(T[:3, 3], f)])
+        return np.stack(total)
+
+
+def _named(results: Sequence[tuple[Request, Any]]) -> Any:
+    """One result as it is; several under their names, fields of named tuples under theirs."""
+    if len(results) == 1:
+        return results[0][1]
+    named: dict[str, Any] = {}
+    for request, value in results:
+        parts = value._asdict() if hasattr(value, "_asdict") else {request.row.name: value}
+        for name, part in parts.items():
+            if name in named:
+                raise ArgumentError(f"two quantities have the name {name!r}; compile them apart")
+            named[name] = part
+    return named
+
+
+def robot_digest(robot: Robot, inputs: Sequence[RuntimeInput] = ()) -> str:
+    """sha256 of the numbers and the structure of a robot; names count where frames are named."""
+    number = {body.name: k for k, body in enumerate(robot.bodies)}
+    text = hashlib.sha256()
+    text.update(repr((robot.parents, robot.gravity.tolist(), inputs)).encode())
+    for body in robot.bodies:
+        text.update(repr((body.name, _joint_text(body, number))).encode())
+        text.update(np.ascontiguousarray(body.placement).tobytes())
+        text.update(np.ascontiguousarray(body.inertia.array).tobytes())
+    for frame in robot.frames:
+        text.update(repr((frame.name, frame.body)).encode())
+        text.update(np.ascontiguousarray(frame.placement).tobytes())
+    return text.hexdigest()
+
+
+def _joint_text(body: Body, number: Mapping[str, int]) -> tuple[Any, ...]:
+    joint: Joint = body.joint
+    own = [(f.name, getattr(joint, f.name)) for f in fields(joint)
+           if f.name not in ("name", "lower", "upper", "velocity", "effort")]
+    return type(joint).__name__, own

@@ -1,0 +1,95 @@
+"""Derivatives of inverse and forward dynamics by q, v, a or τ, in O(n d): all in one frame.
+
+The rules are those of `closedform.maths.screws`; the definitions are in `inverse_derivatives` and
+`forward_derivatives`.
+
+Cites: [SinghRussellWensing2022, algorithm 1], with the Coriolis operator B in twelve numbers.
+"""
+
+from __future__ import annotations
+
+from closedform.arrays import Array, namespace
+from closedform.maths import recursive
+from closedform.maths.factor import branch_solve
+from closedform.maths.forward_derivatives import ForwardDynamicsDerivatives
+from closedform.maths.inverse_derivatives import InverseDynamicsDerivatives
+from closedform.maths.screws import (
+    Entries,
+    Screws,
+    applied,
+    applied_transposed,
+    enter,
+    force_cross,
+    screws,
+    tensor,
+    times,
+)
+from closedform.model.robot import Robot
+
+
+def inverse_dynamics_derivatives(
+    robot: Robot, q: Array, v: Array, a: Array, wrenches: Array | None = None, base: int = 0,
+) -> InverseDynamicsDerivatives:
+    """∂τ/∂q, ∂τ/∂v and ∂τ/∂a, (nv, nv) each; `base` names the frame of expression.
+
+        ∂τ_i/∂q_j = S_i · (I Ψ̈_j + 2 B Ψ̇_j + S_j×* f)      ∂τ_i/∂v_j = S_i · (I X_j + 2 B S_j)
+
+    with X = Ψ̇ + Ṡ and the composite behind the deeper of joints i and j; the term of f is there
+    only where j lies behind i. ∂τ/∂a = M.
+    """
+    xp = namespace(q, v, a, *(() if wrenches is None else (wrenches,)))
+    here = screws(robot, q, v, a, wrenches, base)
+    dq: Entries = {}
+    dv: Entries = {}
+    da: Entries = {(i, i): robot.rotor_inertia[i] for i in range(robot.nv)}
+    for k in here:
+        _enter_rows_and_columns(here, k, dq, dv, da)
+    shape = (robot.nv, robot.nv)
+    return InverseDynamicsDerivatives(*(tensor(d, shape, xp) for d in (dq, dv, da)))
+
+
+def _enter_rows_and_columns(
+    here: Screws, k: int, dq: Entries, dv: Entries, da: Entries,
+) -> None:
+    """What joint k has to do with itself and with the joints above it."""
+    I, B, f = here.I[k], here.B[k], here.f[k]
+    own, above = here.own[k], here.above(k)
+    for at, x in enumerate(own):                     # columns: j = x
+        still = times(I, x.ddPsi) + applied(B, 2 * x.dPsi)
+        moved = still + force_cross(x.S, f)
+        faster = times(I, x.dPsi + x.dS) + applied(B, 2 * x.S)
+        for y in own:
+            enter(dq, (y.i, x.i), y.S @ still)
+            enter(dv, (y.i, x.i), y.S @ faster)
+        for y in above:
+            enter(dq, (y.i, x.i), y.S @ moved)
+            enter(dv, (y.i, x.i), y.S @ faster)
+        p, b = times(I, x.S), 2 * applied_transposed(B, x.S)
+        for y in above:                              # rows: i = x
+            enter(dq, (x.i, y.i), p @ y.ddPsi + b @ y.dPsi)
+            enter(dv, (x.i, y.i), p @ (y.dPsi + y.dS) + b @ y.S)
+            enter(da, (x.i, y.i), p @ y.S)
+            enter(da, (y.i, x.i), p @ y.S)           # for a mimic x.i may be y.i: both halves
+        for other, y in enumerate(own[:at + 1]):
+            enter(da, (x.i, y.i), p @ y.S)
+            if other < at:
+                enter(da, (y.i, x.i), p @ y.S)
+
+
+def forward_dynamics_derivatives(
+    robot: Robot, q: Array, v: Array, tau: Array, wrenches: Array | None = None, base: int = 0,
+) -> ForwardDynamicsDerivatives:
+    """∂a/∂q = −M⁻¹ ∂τ/∂q, ∂a/∂v = −M⁻¹ ∂τ/∂v, ∂a/∂τ = M⁻¹ at a = FD, (nv, nv) each.
+
+    One branch-sparse factor M = Lᵀ D L serves a and all right-hand sides.
+    """
+    xp = namespace(q, v, tau, *(() if wrenches is None else (wrenches,)))
+    n = robot.nv
+    M = recursive.mass_matrix(robot, q)
+    a = branch_solve(robot, M, tau - recursive.newton_euler(robot, q, v, None, wrenches))
+    dtau_dq, dtau_dv, _ = inverse_dynamics_derivatives(robot, q, v, a, wrenches, base)
+    right = xp.concatenate([-dtau_dq, -dtau_dv, xp.eye(n)], axis=1)
+    solved = branch_solve(robot, M, right) if n else right
+    inverse = {(i, j): solved[max(i, j), 2 * n + min(i, j)] for i in range(n) for j in range(n)}
+    return ForwardDynamicsDerivatives(
+        solved[:, :n], solved[:, n:2 * n], tensor(inverse, (n, n), xp))

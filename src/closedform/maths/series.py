@@ -1,0 +1,138 @@
+"""Truncated Taylor series as scalars: x(t) = c_0 + c_1 t + … + c_K t^K, over any coefficients.
+
+A quantity that changes with time is an object array of `Series`, so that the equations written for
+one instant give all their time derivatives at once. With Taylor's scaling, c_k = x⁽ᵏ⁾ / k!, no
+binomials appear:
+
+    (x y)_k = Σ_j x_j y_{k−j}          (ẋ)_k = (k + 1) x_{k+1}
+
+A plain scalar beside a series is a constant. A sum or a product is known as far as the shorter of
+its parts. Coefficients are floats, complex numbers, recorded, exact or symbolic scalars.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from functools import reduce
+from operator import add
+from typing import Any, final
+
+import numpy as np
+
+from closedform.arrays import Array
+
+
+@final
+class Series:
+    """A scalar function of time, known by its first Taylor coefficients."""
+
+    __slots__ = ("c",)
+
+    def __init__(self, coefficients: Sequence[Any]) -> None:
+        self.c = tuple(coefficients)
+
+    def __add__(self, other: Any) -> Any:
+        if isinstance(other, np.ndarray):
+            return NotImplemented
+        if isinstance(other, Series):
+            return Series([x + y for x, y in zip(self.c, other.c, strict=False)])
+        return Series([self.c[0] + other, *self.c[1:]])
+
+    __radd__ = __add__
+
+    def __neg__(self) -> Series:
+        return Series([-x for x in self.c])
+
+    def __sub__(self, other: Any) -> Any:
+        return NotImplemented if isinstance(other, np.ndarray) else self + (-other)
+
+    def __rsub__(self, other: Any) -> Any:
+        return (-self) + other
+
+    def __mul__(self, other: Any) -> Any:
+        if isinstance(other, np.ndarray):
+            return NotImplemented
+        if isinstance(other, Series):
+            return self.squared() if other is self else Series(_convolved(self.c, other.c))
+        if isinstance(other, int | float) and other == 0:
+            return 0
+        return Series([x * other for x in self.c])
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, divisor: Any) -> Any:
+        """The series divided by a constant."""
+        return NotImplemented if isinstance(divisor, np.ndarray | Series) else Series(
+            [x / divisor for x in self.c])
+
+    def squared(self) -> Series:
+        """x², each mixed product once: Σ_{i<j} (2 x_i) x_j, and x_{k/2}² for even k."""
+        c = self.c
+        twice = [2 * x for x in c]
+        terms = [[twice[i] * c[k - i] for i in range((k + 1) // 2)] for k in range(len(c))]
+        middle = [[] if k % 2 else [c[k // 2] * c[k // 2]] for k in range(len(c))]
+        return Series([reduce(add, [*t, *m]) for t, m in zip(terms, middle, strict=True)])
+
+    def __repr__(self) -> str:
+        return f"Series({list(self.c)!r})"
+
+
+def _convolved(a: Sequence[Any], b: Sequence[Any]) -> list[Any]:
+    return [reduce(add, [a[j] * b[k - j] for j in range(k + 1)])
+            for k in range(min(len(a), len(b)))]
+
+
+# ---------------------------------------------------------------------- arrays of series
+def objects(values: Sequence[Any], shape: tuple[int, ...]) -> Array:
+    """An object array of this shape from its entries in C order."""
+    flat = np.empty(len(values), dtype=object)
+    flat[:] = list(values)
+    return flat.reshape(shape)
+
+
+def from_coefficients(coefficients: Sequence[Array]) -> Array:
+    """The array of series whose Taylor coefficients are these arrays, all of one shape."""
+    entries = zip(*(np.asarray(c, dtype=object).ravel() for c in coefficients), strict=True)
+    return objects([Series(c) for c in entries], np.shape(coefficients[0]))
+
+
+def from_derivatives(derivatives: Sequence[Array]) -> Array:
+    """The array of series with these values of x, ẋ, ẍ, … at t = 0: c_k = x⁽ᵏ⁾ / k!."""
+    return from_coefficients([x if k < 2 else x / math.factorial(k)
+                              for k, x in enumerate(derivatives)])
+
+
+def coefficient(x: Array, k: int) -> Array:
+    """The array of the coefficients of t^k; 0 where a series is not known that far."""
+    return objects([_coefficient(y, k) for y in x.ravel()], x.shape)
+
+
+def _coefficient(x: Any, k: int) -> Any:
+    if isinstance(x, Series):
+        return x.c[k] if k < len(x.c) else 0
+    return x if k == 0 else 0
+
+
+def known_terms(x: Array, otherwise: int) -> int:
+    """How many coefficients all entries of an array have; `otherwise` if all are constants."""
+    return min((len(y.c) for y in x.ravel() if isinstance(y, Series)), default=otherwise)
+
+
+def derivative(x: Array) -> Array:
+    """ẋ of an array of series; known to one order less."""
+    return objects([Series([k * c if k > 1 else c for k, c in enumerate(y.c) if k])
+                    if isinstance(y, Series) else 0 for y in x.ravel()], x.shape)
+
+
+def truncated(x: Array, terms: int) -> Array:
+    """The array of series with at most this many coefficients."""
+    return objects([Series(y.c[:terms]) if isinstance(y, Series) else y for y in x.ravel()],
+                   x.shape)
+
+
+def derivatives(x: Array, terms: int, xp: Any) -> Array:
+    """x, ẋ, ẍ, … at t = 0 of an array of series, (terms, *shape), as arrays of xp: k! c_k."""
+    rows = [xp.array(coefficient(x, k).tolist()).reshape(x.shape) + xp.zeros(())
+            for k in range(terms)]
+    return xp.stack([row if k < 2 else math.factorial(k) * row for k, row in enumerate(rows)])
