@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from closedform.lowerings import reference
+from closedform.lowerings import cpu_code, reference, schedule
 from closedform.lowerings.cpu import host
-from closedform.lowerings.schedule import WHOLE, pieces, steps, waiting_places
+from closedform.lowerings.schedule import pieces, steps, waiting_places
 from closedform.program.program import Entry, Instruction, Output, Program, Slot
 from native_code import NativeCode, targets
 from random_programs import random_inputs, random_program
@@ -69,25 +69,31 @@ def test_states_may_lie_apart_or_be_shared(target):
     assert all(np.array_equal(x, y) for x, y in zip(found, expected, strict=True))
 
 
-def test_a_large_program_in_pieces_is_what_the_reference_says(target):
-    program = random_program(5, operations=2500, shapes=((30,), (4, 3)), outputs=((17,), (20, 20)))
-    parts = pieces(steps(program, target.fma, 1))
-    assert len(parts) > 2
+@pytest.fixture
+def small_pieces(monkeypatch):
+    """Programs are cut at a tenth of the usual size, so that a small one stands for a large one."""
+    monkeypatch.setattr(schedule, "WHOLE", schedule.WHOLE // 10)
+    monkeypatch.setattr(schedule, "PIECE", schedule.PIECE // 10)
+
+
+def test_a_large_program_in_pieces_is_what_the_reference_says(target, small_pieces):
+    program = random_program(5, operations=300, shapes=((30,), (4, 3)), outputs=((17,), (20, 20)))
+    assert len(pieces(steps(program, target.fma, 1))) > 5
     native = NativeCode(program, target)
     count = native.width + 1
     inputs = random_inputs(program, 0, (count,))
     batch = native.states(count, *inputs)
     for k in range(count):
         one = native.one_state(*(x[k] for x in inputs))
-        assert_agree(one, reference.run(program, *(x[k] for x in inputs)), 2500)
+        assert_agree(one, reference.run(program, *(x[k] for x in inputs)), 300)
         assert all(np.array_equal(x[k], y) for x, y in zip(batch, one, strict=True))
 
 
-def test_pieces_hold_every_step_once_and_never_read_a_slot_that_was_given_away():
-    program = random_program(6, operations=3000, outputs=((50, 50),))
+def test_pieces_hold_every_step_once_and_never_read_a_slot_that_was_given_away(small_pieces):
+    program = random_program(6, operations=600, outputs=((50, 50),))
     whole = steps(program, fma=True, columns=8)
     parts = pieces(whole)
-    assert [step for part in parts for step in part] == whole and len(whole) > WHOLE
+    assert [step for part in parts for step in part] == whole and len(parts) > 10
     slots, count = waiting_places(parts)
     held: dict[int, int] = {}
     for part in parts:
@@ -111,9 +117,9 @@ def test_every_value_is_computed_before_it_is_used():
                 known.update(step.results)
 
 
-def test_a_batch_whose_scratch_is_too_large_for_the_stack_goes_state_by_state(monkeypatch):
-    monkeypatch.setattr("closedform.lowerings.cpu_code.BATCH_STACK", 0)
-    program = random_program(5, operations=2500)
+def test_a_batch_whose_scratch_is_too_large_for_the_stack_goes_state_by_state(monkeypatch, small_pieces):
+    monkeypatch.setattr(cpu_code, "BATCH_STACK", 0)
+    program = random_program(5, operations=300)
     native = NativeCode(program, host())
     inputs = random_inputs(program, 0, (11,))
     batch = native.states(11, *inputs)

@@ -106,6 +106,8 @@ def test_simplified_programs_have_the_same_value_and_are_no_dearer(program, q, o
     (ADD_ANGLES, lambda a, b, c, d, e, g: [a.sin() * b.cos() - a.cos() * b.sin()], 1),
     (ADD_ANGLES, lambda a, b, c, d, e, g: [
         d * a.sin() * b.cos() * c + (d * c) * (b.sin() * a.cos()) + e], 4),
+    (ADD_ANGLES, lambda a, b, c, d, e, g: [      # a term that stands twice is used up once
+        (a.sin() * b.cos() + c) + (a.sin() * b.cos() + a.cos() * b.sin())], 4),
 ])
 def test_each_rule_finds_its_pattern(rule, f, total):
     program = counted(f)

@@ -53,8 +53,7 @@ class SlowPath:
     def __call__(self, *args: Any, out: Any = None, threads: int | None = None,
                  **named: Any) -> Any:
         given = self._bound(args, named)
-        single = bool(given) and all(
-            isinstance(x, np.ndarray) and x.dtype == np.float32 for x in given)
+        single = bool(given) and all(getattr(x, "dtype", None) == np.float32 for x in given)
         dtype: Any = np.dtype(np.float32 if single else np.float64)
         arrays = [self._read(slot, x, dtype)
                   for slot, x in zip(self.interface.inputs, given, strict=True)]
@@ -91,7 +90,10 @@ class SlowPath:
         try:
             array = np.asarray(x)
             kind = array.dtype.kind
-            array = array.astype(dtype, copy=False) if kind in "fiubO" else array
+            if kind == "O":                     # NumPy itself would read None as NaN
+                array = np.array([float(y) for y in array.flat], dtype).reshape(array.shape)
+            elif kind in "fiub":
+                array = array.astype(dtype, copy=False)
         except (TypeError, ValueError) as error:
             raise ArgumentError(f"{name} is no array of real numbers: {error}") from error
         if kind not in "fiubO":

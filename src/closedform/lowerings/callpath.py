@@ -2,11 +2,12 @@
 
     PyObject *call(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *kwnames)
 
-`call` serves one state: if every argument is a contiguous float64 array of exactly the right shape,
-and `out` is missing or likewise and apart from the inputs, the kernel runs on the arrays' memory.
-Otherwise `many` tries the same for n states (each input with one leading axis of n, or without and
-then shared), if `batch` is loaded and n too small for threads. In every other case the arguments go
-unchanged to the slow path, a Python callable: there are no errors to be raised here.
+`call` serves one state: if every argument is a contiguous array of exactly the right dtype and
+shape, and `out` is missing or likewise and apart from the inputs, the kernel runs on the arrays'
+memory. Otherwise `many` tries the same for n states (each input with one leading axis of n, or
+without and then shared), if `batch` is loaded and n too small for threads. In every other case the
+arguments go unchanged to `next`, the `call` of another dtype, or if there is none to the slow path,
+a Python callable: there are no errors to be raised here.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from closedform.lowerings.interface import Interface
-from closedform.lowerings.llvm_ir import Function, Module
+from closedform.lowerings.llvm_ir import BYTES, Function, Kind, Module
 from closedform.lowerings.python_objects import DATA, NDIM, READABLE, SHAPE, WRITEABLE, Objects
 from closedform.lowerings.threads import ENOUGH_WORK
 from closedform.program.program import Slot, size
@@ -36,23 +37,23 @@ class Array(NamedTuple):
     stride: str
 
 
-def add_call(module: Module, interface: Interface) -> None:
-    """`call` and `many`, for a module that has `kernel`."""
-    _one_state(module, interface)
-    _many_states(module, interface)
+def add_call(module: Module, interface: Interface, kind: Kind) -> None:
+    """`call` and `many`, for a module that has `kernel` of this kind."""
+    _one_state(module, interface, kind)
+    _many_states(module, interface, kind)
 
 
-def _start(module: Module, interface: Interface) -> tuple[Function, Objects, list[str]]:
+def _start(module: Module, interface: Interface, kind: Kind) -> tuple[Function, Objects, list[str]]:
     """The arguments, if there are as many as inputs."""
     f = Function(module)
-    o = Objects(f)
+    o = Objects(f, kind)
     count = f.let(f"and i64 %nargsf, {ARGUMENTS_OFFSET - 1}")
     o.require_equal("i64", count, len(interface.inputs))
     return f, o, [o.field("%args", 8 * k, "ptr") for k in range(len(interface.inputs))]
 
 
-def _one_state(module: Module, interface: Interface) -> None:
-    f, o, arguments = _start(module, interface)
+def _one_state(module: Module, interface: Interface, kind: Kind) -> None:
+    f, o, arguments = _start(module, interface, kind)
     read = [_state(o, x, slot, READABLE)
             for x, slot in zip(arguments, interface.inputs, strict=True)]
 
@@ -74,11 +75,16 @@ def _state(o: Objects, x: str, slot: Slot, flags: int) -> Array:
     o.require_equal("i32", o.field(x, NDIM, "i32"), len(slot.shape))
     if slot.shape:
         o.require_dimensions(o.field(x, SHAPE, "ptr"), slot.shape)
-    return Array(o.field(x, DATA, "ptr"), str(8 * size(slot.shape)), "0")
+    return Array(o.field(x, DATA, "ptr"), str(_bytes(o, slot)), "0")
 
 
-def _many_states(module: Module, interface: Interface) -> None:
-    f, o, arguments = _start(module, interface)
+def _bytes(o: Objects, slot: Slot) -> int:
+    """The memory of one state."""
+    return BYTES[o.kind] * size(slot.shape)
+
+
+def _many_states(module: Module, interface: Interface, kind: Kind) -> None:
+    f, o, arguments = _start(module, interface, kind)
     batch = f.imported("batch")
     o.require(f.let(f"icmp ne ptr {batch}, null"))
     n = "0"
@@ -98,11 +104,17 @@ def _many_states(module: Module, interface: Interface) -> None:
         o.require_array(x, WRITEABLE)
         o.require_equal("i32", o.field(x, NDIM, "i32"), 1 + len(slot.shape))
         o.require_dimensions(o.field(x, SHAPE, "ptr"), (n, *slot.shape))
-        stride = 8 * size(slot.shape)
+        stride = _bytes(o, slot)
         return Array(o.field(x, DATA, "ptr"), f.let(f"mul i64 {n}, {stride}"), str(stride))
 
     _finish(_Call(o, interface, read, run, check, leading=(n,)))
     f.label("other")
+    following = f.imported("next")
+    f.line(f"br i1 {f.let(f'icmp eq ptr {following}, null')}, label %slow, label %next")
+    f.label("next")
+    result = f.let(f"call ptr {following}(ptr %self, ptr %args, i64 %nargsf, ptr %kwnames)")
+    f.line(f"ret ptr {result}")
+    f.label("slow")
     result = o.call("PyObject_Vectorcall", f"ptr {f.imported('slow')}", "ptr %args", "i64 %nargsf",
                     "ptr %kwnames")
     f.finish("internal " + SIGNATURE.format("many"), "#1", result=f"ptr {result}")
@@ -124,9 +136,9 @@ def _shared_or_many(o: Objects, x: str, slot: Slot, n: str) -> tuple[Array, str]
     if rank:
         skipped = f.let(f"select i1 {many}, i64 8, i64 0")
         o.require_dimensions(f.offset(dimensions, skipped), slot.shape)
-    stride = f.let(f"select i1 {many}, i64 {8 * size(slot.shape)}, i64 0")
+    stride = f.let(f"select i1 {many}, i64 {_bytes(o, slot)}, i64 0")
     states = f.let(f"select i1 {many}, i64 {length}, i64 1")
-    total = f.let(f"mul i64 {states}, {8 * size(slot.shape)}")
+    total = f.let(f"mul i64 {states}, {_bytes(o, slot)}")
     return Array(o.field(x, DATA, "ptr"), total, stride), length
 
 
@@ -199,7 +211,7 @@ def _into_new(call: _Call) -> None:
         if result is not None:
             o.put(result, k, array)
         arrays.append(array)
-        written.append(Array(o.field(array, DATA, "ptr"), "0", str(8 * size(slot.shape))))
+        written.append(Array(o.field(array, DATA, "ptr"), "0", str(_bytes(o, slot))))
     call.run(written)
     for k, (slot, array) in enumerate(zip(outputs, arrays, strict=True)):
         if (*call.leading, *slot.shape) == ():

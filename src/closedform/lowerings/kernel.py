@@ -38,8 +38,10 @@ class Kernel:
     def __init__(self, code: Code) -> None:
         self._code = code
         self._path = SlowPath(code)
-        own = {"slow": id(self._path), "result": id(self._path.result)}
-        self._kernel = code.native("kernel", "double", addresses() | own if works() else {})
+        if works():
+            own = {"slow": id(self._path), "result": id(self._path.result)}
+            code.own = addresses() | own
+        self._kernel = code.native("kernel", "double")
         if type(self) is not Kernel:
             set_vectorcall(self, self._kernel.code.address("call"))
 

@@ -22,7 +22,7 @@ from closedform.lowerings.callpath import add_call
 from closedform.lowerings.cpu import Loaded, host, load, object_code
 from closedform.lowerings.cpu_code import batch_module, scalar_module
 from closedform.lowerings.interface import Interface
-from closedform.lowerings.llvm_ir import Kind, Module
+from closedform.lowerings.llvm_ir import Kind
 from closedform.lowerings.progress import compiling
 from closedform.program.check import check
 from closedform.program.program import Program
@@ -41,11 +41,15 @@ class Native:
 
 
 class Code:
-    """The native functions of one program: one state or many, double or float."""
+    """The native functions of one program: one state or many, double or float.
+
+    `own` are addresses of its caller's objects, for the code to import.
+    """
 
     def __init__(self, key: str, cache: Cache, build: Callable[[], Program],
                  program: Program | None = None) -> None:
         self.key, self.cache = key, cache
+        self.own: Mapping[str, int] = {}
         self._build, self._program = build, program
         self._lock = threading.RLock()
         self._ready: dict[tuple[Layout, Kind], Native] = {}
@@ -60,23 +64,25 @@ class Code:
                 self._program = self._stored_program() or self._build()
             return self._program
 
-    def native(self, layout: Layout, kind: Kind, own: Mapping[str, int] | None = None) -> Native:
-        """A function, ready to run; `own` are addresses that only this kernel's code imports."""
+    def native(self, layout: Layout, kind: Kind) -> Native:
+        """A function, ready to run."""
         with self._lock:
             if (layout, kind) not in self._ready:
-                self._ready[layout, kind] = self._loaded(layout, kind, own or {})
+                self._ready[layout, kind] = self._loaded(layout, kind)
             return self._ready[layout, kind]
 
-    def _loaded(self, layout: Layout, kind: Kind, own: Mapping[str, int]) -> Native:
+    def _loaded(self, layout: Layout, kind: Kind) -> Native:
         first = (layout, kind) == ("kernel", "double")
         stored = self._first if first else self._stored(layout, kind)
         code = load(stored["code"], json.loads(stored["imports"]), host())
-        code.bind(c_library() | dict(own))
+        code.bind({**c_library(), **self.own})
         address = code.address(layout)
         if layout == "batch":
             one = self.native("kernel", kind)
             code.bind({"kernel": one.address})
             one.code.bind({"batch": address})
+        elif not first:
+            self.native("kernel", "double").code.bind({"next": code.address("call")})
         count = len(self.interface.inputs) + len(self.interface.outputs)
         kinds = ([ctypes.c_void_p] * count if layout == "kernel"
                  else [ctypes.c_int64, *[ctypes.c_void_p, ctypes.c_int64] * count])
@@ -113,13 +119,11 @@ def _compiled(program: Program, layout: Layout, kind: Kind) -> dict[str, bytes]:
     cpu, first = host(), (layout, kind) == ("kernel", "double")
     interface = Interface.of(check(program) if first else program)
     with compiling(program.name):
-        module: Module
         if layout == "kernel":
             module = scalar_module(program, cpu.lanes(kind, 1))
+            add_call(module, interface, kind)
         else:
             module = batch_module(program, cpu.lanes(kind))
-        if first:
-            add_call(module, interface)
         code = object_code(module, cpu)
     return {
         "interface": interface.to_json().encode(),

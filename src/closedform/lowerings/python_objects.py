@@ -6,15 +6,18 @@ places with real arrays before any code that reads them is used.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
-from closedform.lowerings.llvm_ir import Function
+from closedform.lowerings.llvm_ir import Function, Kind
 
 TYPE = 8                                                 # PyObject.ob_type
 DATA, NDIM, SHAPE, DTYPE, FLAGS = 16, 24, 32, 56, 64     # of PyArrayObject
 READABLE = 0x0101                                        # C-contiguous, aligned
 WRITEABLE = 0x0501                                       # and writeable
-NPY_DOUBLE = 12
+DTYPES: Mapping[Kind, tuple[str, int]] = MappingProxyType({
+    "double": ("float64", 12), "float": ("float32", 11)})
+"""The dtype of numbers of a kind, by the name of its import, and its number in NumPy."""
 
 
 Span = tuple[str, str]
@@ -24,11 +27,12 @@ Span = tuple[str, str]
 class Objects:
     """Writes work on Python objects into a function that returns one.
 
-    A failed check jumps to the block `other`, which the function has to have.
+    Arrays hold numbers of one kind. A failed check jumps to the block `other`, which the function
+    has to have.
     """
 
-    def __init__(self, function: Function) -> None:
-        self.f = function
+    def __init__(self, function: Function, kind: Kind) -> None:
+        self.f, self.kind = function, kind
 
     def call(self, name: str, *arguments: str, kind: str = "ptr") -> str:
         """The result of a function of the process."""
@@ -52,11 +56,12 @@ class Objects:
         self.require(self.f.let(f"icmp eq {kind} {x}, {y}"))
 
     def require_array(self, x: str, flags: int) -> None:
-        """x is an array of float64 with these flags."""
+        """x is an array of the right dtype with these flags."""
         self.require_equal("ptr", self.field(x, TYPE, "ptr"), self.f.imported("ndarray"))
         found = self.f.let(f"and i32 {self.field(x, FLAGS, 'i32')}, {flags}")
         self.require_equal("i32", found, flags)
-        self.require_equal("ptr", self.field(x, DTYPE, "ptr"), self.f.imported("float64"))
+        dtype = self.f.imported(DTYPES[self.kind][0])
+        self.require_equal("ptr", self.field(x, DTYPE, "ptr"), dtype)
 
     def require_dimensions(self, dimensions: str, shape: Sequence[object]) -> None:
         for k, n in enumerate(shape):
@@ -96,8 +101,9 @@ class Objects:
         dimensions = f.allocate(8 * len(shape)) if shape else "null"
         for k, n in enumerate(shape):
             f.line(f"store i64 {n}, ptr {f.offset(dimensions, 8 * k)}, align 8")
+        dtype = DTYPES[self.kind][1]
         return self.call("PyArray_New", f"ptr {f.imported('ndarray')}", f"i32 {len(shape)}",
-                         f"ptr {dimensions}", f"i32 {NPY_DOUBLE}", "ptr null", "ptr null", "i32 0",
+                         f"ptr {dimensions}", f"i32 {dtype}", "ptr null", "ptr null", "i32 0",
                          "i32 0", "ptr null")
 
     def new_tuple(self, count: int) -> str:

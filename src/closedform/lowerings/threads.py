@@ -10,7 +10,7 @@ from collections.abc import Callable
 from closedform.errors import ArgumentError
 
 ENOUGH_STATES = 4096
-ENOUGH_WORK = 1 << 23
+ENOUGH_WORK = 1 << 24
 """States times operations below which threads cost more than they bring: about a millisecond."""
 
 

@@ -36,8 +36,8 @@ def addresses() -> dict[str, int]:
     return {
         **{name: _address(getattr(ctypes.pythonapi, name)) for name in PYTHON_FUNCTIONS},
         **{name: table[place] or 0 for name, place in NUMPY_FUNCTIONS.items()},
-        "ndarray": id(np.ndarray), "float64": id(np.dtype(np.float64)), "tuple": id(tuple),
-        "out": id(sys.intern("out")),
+        "ndarray": id(np.ndarray), "tuple": id(tuple), "out": id(sys.intern("out")),
+        "float64": id(np.dtype(np.float64)), "float32": id(np.dtype(np.float32)),
     }
 
 

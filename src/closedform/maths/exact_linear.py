@@ -65,10 +65,10 @@ class RationalFunctions(Field):
     """Quotients of polynomials in the robot's symbols, with rational coefficients."""
 
     def __init__(self, symbols: Sequence[str]) -> None:
-        from sympy import QQ
+        from sympy import QQ, Symbol
         from sympy.polys.fields import FracField
         self.symbols = tuple(symbols)
-        self.home = FracField(self.symbols, QQ) if symbols else QQ
+        self.home = FracField([Symbol(name) for name in self.symbols], QQ)
         self.name = f"rational functions of {', '.join(self.symbols)}"
 
     def number(self, x: int | Fraction) -> Any:
@@ -210,8 +210,7 @@ class Span:
         pivot = next((i for i, a in enumerate(x) if a), None)
         if pivot is None:
             return None
-        lead = x[pivot]
-        x = [a / lead if a else 0 for a in x]
+        x = _leading_one(x, pivot)
         self.rows.append(x)
         self.pivots.append(pivot)
         if self.full:
@@ -248,13 +247,16 @@ def echelon(rows: Iterable[Vector], order: Sequence[int]) -> tuple[Matrix, list[
         at = next((i for i, row in enumerate(left) if row[column]), None)
         if at is None:
             continue
-        chosen = left.pop(at)
-        lead = chosen[column]
-        chosen = [a / lead if a else 0 for a in chosen]
+        chosen = _leading_one(left.pop(at), column)
         done = [_without(row, chosen, column) for row in done] + [chosen]
         left = [_without(row, chosen, column) for row in left]
         pivots.append(column)
     return done, pivots
+
+
+def _leading_one(row: Vector, column: int) -> Vector:
+    lead = row[column]
+    return row if lead == 1 else [a / lead if a else 0 for a in row]
 
 
 def _without(row: Vector, chosen: Vector, column: int) -> Vector:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from closedform.arrays import Array, namespace
 from closedform.maths.arguments import checked
-from closedform.maths.closed_form import coriolis_matrix, mass_matrix
+from closedform.maths.closed_form import coriolis_matrix, inverse_dynamics, mass_matrix
 from closedform.maths.kinematics import body_segments
 from closedform.maths.state_derivatives import jacobian_derivatives, state_derivatives
 from closedform.model.robot import Robot
@@ -18,6 +18,15 @@ from closedform.model.robot import Robot
 class InverseDynamicsDerivatives(NamedTuple):
     """Derivatives of τ(q, v, a), (nv, nv) each: row i is that of τ_i."""
 
+    dtau_dq: Array
+    dtau_dv: Array
+    dtau_da: Array
+
+
+class InverseDynamicsAndDerivatives(NamedTuple):
+    """τ(q, v, a), (nv,), and its derivatives, (nv, nv) each; dtau_da is M."""
+
+    tau: Array
     dtau_dq: Array
     dtau_dv: Array
     dtau_da: Array
@@ -46,3 +55,13 @@ def inverse_dynamics_derivatives(
             dq = [dq_h - dJ[k][h].T @ wrenches[number] for h, dq_h in enumerate(dq)]
     dtau_dq, dtau_dv = (xp.stack(x, axis=1) if x else xp.zeros((0, 0)) for x in (dq, dv))
     return InverseDynamicsDerivatives(dtau_dq, dtau_dv, mass_matrix(robot, q))
+
+
+@checked
+def inverse_dynamics_and_derivatives(
+    robot: Robot, q: Array, v: Array, a: Array, wrenches: Array | None = None,
+) -> InverseDynamicsAndDerivatives:
+    """τ, ∂τ/∂q, ∂τ/∂v and M = ∂τ/∂a at once, as a Newton step takes them."""
+    return InverseDynamicsAndDerivatives(
+        inverse_dynamics(robot, q, v, a, wrenches),
+        *inverse_dynamics_derivatives(robot, q, v, a, wrenches))

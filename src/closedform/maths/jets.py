@@ -1,4 +1,4 @@
-"""Inverse dynamics and Jacobians with all their time derivatives, by Taylor series.
+"""Inverse dynamics with all its time derivatives, by Taylor series.
 
 The recursion of `closedform.maths.recursive` runs on series in time, O(n K²) for order K. What is
 carried is the acceleration of every frame's origin less gravity, so that gravity is a rotated
@@ -26,7 +26,6 @@ from closedform.maths.series import (
     from_coefficients,
     from_derivatives,
     known_terms,
-    objects,
     truncated,
 )
 from closedform.maths.spatial import cross
@@ -61,7 +60,8 @@ def turned(H: list[Array], y: Array) -> Array:
 
         x_k = y_k + Σ_{j=1..k} H_j × (x_{k−j} + y_{k−j})
 
-    Two thirds of the operations of a product with the series of R.
+    About half the operations of a product with the series of R. Coefficients of tan(δ/2) shrink
+    like π^−k where those of sin δ do like 1/k!: from order 8 on that costs digits, 1.6 at order 10.
     """
     if not H:
         return y
@@ -146,7 +146,7 @@ def inverse_dynamics_jet(
         raise ArgumentError("inverse_dynamics_jet: rates must have two rows (v, a) or more, "
                             f"not {len(rates)}")
     v = from_derivatives(list(rates))
-    way = series_steps(robot, q, v)
+    way: list[Any] = series_steps(robot, q, v)
     zero = OBJECTS.zeros(3)
     gravity = from_coefficients([-robot.gravity, *[zero] * (terms - 1)])
     w, U, a = [zero], [OBJECTS.zeros((3, 3))], [gravity]

@@ -71,7 +71,7 @@ def poses(robot: Robot, q: Array) -> Array:
 def frame_pose(robot: Robot, q: Array, frame: str) -> Array:
     """Pose T_0f of a frame or body in the world, (4, 4)."""
     xp = namespace(q)
-    place, k = _located(robot, frame)
+    place, k = located(robot, frame)
     R_0k, p_0k = world_poses(robot, q)[k]
     R_kf, p_kf = place.placement[:3, :3], place.placement[:3, 3]
     return homogeneous(R_0k @ R_kf, p_0k + R_0k @ p_kf, xp)
@@ -166,7 +166,7 @@ def frame_jacobian(
     robot: Robot, q: Array, frame: str, reference: Reference = LOCAL_WORLD_ALIGNED,
 ) -> Array:
     """Jacobian of a frame or body, (6, nv), in the given reference."""
-    place, k = _located(robot, frame)
+    place, k = located(robot, frame)
     J = _in_frame(place) @ jacobians(robot, q)[k]
     return _to_reference(robot, q, place, k, reference) @ J
 
@@ -183,7 +183,7 @@ def frame_jacobian_rate(
     LOCAL_WORLD_ALIGNED and 0 for LOCAL.
     """
     xp = namespace(q, v)
-    place, k = _located(robot, frame)
+    place, k = located(robot, frame)
     J, dJ = jacobian_rates(robot, q, v)
     J_f, dJ_f = _in_frame(place) @ J[k], _in_frame(place) @ dJ[k]
     V = J_f @ v
@@ -206,7 +206,7 @@ def kinematic_hessian(
     the frame.
     """
     xp = namespace(q)
-    place, at = _located(robot, frame)
+    place, at = located(robot, frame)
     screws = _screws_to(robot, q, place, at)
     A = _to_reference(robot, q, place, at, reference)
     columns: dict[tuple[int, int], Array] = {}
@@ -241,7 +241,7 @@ def _screws_to(robot: Robot, q: Array, place: Frame, k: int) -> list[tuple[int, 
     return found
 
 
-def _located(robot: Robot, frame: str) -> tuple[Frame, int]:
+def located(robot: Robot, frame: str) -> tuple[Frame, int]:
     """The frame's record and the number of the segment that carries it (0: the world)."""
     place = robot.frame(frame)
     if place.body is None:

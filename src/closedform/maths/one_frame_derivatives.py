@@ -12,7 +12,10 @@ from closedform.arrays import Array, namespace
 from closedform.maths import recursive
 from closedform.maths.factor import branch_solve
 from closedform.maths.forward_derivatives import ForwardDynamicsDerivatives
-from closedform.maths.inverse_derivatives import InverseDynamicsDerivatives
+from closedform.maths.inverse_derivatives import (
+    InverseDynamicsAndDerivatives,
+    InverseDynamicsDerivatives,
+)
 from closedform.maths.screws import (
     Entries,
     Screws,
@@ -37,15 +40,27 @@ def inverse_dynamics_derivatives(
     with X = Ψ̇ + Ṡ and the composite behind the deeper of joints i and j; the term of f is there
     only where j lies behind i. ∂τ/∂a = M.
     """
+    return InverseDynamicsDerivatives(
+        *inverse_dynamics_and_derivatives(robot, q, v, a, wrenches, base)[1:])
+
+
+def inverse_dynamics_and_derivatives(
+    robot: Robot, q: Array, v: Array, a: Array, wrenches: Array | None = None, base: int = 0,
+) -> InverseDynamicsAndDerivatives:
+    """τ, ∂τ/∂q, ∂τ/∂v and M = ∂τ/∂a from one sweep: τ_i = S_i · f."""
     xp = namespace(q, v, a, *(() if wrenches is None else (wrenches,)))
     here = screws(robot, q, v, a, wrenches, base)
+    n = robot.nv
+    tau: Entries = {(i,): robot.rotor_inertia[i] * a[i] for i in range(n)}
     dq: Entries = {}
     dv: Entries = {}
-    da: Entries = {(i, i): robot.rotor_inertia[i] for i in range(robot.nv)}
-    for k in here:
+    da: Entries = {(i, i): robot.rotor_inertia[i] for i in range(n)}
+    for k in here.segments:
+        for x in here.own[k]:
+            enter(tau, (x.i,), x.S @ here.f[k])
         _enter_rows_and_columns(here, k, dq, dv, da)
-    shape = (robot.nv, robot.nv)
-    return InverseDynamicsDerivatives(*(tensor(d, shape, xp) for d in (dq, dv, da)))
+    return InverseDynamicsAndDerivatives(
+        tensor(tau, (n,), xp), *(tensor(d, (n, n), xp) for d in (dq, dv, da)))
 
 
 def _enter_rows_and_columns(

@@ -23,7 +23,7 @@ Cites: [SinghRussellWensing2022, section III], in this package's order of twists
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, NamedTuple, TypeVar
 
 from closedform.arrays import Array, namespace
@@ -46,6 +46,7 @@ class Screw(NamedTuple):
     """One screw of a joint; all (6,)."""
 
     i: int        # the velocity that drives it
+    k: int        # its segment: of two screws on one way to the world the larger lies behind
     S: Array
     dS: Array     # Ṡ
     dPsi: Array   # Ψ̇
@@ -62,10 +63,12 @@ class Screws(NamedTuple):
     B: list[Operator]
     f: list[Array]
     parent: list[int]
+    gamma: Array           # (6,), the acceleration that stands for gravity
 
-    def __iter__(self) -> Iterator[Any]:
+    @property
+    def segments(self) -> range:
         """The numbers of the segments, root to leaf."""
-        return iter(range(1, len(self.own)))
+        return range(1, len(self.own))
 
     def above(self, k: int) -> list[Screw]:
         """Screws of all joints between the world and segment k, its own left out."""
@@ -164,7 +167,7 @@ def screws(
             dPsi = motion_cross(V[p], S)
             dS = dPsi if len(segment.v_index) == 1 else motion_cross(V[k], S)
             ddPsi = motion_cross(A[p], S) + motion_cross(V[p], dPsi)
-            found.append(Screw(i, S, dS, dPsi, ddPsi))
+            found.append(Screw(i, k, S, dS, dPsi, ddPsi))
             A_k = A_k + dPsi * speed[i]
             A_k = A_k if a is None else A_k + S * a[i]
         own.append(found)
@@ -179,7 +182,7 @@ def screws(
             f[k] = f[k] - _seen(wrenches[number], *T[k])
     return Screws(own, V, body, composite(body, parent, joined),
                   composite(B, parent, Operator.plus), composite(f, parent, lambda x, y: x + y),
-                  parent)
+                  parent, A[0])
 
 
 def _seen(F: Array, R: Array, p: Array) -> Array:

@@ -41,7 +41,9 @@ def add_angles(flat: Flat, angles: Angles) -> None:
             if match is None:
                 break
             first, second = match
-            rest = [t for t in terms if t not in (first.term, second.term)]
+            rest = list(terms)                 # a term may stand twice: one of it is used up
+            rest.remove(first.term)
+            rest.remove(second.term)
             flat.sums[value] = [*rest, _combined(flat, first, second)]
 
 

@@ -1,0 +1,179 @@
+"""A robot, a task and a criterion, recorded into machine code: f, J, h and W at a configuration."""
+
+from __future__ import annotations
+
+from functools import cached_property, lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from closedform.applications.redundancy.criteria import Criterion, criterion_of
+from closedform.applications.redundancy.tasks import Task, adding, task_of
+from closedform.arrays import Array
+from closedform.errors import ArgumentError
+from closedform.lowerings.kernel import Kernel, compile_program
+from closedform.maths.redundancy import (
+    Inverse,
+    Terms,
+    inverse_terms,
+    lagrangian_hessian,
+)
+from closedform.model.robot import Robot
+from closedform.program.record import record
+
+Numbers = NDArray[np.float64]
+SAMPLES = 4         # configurations at which idle joints are looked for
+IDLE = 1e-12
+
+
+class Local(NamedTuple):
+    """What is known at a configuration, or at a batch of them; joints that do nothing left out."""
+
+    e: Numbers          # (..., m)  place − target
+    place: Numbers      # (..., *shape of a target)
+    J: Numbers          # (..., m, n)
+    G: Numbers          # (..., m, n)  (J⁺)ᵀ
+    h: Numbers          # (..., n)     gradient of H
+    W: Numbers          # (..., n, n)  ∇²H + Σ λ_k ∇²f_k
+    H: Numbers          # (...)
+
+    def of(self, k: Any) -> Local:
+        """One of a batch, or some."""
+        return Local(*(x[k] for x in self))
+
+
+class Problem:
+    """f(q) = x, H(q) → max for one robot, with the functions that all solvers share.
+
+    Velocities that move neither the task nor the criterion (other branches of a tree, a wrist that
+    turns about the point) are idle: they stay as they are, and n counts the others.
+    """
+
+    def __init__(self, robot: Robot, task: Task, criterion: Criterion) -> None:
+        self.robot, self.task, self.criterion = robot, task, criterion
+        self.shape = task.shape(robot)
+        program = record(self._terms, {"q": (robot.nq,)}, "redundancy")
+        self.kernel: Kernel = compile_program(program)
+        rows = next(o for o in program.outputs if o.name == "J").shape[0]
+        self.m = rows
+        self.used = self._used()
+        self.n = len(self.used)
+        if self.m > self.n:
+            raise ArgumentError(f"{task} asks for {self.m} numbers; {robot.name} has "
+                                f"{self.n} joints that move them")
+        self._whole = self.n == robot.nv
+
+    def _parts(self, q: Array) -> tuple[Any, Inverse, Terms]:
+        task = self.task.terms(self.robot, q)
+        inverse = inverse_terms(task.J)
+        return task, inverse, self.criterion.terms(self.robot, q, task, inverse)
+
+    def _terms(self, q: Array) -> dict[str, Array]:
+        task, inverse, terms = self._parts(q)
+        _, W = lagrangian_hessian(terms.B, task.dJ, inverse.G, terms.h)
+        return {"place": task.place, "J": task.J, "G": inverse.G, "h": terms.h, "W": W,
+                "raw": terms.raw}
+
+    @cached_property
+    def _curvature(self) -> Kernel:
+        """W for multipliers that are given, as joints at their limits need."""
+        def W(q: Array, multipliers: Array) -> Array:
+            task, _, terms = self._parts(q)
+            dJ = task.dJ + np.swapaxes(task.dJ, 1, 2)
+            return terms.B + 0.5 * sum(x * d for x, d in zip(multipliers, dJ, strict=True))
+        return compile_program(record(W, {"q": (self.robot.nq,), "multipliers": (self.m,)}, "W"))
+
+    def _used(self) -> NDArray[np.intp]:
+        """Velocities that move the task or the criterion, seen at random configurations."""
+        rng = np.random.default_rng(1)
+        q = np.array([self.robot.random(rng) for _ in range(SAMPLES)])
+        _, J, _, h, W, _ = self.kernel(q)
+        size = np.abs(J).max(axis=(0, 1)) + _finite(h).max(axis=0) + _finite(W).max(axis=(0, 1))
+        return np.flatnonzero(size > IDLE)
+
+    # ------------------------------------------------------------------ evaluation
+    def at(self, q: Numbers, target: Numbers) -> Local:
+        """Everything at a configuration, or at a batch of them."""
+        place, J, G, h, W, raw = self.kernel(q)
+        e = self.task.residual(place, target)
+        H = self.criterion.value(self.robot, raw)
+        if not self._whole:
+            used = self.used
+            J, G, h, W = J[..., used], G[..., used], h[..., used], W[..., used[:, None], used]
+        return Local(e, place, J, G, h, W, H)
+
+    def curvature(self, q: Numbers, multipliers: Numbers) -> Numbers:
+        """∇²H + Σ λ_k ∇²f_k, (n, n)."""
+        W = self._curvature(q, np.ascontiguousarray(multipliers))
+        return W if self._whole else W[self.used[:, None], self.used]
+
+    def moved(self, q: Numbers, dq: Numbers) -> Numbers:
+        """q ⊕ dq, dq in the velocities that count."""
+        if self._whole and self.adds:
+            return q + dq
+        full = np.zeros((*dq.shape[:-1], self.robot.nv))
+        full[..., self.used] = dq
+        return self.robot.integrate(q, full)
+
+    def apart(self, a: Numbers, b: Numbers) -> Numbers:
+        """b ⊖ a in the velocities that count; turns without limits by the shorter way."""
+        d = self.robot.difference(a, b)[..., self.used]
+        return np.where(self.turns, (d + np.pi) % (2 * np.pi) - np.pi, d)
+
+    # ------------------------------------------------------------------ coordinates
+    @cached_property
+    def adds(self) -> bool:
+        return bool(np.all(adding(self.robot)))
+
+    @cached_property
+    def places(self) -> NDArray[np.intp]:
+        """For each velocity that counts, its coordinate in q; −1 where it has none of its own."""
+        found = np.full(self.robot.nv, -1)
+        for (_, q, v), _joint in zip(self.robot._moving, self.robot.joint_names, strict=True):
+            found[v] = np.arange(q.start, q.start + (v.stop - v.start))
+        found[~adding(self.robot)] = -1
+        return found[self.used]
+
+    @cached_property
+    def bounds(self) -> tuple[Numbers, Numbers]:
+        """Lower and upper limits of the velocities' coordinates, infinite where there are none."""
+        own = self.places >= 0
+        lower = np.where(own, self.robot.lower[self.places], -np.inf)
+        upper = np.where(own, self.robot.upper[self.places], np.inf)
+        return lower, upper
+
+    @cached_property
+    def turns(self) -> NDArray[np.bool_]:
+        """Velocities of turning joints without limits, whose angles count modulo 2π."""
+        revolute = np.zeros(self.robot.nv, dtype=bool)
+        for body, _, v in self.robot._moving:
+            revolute[v] = type(body.joint).__name__ in ("Revolute", "Universal")
+        free = np.isinf(self.bounds[0]) & np.isinf(self.bounds[1])
+        return revolute[self.used] & free
+
+    def checked_q(self, q: Any, what: str = "q0") -> Numbers:
+        """Configurations as an array, batch axes first."""
+        if q is None:
+            return np.asarray(self.robot.neutral(), dtype=float)
+        a: Numbers = self.robot._sized(q, self.robot.nq, what)
+        if not np.all(np.isfinite(a)):
+            raise ArgumentError(f"{what} must be finite, not {a.tolist() if a.ndim == 1 else 'NaN'}")
+        return a
+
+
+def _finite(x: Numbers) -> Numbers:
+    return np.where(np.isfinite(x), np.abs(x), 1.0)
+
+
+@lru_cache(maxsize=32)
+def _problem(robot: Robot, task: Task, criterion: Criterion) -> Problem:
+    return Problem(robot, task, criterion)
+
+
+def problem_of(robot: Any, task: Any, criterion: Any) -> Problem:
+    """The problem of a robot, task and criterion, recorded once for the same three."""
+    if not isinstance(robot, Robot):
+        raise ArgumentError(f"robot must be a cf.Robot, not {type(robot).__name__}; "
+                            "cf.load(path or name) makes one")
+    return _problem(robot, task_of(task), criterion_of(criterion))

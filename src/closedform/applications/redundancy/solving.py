@@ -1,0 +1,148 @@
+"""`solve`: one target or many, by climbing, by Newton's method alone, or by MINPACK."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, final
+
+import numpy as np
+from scipy.optimize import root
+
+from closedform.applications.redundancy.batch import newton_batch, with_solution
+from closedform.applications.redundancy.certificate import (
+    CERTIFIED,
+    Solution,
+    Solutions,
+    Verdict,
+    certify,
+)
+from closedform.applications.redundancy.climb import Box, ascend, box_of, polish, reach
+from closedform.applications.redundancy.problem import Numbers, Problem, problem_of
+from closedform.errors import ArgumentError
+from closedform.maths.chang import chang_Z
+
+NUDGE = 0.05            # rad or m: how far a singular start is moved
+
+
+@final
+@dataclass(frozen=True)
+class Climb:
+    """Climb to a maximum; if that fails, from other starts, so many at most."""
+
+    restarts: int = 12
+
+
+@final
+@dataclass(frozen=True)
+class Newton:
+    """The stationary point that Newton's method finds from q0, whatever it is."""
+
+
+@final
+@dataclass(frozen=True)
+class Hybrid:
+    """Chang's own route: MINPACK's hybrid method on (f(q) − x, Z h) = 0, whatever it finds."""
+
+    tolerance: float = 1e-12
+
+
+Method = Climb | Newton | Hybrid
+
+
+def solve(robot: Any, task: Any, target: Any, criterion: Any, q0: Any = None, *,
+          limits: bool = True, method: Method | None = None) -> Any:
+    """The configuration that meets the target and maximises the criterion, with a certificate.
+
+        f(q) = x,   Nᵀh = 0,   NᵀWN < 0
+
+    One target gives a `Solution`, a batch of targets or starts `Solutions`. With `limits` joints
+    stay within theirs. The default method climbs; it never returns a minimum as a maximum.
+    """
+    problem = problem_of(robot, task, criterion)
+    x, q = problem.task.checked(target, robot), problem.checked_q(q0)
+    method = Climb() if method is None else method
+    if not isinstance(method, Climb | Newton | Hybrid):
+        raise ArgumentError("method must be Climb(), Newton() or Hybrid() of cf.redundancy, "
+                            f"not {method!r}")
+    box = box_of(problem, limits)
+    batch = x.shape[:x.ndim - len(problem.shape)]
+    if not batch and q.ndim == 1:
+        return one_solution(problem, x, q, box, method)
+    shape = np.broadcast_shapes(batch, q.shape[:-1])
+    if len(shape) != 1:
+        raise ArgumentError(f"a batch has one axis; targets and q0 have {shape}")
+    x = np.broadcast_to(x, (*shape, *problem.shape))
+    q = np.broadcast_to(q, (*shape, robot.nq))
+    return _many(problem, x, q, box, method)
+
+
+def _many(problem: Problem, x: Numbers, q: Numbers, box: Box, method: Method) -> Solutions:
+    """Newton's method for all, then one by one what it left."""
+    if not len(q):
+        raise ArgumentError("a batch needs at least one target")
+    found = newton_batch(problem, q, x, box)
+    rest = ~found.certified if isinstance(method, Climb) else np.ones(len(q), dtype=bool)
+    for k in np.flatnonzero(rest):
+        with_solution(found, k, one_solution(problem, x[k], q[k], box, method))
+    return found
+
+
+def one_solution(problem: Problem, x: Numbers, q: Numbers, box: Box, method: Method) -> Solution:
+    if isinstance(method, Newton):
+        free = np.zeros(problem.n, dtype=bool)
+        return certify(problem, polish(problem, q, x, free, tries=60), x)
+    if isinstance(method, Hybrid):
+        return hybrid(problem, x, q, method.tolerance)
+    best: Solution | None = None
+    for start in _starts(problem, q, x, box, method.restarts):
+        found = ascend(problem, start, x, box)
+        if found.verdict in CERTIFIED:
+            return found
+        if best is None or _rank(found) < _rank(best):
+            best = found
+    assert best is not None
+    return best
+
+
+def _rank(found: Solution) -> tuple[bool, float]:
+    """Better answers first: those that meet the task, then the smaller residual."""
+    missed = found.verdict is Verdict.UNREACHABLE
+    return missed, found.task_residual if missed else 0.0
+
+
+def _starts(problem: Problem, q: Numbers, x: Numbers, box: Box, restarts: int) -> Any:
+    """q itself, a place near it (a start may be singular), then random ones, always the same."""
+    yield q
+    rng = np.random.default_rng(0)
+    for k in range(restarts):
+        if k < 2:
+            yield problem.moved(q, NUDGE * rng.normal(size=problem.n))
+        else:
+            yield problem.robot.random(rng)
+
+
+def hybrid(problem: Problem, x: Numbers, q: Numbers, tolerance: float) -> Solution:
+    """MINPACK's hybrid method on (11), Z with the columns that suit the start.
+
+    Whatever root it finds is certified: most are not maxima from a far start.
+    """
+    here = problem.at(q, x)
+    if problem.n == problem.m:
+        def equations(dq: Numbers) -> Numbers:
+            return problem.at(problem.moved(q, dq), x).e
+    else:
+        columns = chang_Z(here.J).columns
+
+        def equations(dq: Numbers) -> Numbers:
+            there = problem.at(problem.moved(q, dq), x)
+            return np.concatenate([there.e, chang_Z(there.J, columns).Z @ there.h])
+    try:
+        found = root(equations, np.zeros(problem.n), method="hybr", tol=tolerance)
+    except (np.linalg.LinAlgError, ValueError):
+        return certify(problem, q, x)
+    return certify(problem, problem.moved(q, found.x), x)
+
+
+def nearest_reached(problem: Problem, q: Numbers, x: Numbers, box: Box) -> Numbers:
+    """A configuration that meets the target, from q."""
+    return reach(problem, q, x, box)

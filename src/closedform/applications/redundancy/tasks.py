@@ -1,0 +1,241 @@
+"""Tasks: what the arm has to do, f(q) = x, with as many equations as m says."""
+
+from __future__ import annotations
+
+import inspect
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, final
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial.transform import Rotation
+
+from closedform.arrays import Array
+from closedform.errors import ArgumentError
+from closedform.maths.redundancy import (
+    Motion,
+    frame_motion,
+    jacobian_derivative,
+    jacobian_of,
+)
+from closedform.model.robot import Robot
+from closedform.program.differentiate import hessian, jacobian
+
+Numbers = NDArray[np.float64]
+
+
+class TaskTerms(NamedTuple):
+    """A task at q, over generic arrays."""
+
+    place: Array            # where the arm is, of the shape of a target
+    J: Array                # (m, nv)
+    dJ: Array               # (m, nv, nv)
+    motion: Motion | None   # of the frame, where there is one
+    rows: tuple[int, ...]   # of the frame's six, where there is one
+
+
+class Task(ABC):
+    """f(q) = x: how a target looks, how far a place is from it, and f with its derivatives."""
+
+    @abstractmethod
+    def shape(self, robot: Robot) -> tuple[int, ...]:
+        """The shape of one target."""
+
+    @abstractmethod
+    def terms(self, robot: Robot, q: Array) -> TaskTerms:
+        """f and its first and second derivatives."""
+
+    def residual(self, place: Numbers, target: Numbers) -> Numbers:
+        """What is missing, (..., m): place − target."""
+        return place - target
+
+    def between(self, start: Numbers, end: Numbers, s: float) -> Numbers:
+        """The target at the part s of the way."""
+        return start + s * (end - start)
+
+    def checked(self, target: Any, robot: Robot) -> Numbers:
+        """Targets as an array, batch axes first."""
+        shape = self.shape(robot)
+        try:
+            x = np.asarray(target, dtype=float)
+        except (TypeError, ValueError) as error:
+            raise ArgumentError(f"target must be numbers of shape {shape}: {error}") from error
+        if x.ndim < len(shape) or x.shape[x.ndim - len(shape):] != shape:
+            raise ArgumentError(f"target of {self} must have the shape {shape}, with batch axes "
+                                f"before it, not {x.shape}")
+        if not np.all(np.isfinite(x)):
+            raise ArgumentError(f"target must be finite, not {_first_bad(x, len(shape))}")
+        return x
+
+
+def _first_bad(x: Numbers, axes: int) -> Any:
+    flat = x.reshape(-1, *x.shape[x.ndim - axes:])
+    bad = ~np.isfinite(flat).reshape(len(flat), -1).all(axis=1)
+    return flat[int(np.argmax(bad))].tolist()
+
+
+def _frame_terms(robot: Robot, q: Array, frame: str, rows: Sequence[int]) -> TaskTerms:
+    motion = frame_motion(robot, q, frame)
+    J, dJ = jacobian_of(motion)[list(rows)], jacobian_derivative(motion)[list(rows)]
+    return TaskTerms(motion.p, J, dJ, motion, tuple(rows))
+
+
+@final
+@dataclass(frozen=True)
+class PlanarPosition(Task):
+    """The frame's origin at the world's (x, y); m = 2."""
+
+    frame: str
+
+    def shape(self, robot: Robot) -> tuple[int, ...]:
+        robot.frame(self.frame)
+        return (2,)
+
+    def terms(self, robot: Robot, q: Array) -> TaskTerms:
+        terms = _frame_terms(robot, q, self.frame, (0, 1))
+        return terms._replace(place=terms.place[:2])
+
+
+@final
+@dataclass(frozen=True)
+class Position(Task):
+    """The frame's origin at the world's (x, y, z); m = 3."""
+
+    frame: str
+
+    def shape(self, robot: Robot) -> tuple[int, ...]:
+        robot.frame(self.frame)
+        return (3,)
+
+    def terms(self, robot: Robot, q: Array) -> TaskTerms:
+        return _frame_terms(robot, q, self.frame, (0, 1, 2))
+
+
+@final
+@dataclass(frozen=True)
+class Pose(Task):
+    """The frame at a 4x4 pose in the world; m = 6.
+
+    The residual is (p − p_d; log R R_dᵀ). Since log's left derivative keeps its own argument, the
+    geometric Jacobian gives the exact Newton step, and sym ∂J/∂q is log's second derivative at 0.
+    """
+
+    frame: str
+
+    def shape(self, robot: Robot) -> tuple[int, ...]:
+        robot.frame(self.frame)
+        return (4, 4)
+
+    def terms(self, robot: Robot, q: Array) -> TaskTerms:
+        terms = _frame_terms(robot, q, self.frame, range(6))
+        motion = terms.motion
+        assert motion is not None
+        rows = [[*motion.R[i], motion.p[i]] for i in range(3)]
+        place = np.array([*rows, [0.0, 0.0, 0.0, 1.0]], dtype=object)
+        return terms._replace(place=place)
+
+    def residual(self, place: Numbers, target: Numbers) -> Numbers:
+        R = place[..., :3, :3] @ np.swapaxes(target[..., :3, :3], -1, -2)
+        return np.concatenate([place[..., :3, 3] - target[..., :3, 3], rotation_vector(R)], axis=-1)
+
+    def between(self, start: Numbers, end: Numbers, s: float) -> Numbers:
+        turn = rotation_vector(end[:3, :3] @ start[:3, :3].T)
+        T = np.eye(4)
+        T[:3, :3] = Rotation.from_rotvec(s * turn).as_matrix() @ start[:3, :3]
+        T[:3, 3] = start[:3, 3] + s * (end[:3, 3] - start[:3, 3])
+        return T
+
+    def checked(self, target: Any, robot: Robot) -> Numbers:
+        x = super().checked(target, robot)
+        R = x[..., :3, :3]
+        off = np.abs(R @ np.swapaxes(R, -1, -2) - np.eye(3)).max(initial=0.0)
+        if off > 1e-6 or np.any(np.linalg.det(R) < 0):
+            raise ArgumentError("target of a Pose must have a rotation in its upper left 3x3 part; "
+                                f"R Rᵀ is {off:.2g} away from 1")
+        if np.any(x[..., 3, :] != (0.0, 0.0, 0.0, 1.0)):
+            raise ArgumentError("target of a Pose must have the last row 0 0 0 1")
+        x = x.copy()
+        U, _, V = np.linalg.svd(R)
+        x[..., :3, :3] = U @ V              # a rotation printed with few digits would never be met
+        return x
+
+
+def rotation_vector(R: Numbers) -> Numbers:
+    """log R, (..., 3): θ n with |θ| ≤ π; by the skew part, and by quaternions where that is weak."""
+    skew = 0.5 * np.stack([R[..., 2, 1] - R[..., 1, 2], R[..., 0, 2] - R[..., 2, 0],
+                           R[..., 1, 0] - R[..., 0, 1]], axis=-1)
+    s = np.sqrt(np.sum(skew * skew, axis=-1))
+    c = 0.5 * (R[..., 0, 0] + R[..., 1, 1] + R[..., 2, 2] - 1.0)
+    small = s < 1e-6
+    factor = np.where(small, 1.0 + s * s / 6.0, np.arctan2(s, c) / np.where(small, 1.0, s))
+    result = skew * factor[..., None]
+    far = c < -0.9
+    if np.any(far):
+        result = np.array(result)
+        result[far] = Rotation.from_matrix(R[far]).as_rotvec()
+    return result
+
+
+@final
+@dataclass(frozen=True)
+class FunctionTask(Task):
+    """A function of q, or of robot and q, over generic arrays, that returns m numbers."""
+
+    function: Callable[..., Any]
+
+    def value(self, robot: Robot, q: Array) -> Array:
+        found = np.asarray(call(self.function, robot, q), dtype=object)
+        if found.ndim != 1:
+            raise ArgumentError(f"the task {name_of(self.function)} must return m numbers, "
+                                f"not an array of shape {found.shape}")
+        return found
+
+    def shape(self, robot: Robot) -> tuple[int, ...]:
+        return (len(self.value(robot, robot.neutral())),)
+
+    def terms(self, robot: Robot, q: Array) -> TaskTerms:
+        require_adding(robot, f"the task {name_of(self.function)}")
+        f = self.value(robot, q)
+        dJ = np.stack([hessian(f_k, q) for f_k in f])
+        return TaskTerms(f, jacobian(f, q), dJ, None, ())
+
+
+def task_of(task: Any) -> Task:
+    """A task, or a function as one."""
+    if isinstance(task, Task):
+        return task
+    if callable(task) and not isinstance(task, type):
+        return FunctionTask(task)
+    raise ArgumentError("task must be a PlanarPosition, Position or Pose of a frame, or a function "
+                        f"of q, not {task!r}")
+
+
+def call(function: Callable[..., Any], robot: Robot, q: Array) -> Any:
+    """function(q), or function(robot, q) where it takes two arguments."""
+    needed = [p for p in inspect.signature(function).parameters.values()
+              if p.default is p.empty and p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    if len(needed) not in (1, 2):
+        raise ArgumentError(f"{name_of(function)} must take q, or robot and q; it takes "
+                            f"{len(needed)} arguments")
+    return function(q) if len(needed) == 1 else function(robot, q)
+
+
+def name_of(function: Any) -> str:
+    return getattr(function, "__name__", repr(function))
+
+
+def adding(robot: Robot) -> NDArray[np.bool_]:
+    """For each velocity, whether its coordinate simply adds up, so that q moves as v does."""
+    flags = np.zeros(robot.nv, dtype=bool)
+    for body, q, v in robot._moving:
+        if q.stop - q.start == v.stop - v.start and type(body.joint).__name__ != "Planar":
+            flags[v] = True
+    return flags
+
+
+def require_adding(robot: Robot, what: str) -> None:
+    if not np.all(adding(robot)):
+        raise ArgumentError(f"{what} needs joints whose coordinates add up; {robot.name} has free, "
+                            "spherical or planar joints")

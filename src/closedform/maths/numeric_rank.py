@@ -1,0 +1,88 @@
+"""The certified numeric rank of a sampled regressor: a number, or "undecided".
+
+Rows of Y at random states, columns normalised; the rank is where the singular values fall most. It
+is certified if they fall by at least 1e6 there (and the columns' sizes too, between those that are
+rounding errors and those that are not). A sampled rank is a lower bound of the true one, a null
+vector that leaves every torque alone an upper bound.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from closedform.arrays import Array
+from closedform.errors import ClosedformError
+from closedform.maths.declared import declared_robot
+from closedform.maths.exact_geometry import ExactGeometry, geometry_symbols
+from closedform.maths.regressor import regressor
+from closedform.model.robot import Robot
+
+GAP = 1e6
+EPS = float(np.finfo(float).eps)
+
+
+class RankDisagreement(ClosedformError, ArithmeticError):
+    """Exact and certified numeric rank differ: one of them is wrong."""
+
+
+@dataclass(frozen=True)
+class NumericRank:
+    """A rank with the factor by which the singular values fall behind it."""
+
+    rank: int
+    gap: float
+    columns: int
+
+    @property
+    def certified(self) -> bool:
+        return self.gap >= GAP
+
+    def __str__(self) -> str:
+        verdict = "certified" if self.certified else "undecided"
+        return f"rank {self.rank} of {self.columns} columns, {verdict} (gap {self.gap:.1e})"
+
+
+def numeric_rank(Y: Array) -> NumericRank:
+    """The rank of a matrix by its singular values, columns normalised, with the gap."""
+    size = np.linalg.norm(Y, axis=0)
+    columns = len(size)
+    live, column_gap = _fall(np.sort(size)[::-1], len(Y))
+    order = np.argsort(-size, kind="stable")[:live]
+    if live == 0:
+        return NumericRank(0, np.inf, columns)
+    singular = np.linalg.svd(Y[:, order] / size[order], compute_uv=False)
+    rank, gap = _fall(singular, len(Y))
+    return NumericRank(rank, min(gap, column_gap), columns)
+
+
+def _fall(values: Array, rows: int) -> tuple[int, float]:
+    """Where descending values fall most, and by what factor; rounding errors count as equal."""
+    if len(values) == 0 or values[0] == 0:
+        return 0, float(np.inf)
+    floor = values[0] * EPS * np.sqrt(rows)
+    clipped = np.append(np.maximum(values, floor), floor)
+    ratios = clipped[:-1] / clipped[1:]
+    at = int(np.argmax(ratios))
+    return at + 1, float(ratios[at])
+
+
+def sampled_regressor(robot: Robot, seed: int = 0, extra: int = 20) -> Array:
+    """Y at random states, one below the other: `extra` more rows than columns at least."""
+    rng = np.random.default_rng(seed)
+    columns = len(robot.parameter_names)
+    states = -(-(columns + extra) // max(robot.nv, 1))
+    rows = [regressor(robot, robot.random(rng), *rng.normal(size=(2, robot.nv)) * 3)
+            for _ in range(states)]
+    return np.concatenate(rows)
+
+
+def declared_rank(robot: Robot, geometry: ExactGeometry, seed: int = 0) -> NumericRank:
+    """The numeric rank for the declared geometry; symbols at random numbers."""
+    from fractions import Fraction
+    rng = np.random.default_rng(seed)
+    at = {name: Fraction(int(rng.integers(200, 900)), 1000) for name in geometry_symbols(robot)}
+    def number(x: object) -> float:
+        return float(x) if isinstance(x, int) else float(geometry.field.value(x, at))
+    return numeric_rank(sampled_regressor(declared_robot(geometry, robot, number), seed))

@@ -1,0 +1,178 @@
+"""Every quantity of the catalogue on every backend agrees with its closed form on floats."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from random_robots import random_robot, robots, seeds
+
+import closedform as cf
+from closedform.applications.kernels import At, compile
+from closedform.applications.preparation import Preparation, Request
+from closedform.lowerings import numpy_blocks, reference
+from closedform.lowerings.cache import Cache
+from closedform.lowerings.kernel import compile_program
+from closedform.maths.catalogue import CATALOGUE
+from closedform.program.check import check
+
+ARMS = ("planar2r", "ur5", "stanford", "panda")
+STATES = 19                      # a ragged number: two vectors of eight and a tail
+NOWHERE = Cache(None)
+
+
+def name_of(row):
+    return row.name
+
+
+def request_for(robot, row):
+    frame = robot.bodies[-1].name if row.framed else None
+    takes_reference = row.framed and row.name != "frame_pose"
+    return Request(row, frame, cf.LOCAL_WORLD_ALIGNED if takes_reference else None)
+
+
+def states(robot, row, count, seed=0):
+    """Random arguments, (count, ...) each, in the order of the row's inputs."""
+    rng = np.random.default_rng(seed)
+    shapes = row.input_shapes(robot)
+    values = {name: rng.normal(size=(count, *shape)) for name, shape in shapes.items()}
+    if "q" in values:
+        values["q"] = np.stack([robot.random(rng) for _ in range(count)])
+    return list(values.values())
+
+
+def definition_at(robot, request, arguments):
+    named = dict(zip(request.row.inputs, arguments, strict=True))
+    if request.frame is not None:
+        named["frame"] = request.frame
+    if request.reference is not None:
+        named["reference"] = request.reference
+    result = request.row.definition(robot, **named)
+    return tuple(result) if request.row.fields else (result,)
+
+
+def assert_backends_agree(robot, row, count=STATES):
+    request = request_for(robot, row)
+    arguments = states(robot, row, count)
+    try:
+        expected = [definition_at(robot, request, [x[k] for x in arguments]) for k in range(count)]
+    except cf.SingularMatrix:
+        assert row.name == "operational_space_inertia"    # fewer than six joints
+        return
+    expected = [np.stack(parts) for parts in zip(*expected, strict=True)]
+    program = check(Preparation(robot, (), 1e-9).program([request]))
+    kernel = compile_program(program, NOWHERE)
+    one = [x[0] for x in arguments]
+    tolerance = 1e-10
+    if row.name == "operational_space_inertia":      # an inverse is as exact as its condition lets
+        tolerance = 1e-14 * max(np.linalg.cond(x) for x in expected[0])
+    compare(reference.run(program, *one), [x[0] for x in expected], tolerance)
+    compare(results(kernel(*one)), [x[0] for x in expected], tolerance)
+    compare(results(kernel(*arguments)), expected, tolerance)
+    compare(results(numpy_blocks.run(program, *arguments)), expected, tolerance)
+    single = [x.astype(np.float32) for x in arguments]
+    exact = results(kernel(*[x.astype(np.float64) for x in single]))
+    if row.name != "operational_space_inertia":
+        compare(results(kernel(*single)), exact, 2e-3)
+    assert all(x.dtype == np.float32 for x in results(kernel(*single)))
+
+
+def results(value):
+    return list(value) if isinstance(value, tuple) else [value]
+
+
+def compare(actual, expected, tolerance):
+    assert len(actual) == len(expected)
+    for x, y in zip(actual, expected, strict=True):
+        size = np.abs(y).max(initial=1.0)
+        np.testing.assert_allclose(x, y, rtol=0, atol=tolerance * size)
+
+
+@pytest.mark.parametrize("name", ARMS)
+@pytest.mark.parametrize("row", CATALOGUE, ids=name_of)
+def test_every_backend_agrees_with_the_closed_form(row, name):
+    assert_backends_agree(cf.load(name), row)
+
+
+LARGE = {"body_jacobian_second_rates", "kinematic_hessian"}
+
+
+@pytest.mark.parametrize("row", [r for r in CATALOGUE if r.name not in LARGE], ids=name_of)
+def test_every_backend_agrees_on_the_humanoid(row):
+    if len(row.shape) > 2 or any(len(shape) > 2 for _, shape in row.fields):
+        pytest.skip("third-order tensors of a humanoid are in the slow run")
+    assert_backends_agree(cf.load("humanoid25"), row, count=3)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("row", CATALOGUE, ids=name_of)
+def test_every_backend_agrees_on_the_humanoid_in_full(row):
+    assert_backends_agree(cf.load("humanoid25"), row, count=3)
+
+
+FAST = [r for r in CATALOGUE
+        if r.name in ("inverse_dynamics", "mass_matrix", "forward_dynamics", "coriolis_matrix",
+                      "christoffel_coriolis_matrix", "frame_jacobian", "center_of_mass")]
+
+
+@pytest.mark.parametrize("row", FAST, ids=name_of)
+@settings(max_examples=8)
+@given(robot=robots(most=5), seed=seeds)
+def test_kernels_of_random_trees_agree_with_the_closed_form(row, robot, seed):
+    request = request_for(robot, row)
+    if robot.nv == 0:
+        return
+    arguments = states(robot, row, 3, seed)
+    expected = np.stack([definition_at(robot, request, [x[k] for x in arguments])[0]
+                         for k in range(3)])
+    kernel = compile_program(Preparation(robot, (), 1e-9).program([request]), NOWHERE)
+    slack = 1.0
+    if row.name == "forward_dynamics":
+        slack = max(1, 1e-3 * max(np.linalg.cond(cf.mass_matrix(robot, q)) for q in arguments[0]))
+    compare([kernel(*arguments)], [expected], 1e-11 * slack)
+
+
+def test_wrenches_are_loads_on_the_users_bodies_in_their_frames():
+    robot = random_robot(6, bodies=6)
+    arm = compile(robot, cache=NOWHERE)
+    rng = np.random.default_rng(1)
+    F = rng.normal(size=(5, len(robot.bodies), 6))
+    q = np.stack([robot.random(rng) for _ in range(5)])
+    v, a = rng.normal(size=(2, 5, robot.nv))
+    for k in range(5):
+        expected = cf.inverse_dynamics(robot, q[k], v[k], a[k], F[k])
+        np.testing.assert_allclose(arm.inverse_dynamics(q[k], v[k], a[k], wrenches=F[k]), expected,
+                                   atol=1e-10)
+        np.testing.assert_allclose(arm.inverse_dynamics(q[k], v[k], a[k], F[k]), expected,
+                                   atol=1e-10)
+    tau = arm.inverse_dynamics(q, v, a, wrenches=F)
+    np.testing.assert_allclose(arm.forward_dynamics(q, v, tau, wrenches=F), a, atol=1e-8)
+
+
+def test_fused_kernels_share_and_return_a_named_tuple():
+    robot = cf.load("ur5")
+    names = ["mass_matrix", "coriolis_matrix", "gravity_torque"]
+    both = compile(robot, names, cache=NOWHERE)
+    apart = [compile(robot, name, cache=NOWHERE).operations.total for name in names]
+    assert both.operations.total < sum(apart)
+    q, v = robot.random(1), np.arange(6.0)
+    result = both(q, v)
+    assert result._fields == tuple(names)
+    np.testing.assert_allclose(result.coriolis_matrix, cf.coriolis_matrix(robot, q, v), atol=1e-9)
+    np.testing.assert_allclose(result.gravity_torque, cf.gravity_torque(robot, q), atol=1e-9)
+    frames = compile(robot, [At("frame_pose", "ee_link"), "mass_matrix"], cache=NOWHERE)
+    np.testing.assert_allclose(frames(q).frame_pose, cf.frame_pose(robot, q, "ee_link"), atol=1e-9)
+
+
+def test_frame_quantities_take_a_frame_and_a_reference():
+    robot = cf.load("panda")
+    arm = compile(robot, cache=NOWHERE)
+    q = robot.random(2)
+    for reference_ in cf.Reference:
+        np.testing.assert_allclose(arm.frame_jacobian(q, "panda_hand", reference_),
+                                   cf.frame_jacobian(robot, q, "panda_hand", reference_), atol=1e-10)
+    np.testing.assert_allclose(arm.frame_jacobian(q, frame="panda_hand"),
+                               cf.frame_jacobian(robot, q, "panda_hand"), atol=1e-10)
+    assert arm.frame_pose.at("panda_hand").operations.total > 0
+    with pytest.raises(cf.UnknownName, match="no frame or body 'paw'"):
+        arm.frame_pose(q, "paw")
+    with pytest.raises(cf.ArgumentError, match="frame is missing"):
+        arm.frame_pose(q)
