@@ -6,9 +6,9 @@ import math
 
 import mpmath
 import numpy as np
-from random_robots import stepped
 
 from closedform.arrays import OBJECTS
+from random_robots import stepped
 
 
 def along(robot, f, q, rates, h=1e-30):

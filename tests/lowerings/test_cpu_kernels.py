@@ -117,7 +117,7 @@ def test_every_value_is_computed_before_it_is_used():
                 known.update(step.results)
 
 
-def test_a_batch_whose_scratch_is_too_large_for_the_stack_goes_state_by_state(monkeypatch, small_pieces):
+def test_a_batch_too_large_for_the_stack_goes_state_by_state(monkeypatch, small_pieces):
     monkeypatch.setattr(cpu_code, "BATCH_STACK", 0)
     program = random_program(5, operations=300)
     native = NativeCode(program, host())

@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
-from random_robots import random_robot, random_state
-from trajectories import along
 
 import closedform as cf
 from closedform.maths import block_form, kinematics
 from closedform.maths.jets import inverse_dynamics_jet
 from closedform.maths.time_derivatives import time_derivatives
+from random_robots import random_robot, random_state
+from trajectories import along
 
 SEEDS = range(6)
 

@@ -6,17 +6,18 @@ import mpmath
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from random_robots import KINDS, random_robot, random_state, robots, seeds
-from trajectories import along, exact_start, exactly, rates_at, state_at
 
 import closedform as cf
 from closedform.errors import ArgumentError
+from closedform.lowerings import reference
 from closedform.maths import recursive
 from closedform.maths.canonical import canonical
 from closedform.maths.jacobian_jets import jacobian_jet
 from closedform.maths.jets import inverse_dynamics_jet
 from closedform.maths.regrouping import regrouped
 from closedform.program.record import record
+from random_robots import KINDS, random_robot, random_state, robots, seeds
+from trajectories import along, exact_start, exactly, rates_at, state_at
 
 REFERENCES = (cf.LOCAL, cf.WORLD, cf.LOCAL_WORLD_ALIGNED)
 SEEDS = range(4)
@@ -164,6 +165,25 @@ def test_order_two_of_the_kuka_costs_about_four_inverse_dynamics():
     assert operations(robot, 2) <= 4.0 * once
 
 
+@pytest.mark.parametrize("kinds", [KINDS[:5], ("free", *KINDS[5:])], ids=str)
+def test_recorded_programs_compute_the_same(kinds):
+    robot = random_robot(4, kinds, bodies=5)
+    q, *rates = random_state(robot, 4, 4)
+    rates = np.array(rates)
+    shapes = {"q": q.shape, "rates": rates.shape}
+    for f in (lambda q, r: inverse_dynamics_jet(robot, q, r),
+              lambda q, r: jacobian_jet(robot, q, r, "tool"),
+              lambda q, r: jacobian_jet(robot, q, r, "tool", cf.LOCAL)):
+        (found,) = reference.run(record(f, shapes, "jet"), q, rates)
+        assert_close(found, f(q, rates))
+
+
+def test_a_robot_that_cannot_move_has_empty_jets():
+    robot = cf.Robot("rock", [cf.Body("b", None, cf.Fixed(), inertia=cf.Inertia(1.0))])
+    assert inverse_dynamics_jet(robot, [], np.zeros((4, 0))).shape == (3, 0)
+    assert jacobian_jet(robot, [], np.zeros((2, 0)), "b").shape == (3, 6, 0)
+
+
 @pytest.mark.parametrize("rows, message", [(0, "rates"), (1, "two rows")])
 def test_too_few_rates_are_refused(rows, message):
     robot = cf.load("planar2r")
@@ -180,15 +200,15 @@ def test_arrays_of_the_wrong_shape_are_refused(rates, wrenches):
 
 
 # ---------------------------------------------------------------------- Jacobians
-@pytest.mark.parametrize("reference", REFERENCES, ids=lambda r: r.name)
+@pytest.mark.parametrize("seen", REFERENCES, ids=lambda r: r.name)
 @pytest.mark.parametrize("seed", SEEDS)
-def test_each_jacobian_is_the_time_derivative_of_the_one_before(seed, reference):
+def test_each_jacobian_is_the_time_derivative_of_the_one_before(seed, seen):
     robot, q, rates = motion(seed, 4)
-    J = jacobian_jet(robot, q, rates, "tool", reference)
+    J = jacobian_jet(robot, q, rates, "tool", seen)
     assert J.shape == (5, 6, robot.nv)
-    assert_close(J[0], cf.frame_jacobian(robot, q, "tool", reference))
-    assert_close(J[1], cf.frame_jacobian_rate(robot, q, rates[0], "tool", reference))
-    d = along(robot, lambda q, r: jacobian_jet(robot, q, r, "tool", reference), q, rates)
+    assert_close(J[0], cf.frame_jacobian(robot, q, "tool", seen))
+    assert_close(J[1], cf.frame_jacobian_rate(robot, q, rates[0], "tool", seen))
+    d = along(robot, lambda q, r: jacobian_jet(robot, q, r, "tool", seen), q, rates)
     assert_close(J[1:-1], d[:3])
 
 
@@ -202,8 +222,8 @@ def test_the_jacobians_of_bodies_agree_with_the_recursion_of_garofalo():
 def test_a_frame_of_the_world_has_no_jacobian_at_any_order():
     robot = cf.Robot("r", [cf.Body("b", None, cf.Revolute((0, 0, 1)))],
                      frames=[cf.Frame("here", None, np.eye(4))])
-    for reference in REFERENCES:
-        assert not jacobian_jet(robot, [0.3], [[1.0], [2.0]], "here", reference).any()
+    for seen in REFERENCES:
+        assert not jacobian_jet(robot, [0.3], [[1.0], [2.0]], "here", seen).any()
 
 
 def test_an_unknown_reference_is_refused():

@@ -4,16 +4,17 @@ import mpmath
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from random_robots import KINDS, random_robot, random_state, robots, seeds
-from trajectories import along, exact_start, exactly, rates_at, state_at
 
 import closedform as cf
+from closedform.lowerings import reference
 from closedform.maths import one_frame, recursive
 from closedform.maths.time_derivatives import (
     time_derivatives,
     time_derivatives_in_one_frame,
 )
 from closedform.program.record import record
+from random_robots import KINDS, random_robot, random_state, robots, seeds
+from trajectories import along, exact_start, exactly, rates_at, state_at
 
 
 def assert_same(found, expected, digits=12):
@@ -105,8 +106,23 @@ def test_they_make_up_the_derivatives_of_the_torque(seed):
     np.testing.assert_allclose(tau[1:], [first, second], atol=1e-12 * np.abs(second).max(initial=1))
 
 
+def test_a_recorded_program_computes_the_same():
+    robot = random_robot(4, bodies=5)
+    state = random_state(robot, 4, 3)
+    shapes = {name: x.shape for name, x in zip("qvaj", state, strict=True)}
+    program = record(lambda *x: time_derivatives_in_one_frame(robot, *x), shapes, "d")
+    assert_same(reference.run(program, *state), time_derivatives(robot, *state))
+
+
+def test_a_robot_that_cannot_move_has_empty_derivatives():
+    robot = cf.Robot("rock", [cf.Body("b", None, cf.Fixed(), inertia=cf.Inertia(1.0))])
+    for function in (time_derivatives, time_derivatives_in_one_frame):
+        sizes = [x.shape for x in function(robot, *np.zeros((4, 0)))]
+        assert sizes == [(0, 0)] * 4 + [(0,)] * 2
+
+
 def test_the_recursion_is_recorded_in_half_the_operations_of_the_closed_form():
-    robot, shapes = cf.load("iiwa14"), {name: (7,) for name in "qvaj"}
+    robot, shapes = cf.load("iiwa14"), dict.fromkeys("qvaj", (7,))
     closed, fast = (record(lambda *x, f=f: f(robot, *x), shapes, "d").operations.total
                     for f in (time_derivatives, time_derivatives_in_one_frame))
     assert fast < 0.65 * closed

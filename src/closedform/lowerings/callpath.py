@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from closedform.lowerings.interface import Interface
-from closedform.lowerings.llvm_ir import BYTES, Function, Kind, Module
+from closedform.lowerings.llvm_ir import APART, BYTES, Function, Kind, Module
 from closedform.lowerings.python_objects import DATA, NDIM, READABLE, SHAPE, WRITEABLE, Objects
 from closedform.lowerings.threads import ENOUGH_WORK
 from closedform.program.program import Slot, size
@@ -117,7 +117,7 @@ def _many_states(module: Module, interface: Interface, kind: Kind) -> None:
     f.label("slow")
     result = o.call("PyObject_Vectorcall", f"ptr {f.imported('slow')}", "ptr %args", "i64 %nargsf",
                     "ptr %kwnames")
-    f.finish("internal " + SIGNATURE.format("many"), "#1", result=f"ptr {result}")
+    f.finish("internal " + SIGNATURE.format("many"), APART, result=f"ptr {result}")
 
 
 def _shared_or_many(o: Objects, x: str, slot: Slot, n: str) -> tuple[Array, str]:

@@ -18,7 +18,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from closedform.lowerings.body import Body
-from closedform.lowerings.llvm_ir import BYTES, Emitter, Function, Lanes, Module
+from closedform.lowerings.llvm_ir import (
+    APART,
+    BYTES,
+    LANES,
+    LANES_APART,
+    Emitter,
+    Function,
+    Lanes,
+    Module,
+)
 from closedform.lowerings.schedule import Step, pieces, steps, waiting_places
 from closedform.lowerings.sincos import add_repair
 from closedform.program.program import Program
@@ -128,7 +137,7 @@ def scalar_module(program: Program, lanes: Lanes) -> Module:
     slots, count = waiting_places(parts)
     arguments = ", ".join(f"ptr noalias %{a}" for a in _arrays(program))
     main = Function(module)
-    scratch = main.allocate(count * lanes.bytes) if count else "null"
+    scratch = main.allocate(count * lanes.bytes, lanes.bytes) if count else "null"
     if len(parts) == 1:
         e = Emitter(main, lanes)
         Body(program, e, Rows(e), scratch, slots).run(parts[0])
@@ -138,7 +147,7 @@ def scalar_module(program: Program, lanes: Lanes) -> Module:
             piece = Function(module)
             e = Emitter(piece, lanes)
             Body(program, e, Rows(e), "%scratch", slots).run(part)
-            piece.finish(f"internal void @piece{k}({arguments}, ptr noalias %scratch)", "#1")
+            piece.finish(f"internal void @piece{k}({arguments}, ptr noalias %scratch)", APART)
             main.line(f"call void @piece{k}({given}, ptr {scratch})")
     main.finish(f"dso_local void @kernel({arguments})")
     _add_repair_if_needed(module, program, lanes)
@@ -162,7 +171,7 @@ def batch_module(program: Program, lanes: Lanes) -> Module:
         _loop_of_blocks(program, main, lanes, parts, slots, count)
         _add_repair_if_needed(module, program, lanes)
     arguments = ", ".join(f"ptr noalias %{a}.base, i64 %{a}.stride" for a in _arrays(program))
-    main.finish(f"dso_local void @batch(i64 %n, {arguments})")
+    main.finish(f"dso_local void @batch(i64 %n, {arguments})", LANES)
     return module
 
 
@@ -192,7 +201,7 @@ def _single_states(program: Program, f: Function, entered_from: str) -> None:
 def _loop_of_blocks(program: Program, f: Function, lanes: Lanes, parts: Sequence[Sequence[Step]],
                     slots: dict[int, int], count: int) -> None:
     """All n states, `width` at a time, the last block moved back so that it ends at n."""
-    scratch = f.allocate(count * lanes.bytes) if count else "null"
+    scratch = f.allocate(count * lanes.bytes, lanes.bytes) if count else "null"
     f.line(f"%last = sub i64 %n, {lanes.width}")
     f.line("%enough = icmp sge i64 %last, 0")
     f.line("br i1 %enough, label %loop, label %few")
@@ -228,5 +237,5 @@ def _call_pieces(program: Program, f: Function, lanes: Lanes, parts: Sequence[Se
         piece = Function(f.module)
         e = Emitter(piece, lanes)
         Body(program, e, Columns(e), "%scratch", slots).run(part)
-        piece.finish(f"internal void @piece{k}({arguments}, ptr noalias %scratch)", "#1")
+        piece.finish(f"internal void @piece{k}({arguments}, ptr noalias %scratch)", LANES_APART)
         f.line(f"call void @piece{k}({given}, ptr {scratch})")

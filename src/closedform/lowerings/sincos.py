@@ -18,7 +18,16 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from closedform.lowerings.llvm_ir import BYTES, Emitter, Function, Kind, Lanes, Module, number
+from closedform.lowerings.llvm_ir import (
+    APART,
+    BYTES,
+    Emitter,
+    Function,
+    Kind,
+    Lanes,
+    Module,
+    number,
+)
 
 BOUND = 1e5
 """The largest angle that the reduction (1) takes."""
@@ -170,13 +179,16 @@ def _repaired(
             e.store(value, array, place, BYTES[kind])
     x, s, c = arrays
     count = total // BYTES[kind]
-    function.line(f"call void @repair(ptr {x}, ptr {s}, ptr {c}, i64 {count})")
+    function.line(f"call preserve_mostcc void @repair(ptr {x}, ptr {s}, ptr {c}, i64 {count})")
     return [(e.load(s, place, BYTES[kind]), e.load(c, place, BYTES[kind]))
             for e, place in zip(emitters, places, strict=True)]
 
 
 def add_repair(module: Module, kind: Kind) -> None:
-    """void repair(x, s, c, n): s = sin x and c = cos x by the C library where |x| > `BOUND`."""
+    """void repair(x, s, c, n): s = sin x and c = cos x by the C library where |x| > `BOUND`.
+
+    It preserves registers, so that its callers need not save theirs for a call that hardly comes.
+    """
     f = Function(module)
     one, align = Emitter(f, Lanes(kind, 1, fma=False)), BYTES[kind]
     f.line("br label %head")
@@ -198,6 +210,6 @@ def add_repair(module: Module, kind: Kind) -> None:
     f.line("%more = icmp slt i64 %next, %n")
     f.line("br i1 %more, label %head, label %done")
     f.label("done")
-    f.finish("internal void @repair(ptr %x, ptr %s, ptr %c, i64 %n)", "#1")
+    f.finish("internal preserve_mostcc void @repair(ptr %x, ptr %s, ptr %c, i64 %n)", APART)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import wraps
 from typing import Any, ParamSpec, TypeVar
 
@@ -20,10 +20,12 @@ SIZES: dict[str, tuple[str | int, ...]] = {
     "q": ("nq",), "v": ("nv",), "a": ("nv",), "j": ("nv",), "tau": ("nv",),
     "v_r": ("nv",), "a_r": ("nv",), "rates": ("rates", "nv"), "wrenches": ("bodies", 6),
 }
-"""Sizes by name: an array of that name has this shape, everywhere.
+"""Sizes by name: an array of that name has this shape, everywhere; but see `size_of`."""
 
-Beside `rates`, `wrenches` have a row for every order: ("orders", "bodies", 6).
-"""
+
+def size_of(name: str, names: Collection[str]) -> tuple[str | int, ...]:
+    """The size of an argument among others: beside `rates`, `wrenches` have a row per order."""
+    return ("orders", *SIZES[name]) if name == "wrenches" and "rates" in names else SIZES[name]
 
 
 def expected_shape(robot: Robot, size: tuple[str | int, ...], order: int = 2) -> tuple[int, ...]:
@@ -33,6 +35,7 @@ def expected_shape(robot: Robot, size: tuple[str | int, ...], order: int = 2) ->
     "configurations" (J, J̇, …).
     """
     known = {"nq": robot.nq, "nv": robot.nv, "bodies": len(robot.bodies),
+             "parameters": len(robot.parameters),
              "orders": order + 1, "rates": order + 2, "configurations": order + 3}
     return tuple(known[s] if isinstance(s, str) else s for s in size)
 
@@ -55,11 +58,9 @@ def checked(function: Callable[P, R]) -> Callable[P, R]:
         for name, value in bound.arguments.items():
             optional = signature.parameters[name].default is None
             if name in SIZES and not (value is None and optional):
-                in_jet = name == "wrenches" and "rates" in bound.arguments
-                size = ("orders", *SIZES[name]) if in_jet else SIZES[name]
+                shape = expected_shape(robot, size_of(name, bound.arguments), order)
                 what = f"{function.__name__}: {name}"
-                bound.arguments[name] = _array(value, expected_shape(robot, size, order), what,
-                                               robot)
+                bound.arguments[name] = _array(value, shape, what, robot)
         return function(*bound.args, **bound.kwargs)
 
     return call

@@ -12,6 +12,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
 from typing import Any, final
 
 import numpy as np
@@ -22,6 +23,7 @@ from closedform.maths.beam_modes import LinkModes, link_modes
 from closedform.model.beam import FlexibleLink, Payload, TipLoad
 
 MAX_LINKS = 30
+NOTHING = Payload()
 
 
 @final
@@ -35,7 +37,7 @@ class FlexibleArm:
     """
 
     links: tuple[FlexibleLink, ...]
-    payload: Payload = Payload()
+    payload: Payload = NOTHING
     gravity: tuple[float, float] = (0.0, 0.0)      # m/s²
     reference: tuple[float, ...] | None = None     # rad
     name: str = "flexible arm"
@@ -69,7 +71,7 @@ class FlexibleArm:
     def deflections(self) -> tuple[slice, ...]:
         """Where the deflections of each link stand in q."""
         stops = np.cumsum([self.n, *[link.modes for link in self.links]])
-        return tuple(slice(int(a), int(b)) for a, b in zip(stops, stops[1:], strict=False))
+        return tuple(slice(int(a), int(b)) for a, b in pairwise(stops))
 
     @cached_property
     def coordinate_names(self) -> tuple[str, ...]:

@@ -29,7 +29,7 @@ from closedform.maths.exact_linear import Field, RationalFunctions, Residues, ec
 from closedform.maths.modified_dh import Declared
 from closedform.maths.numeric_rank import NumericRank, RankDisagreement, declared_rank
 from closedform.maths.regressor import regressor
-from closedform.maths.symbolic_entries import expression
+from closedform.maths.symbolic_entries import expression, readable_sum
 from closedform.model.inertia import PARAMETER_NAMES, SYMORO_ORDER
 from closedform.model.robot import Robot
 from closedform.model.tables import SYMORO_NAMES
@@ -107,11 +107,10 @@ class BaseParameters:
     def expressions(self) -> tuple[Any, ...]:
         """π_b as SymPy sums of parameters: the robot's own symbols, else symbols of their names."""
         import sympy
-        given = self.source.parameters
-        symbols = [x if isinstance(x, sympy.Symbol) else sympy.Symbol(name)
-                   for x, name in zip(given, self.source.parameter_names, strict=True)]
-        return tuple(sympy.Add(*(_coefficient(x, self.numbers) * symbols[c]
-                                 for c, x in row.items())) for row in self.rows)
+        pairs = zip(self.source.parameters, self.source.parameter_names, strict=True)
+        symbols = {c: x if isinstance(x, sympy.Symbol) else sympy.Symbol(name)
+                   for c, (x, name) in enumerate(pairs)}
+        return tuple(readable_sum(row, symbols, self.numbers) for row in self.rows)
 
     @cached_property
     def no_effect(self) -> tuple[str, ...]:
@@ -177,13 +176,6 @@ def base_parameters(robot: Robot, keep: Sequence[str] | None = None, *, field: F
 def generic_count(robot: Robot, *, seed: int = 0) -> int:
     """The number of base parameters, modulo a 61-bit prime with random values for symbols."""
     return base_parameters(robot, field=Residues(seed)).count
-
-
-def _coefficient(x: Any, numbers: Field) -> Any:
-    """A coefficient to be read: SymPy's own for symbols, integers as such, floats otherwise."""
-    import sympy
-    exact = expression(x, numbers)
-    return exact if not exact.is_Rational or exact.is_Integer else sympy.Float(float(exact))
 
 
 def _order(robot: Robot, keep: Sequence[str]) -> list[int]:

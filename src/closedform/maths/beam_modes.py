@@ -23,7 +23,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import final
+from typing import Any, final
 
 import numpy as np
 from numpy.polynomial import Legendre
@@ -154,17 +154,18 @@ def modes_below(link: FlexibleLink, load: TipLoad, beta: float) -> int:
     """How many modes have a smaller wave number: no mode is missed, however close two are.
 
     The modes of the clamped-clamped beam below β, and the negative eigenvalues of the tip's dynamic
-    stiffness (Wittrick and Williams).
+    stiffness [a b; b d] (Wittrick and Williams).
     """
     x = beta * link.length
     c, s, one = math.cos(x), math.sin(x), math.exp(-x)
     C, S = (1 + one**2) / 2, -math.expm1(-2 * x) / 2
     delta = one - c * C
     rho = float(link.density)  # type: ignore[arg-type]
-    coupling = -s * S / delta - load.moment * beta**2 / rho
-    K = np.array([[(c * S + s * C) / delta - load.mass * beta / rho, coupling],
-                  [coupling, (s * C - c * S) / delta - load.inertia * beta**3 / rho]])
-    return _clamped_below(x) + int(np.sum(np.linalg.eigvalsh(K) < 0))
+    a = (c * S + s * C) / delta - load.mass * beta / rho
+    b = -s * S / delta - load.moment * beta**2 / rho
+    d = (s * C - c * S) / delta - load.inertia * beta**3 / rho
+    determinant = a * d - b * b
+    return _clamped_below(x) + (1 if determinant < 0 else 2 if a < 0 and determinant > 0 else 0)
 
 
 def _clamped_below(x: float) -> int:
@@ -206,33 +207,36 @@ Ladder = list[Callable[[Array], Array]]
 """A function of x and its derivatives 1 to 3, each divided by its power of β."""
 
 
+def _waves(k: int, u: Array) -> tuple[Array, Array]:
+    """The k-th derivatives of sin u and cos u."""
+    s, c = np.sin(u), np.cos(u)
+    return ((s, c), (c, -s), (-s, -c), (-c, s))[k]
+
+
 def _low_basis(beta: float) -> list[Ladder]:
     """The two functions of (5)."""
-    sine = [np.sin, np.cos, lambda u: -np.sin(u), lambda u: -np.cos(u)]
-    cosine = [np.cos, *[lambda u, f=f: -f(u) for f in sine[:3]]]
-    grown = [np.sinh, np.cosh]
-    return [[lambda x, f=f, g=grown[k % 2]: f(beta * x) - g(beta * x) for k, f in enumerate(sine)],
-            [lambda x, f=f, g=grown[1 - k % 2]: f(beta * x) - g(beta * x)
-             for k, f in enumerate(cosine)]]
+    def first(k: int) -> Callable[[Array], Array]:
+        return lambda x: _waves(k, beta * x)[0] - (np.cosh if k % 2 else np.sinh)(beta * x)
+
+    def second(k: int) -> Callable[[Array], Array]:
+        return lambda x: _waves(k, beta * x)[1] - (np.sinh if k % 2 else np.cosh)(beta * x)
+
+    return [[first(k) for k in range(4)], [second(k) for k in range(4)]]
 
 
 def _high_basis(beta: float, length: float) -> list[Ladder]:
     """The two functions of (6) and (7), that of p and that of r."""
     one = math.exp(-beta * length)
 
-    def waves(k: int, u: Array) -> tuple[Array, Array]:
-        """The k-th derivatives of sin u and cos u."""
-        return np.sin(u + k * math.pi / 2), np.cos(u + k * math.pi / 2)
-
     def decaying(k: int) -> Callable[[Array], Array]:
         def function(x: Array) -> Array:
-            s, c = waves(k, beta * x)
+            s, c = _waves(k, beta * x)
             return s - c + (-1)**k * np.exp(-beta * x)
         return function
 
     def growing(k: int) -> Callable[[Array], Array]:
         def function(x: Array) -> Array:
-            s, c = waves(k, beta * x)
+            s, c = _waves(k, beta * x)
             return -one * (s + c) + np.exp(-beta * (length - x))
         return function
 
@@ -270,8 +274,7 @@ def _clamped_polynomial(length: float, k: int) -> Shape:
 
 
 def _mixture(basis: Sequence[Shape], factors: Array) -> Shape:
-    value = sum(f * b.value for f, b in zip(factors, basis, strict=True))  # type: ignore[operator]
-    assert isinstance(value, Legendre)
+    value: Any = sum(f * b.value for f, b in zip(factors, basis, strict=True))
     return Shape(value, value.deriv(), value.deriv(2))
 
 

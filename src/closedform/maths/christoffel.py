@@ -22,7 +22,7 @@ def christoffel_symbols(robot: Robot, q: Array) -> Array:
     commute; then Γ_ijk − Γ_ikj = S_i · I (S_k × S_j) for two of the same joint, and the symbols
     are those of the same connection in the frame of the quasi-velocities.
 
-    Cites: [EcheandiaWensing2021, section 3].
+    Cites: [EcheandiaWensing2021].
     """
     xp = namespace(q)
     J, J_h = jacobian_derivatives(robot, q)

@@ -41,7 +41,7 @@ def coefficients(arm: FlexibleArm) -> Coefficients:
     p and s are φ_e and φ'_e. J, M, u, x, y stand for sums that the paper writes out.
     """
     if [link.modes for link in arm.links] != [2, 2] or any(load.moment for load in arm.loads):
-        raise ModelError(f"the paper's explicit form is for 2 links with 2 modes each and (MD) = 0, "
+        raise ModelError("the paper's explicit form is for 2 links with 2 modes each, (MD) = 0, "
                          f"not for {arm!r}")
     (one, two), (first, second) = arm.links, arm.modes
     l1, l2, m1, m2 = one.length, two.length, first.mass, second.mass

@@ -131,14 +131,15 @@ def damping_matrix(arm: FlexibleArm, damping: Any = 0.0) -> Array:
     d, N = np.asarray(damping, dtype=float), arm.nq
     D = np.zeros((N, N))
     D[range(arm.n), range(arm.n)] = [link.viscous for link in arm.links]
-    added = {(): lambda: np.diag(d * np.sqrt(np.diag(_stiffness(arm)))), (N,): lambda: np.diag(d),
-             (N, N): lambda: d}.get(d.shape)
-    if added is None or not np.all(np.isfinite(d)):
+    if d.shape not in ((), (N,), (N, N)) or not np.all(np.isfinite(d)):
         raise ArgumentError(f"damping is a finite number, {N} of them or {N} x {N}, "
                             f"not {damping!r}")
-    if np.any(np.linalg.eigvalsh((added() + added().T) / 2) < -1e-12 * np.max(np.abs(d))):
+    added: Array = d
+    if d.ndim < 2:
+        added = np.diag(d * np.sqrt(np.diag(_stiffness(arm))) if d.ndim == 0 else d)
+    if np.any(np.linalg.eigvalsh((added + added.T) / 2) < -1e-12 * np.max(np.abs(d))):
         raise ArgumentError(f"damping must not be negative; it is {damping!r}")
-    return D + added()
+    return D + added
 
 
 def friction_torque(arm: FlexibleArm, v: Array) -> Array:

@@ -2,13 +2,14 @@
 
 Points of link i in the plane are
 
-    p_i(x) = r_i + w_i (x − s_i(x) + j y_i(x)),   r_{i+1} = p_i(ℓ_i),   w_{i+1} = w_i E_i e^{jθ_{i+1}}  (1)
+    p_i(x) = r_i + w_i (x − s_i(x) + j y_i(x)),                                            (1)
+    r_{i+1} = p_i(ℓ_i),   w_{i+1} = w_i E_i e^{jθ_{i+1}}.
 
 `LinearRotation`: E = 1 + j y'_e and s = 0, the paper's (1)–(3) with every product kept.
 `ExactRotation`: E = e^{j y'_e}; with foreshortening x is the arc length and the link's points come
 nearer by
 
-    s(x) = ½ ∫₀ˣ y'² dx = Σ_jk F_jk(x) δ_j δ_k,   F_jk = ½ ∫₀ˣ φ'_j φ'_k dx,                           (2)
+    s(x) = ½ ∫₀ˣ y'² dx = Σ_jk F_jk(x) δ_j δ_k,   F_jk = ½ ∫₀ˣ φ'_j φ'_k dx,               (2)
 
 without which a turning arm gets softer instead of stiffer.
 

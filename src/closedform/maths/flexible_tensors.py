@@ -110,8 +110,8 @@ def frame_velocity(arm: FlexibleArm, rows: Rows, i: int, k: int) -> tuple[Array,
     zero = np.zeros((1, arm.nq))
     a0 = np.concatenate([zero, [rows.alpha[k]], unit])                                   # (3)
     stretch = np.outer(rows.sigma[k], rows.bend[k]) + rows.twice[k]
-    a1 = np.stack([zero.T @ zero, stretch, *(
-        np.outer(rows.alpha[k], unit[j]) + np.outer(unit[j], rows.bend[k]) for j in range(m))])  # (4)
+    a1 = np.stack([zero.T @ zero, stretch, *(                                            # (4)
+        np.outer(rows.alpha[k], unit[j]) + np.outer(unit[j], rows.bend[k]) for j in range(m))])
     if k == i:
         return a0, a1
     end, size = tip_basis(arm, k), 2 + arm.links[i].modes

@@ -128,8 +128,10 @@ class Snapping:
         return a * c - b * s, b * c + a * s
 
     def ratio(self, x: float, where: str, what: str) -> Fraction:
-        """A number without a special value, such as a pitch or a gear ratio."""
+        """A pitch or a gear ratio: a fraction of small numbers within 1e-9, else within `FINE`."""
         exact = simplest_fraction(x, 1e-9 * abs(x))
+        if exact.denominator > 1000:
+            exact = simplest_fraction(x, FINE * abs(x))
         self._note(where, what, x, str(exact), abs(float(exact) - x), abs(x))
         return exact
 

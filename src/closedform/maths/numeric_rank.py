@@ -17,6 +17,7 @@ from closedform.errors import ClosedformError
 from closedform.maths.declared import declared_robot
 from closedform.maths.exact_geometry import ExactGeometry, geometry_symbols
 from closedform.maths.regressor import regressor
+from closedform.model.joints import Mimic
 from closedform.model.robot import Robot
 
 GAP = 1e6
@@ -68,11 +69,15 @@ def _fall(values: Array, rows: int) -> tuple[int, float]:
     return at + 1, float(ratios[at])
 
 
-def sampled_regressor(robot: Robot, seed: int = 0, extra: int = 20) -> Array:
-    """Y at random states, one below the other: `extra` more rows than columns at least."""
+def sampled_regressor(robot: Robot, seed: int = 0) -> Array:
+    """Y at random states, one below the other, rows enough for every part of the robot.
+
+    A body brings at least one torque and at most 16 parameters (ten, and six rotors); bodies that
+    mimic joints move bring none, so then one torque must do for all columns.
+    """
     rng = np.random.default_rng(seed)
-    columns = len(robot.parameter_names)
-    states = -(-(columns + extra) // max(robot.nv, 1))
+    mimics = any(isinstance(body.joint, Mimic) for body in robot.bodies)
+    states = len(robot.parameter_names) + 8 if mimics else 24
     rows = [regressor(robot, robot.random(rng), *rng.normal(size=(2, robot.nv)) * 3)
             for _ in range(states)]
     return np.concatenate(rows)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from closedform.arrays import Array, namespace
-from closedform.maths.recursive import momentum, moments
+from closedform.maths.recursive import moments, momentum
 from closedform.maths.recursive_regressor import body_twists
 from closedform.maths.screws import Entries, enter, force_cross, tensor
 from closedform.maths.spatial import cross

@@ -3,13 +3,12 @@
 The rules are those of `closedform.maths.screws`; the definitions are in `inverse_derivatives` and
 `forward_derivatives`.
 
-Cites: [SinghRussellWensing2022, algorithm 1], with the Coriolis operator B in twelve numbers.
+Cites: [SinghRussellWensing2022], with the Coriolis operator B in twelve numbers.
 """
 
 from __future__ import annotations
 
 from closedform.arrays import Array, namespace
-from closedform.maths import recursive
 from closedform.maths.factor import branch_solve
 from closedform.maths.forward_derivatives import ForwardDynamicsDerivatives
 from closedform.maths.inverse_derivatives import (
@@ -18,6 +17,7 @@ from closedform.maths.inverse_derivatives import (
 )
 from closedform.maths.screws import (
     Entries,
+    Screw,
     Screws,
     applied,
     applied_transposed,
@@ -83,12 +83,7 @@ def _enter_rows_and_columns(
         for y in above:                              # rows: i = x
             enter(dq, (x.i, y.i), p @ y.ddPsi + b @ y.dPsi)
             enter(dv, (x.i, y.i), p @ (y.dPsi + y.dS) + b @ y.S)
-            enter(da, (x.i, y.i), p @ y.S)
-            enter(da, (y.i, x.i), p @ y.S)           # for a mimic x.i may be y.i: both halves
-        for other, y in enumerate(own[:at + 1]):
-            enter(da, (x.i, y.i), p @ y.S)
-            if other < at:
-                enter(da, (y.i, x.i), p @ y.S)
+        _enter_mass(p, x, own[:at], above, da)
 
 
 def forward_dynamics_derivatives(
@@ -100,11 +95,37 @@ def forward_dynamics_derivatives(
     """
     xp = namespace(q, v, tau, *(() if wrenches is None else (wrenches,)))
     n = robot.nv
-    M = recursive.mass_matrix(robot, q)
-    a = branch_solve(robot, M, tau - recursive.newton_euler(robot, q, v, None, wrenches))
+    M, bias = _mass_and_bias(robot, q, v, wrenches, base)
+    a = branch_solve(robot, M, tau - bias)
     dtau_dq, dtau_dv, _ = inverse_dynamics_derivatives(robot, q, v, a, wrenches, base)
     right = xp.concatenate([-dtau_dq, -dtau_dv, xp.eye(n)], axis=1)
     solved = branch_solve(robot, M, right) if n else right
-    inverse = {(i, j): solved[max(i, j), 2 * n + min(i, j)] for i in range(n) for j in range(n)}
+    inverse: Entries = {(i, j): solved[max(i, j), 2 * n + min(i, j)]
+                        for i in range(n) for j in range(n)}
     return ForwardDynamicsDerivatives(
         solved[:, :n], solved[:, n:2 * n], tensor(inverse, (n, n), xp))
+
+
+def _mass_and_bias(
+    robot: Robot, q: Array, v: Array, wrenches: Array | None, base: int,
+) -> tuple[Array, Array]:
+    """M, (nv, nv), and C v + g − Σ J_kᵀ F_k, (nv,), in the frame in which the derivatives are."""
+    xp = namespace(q, v, *(() if wrenches is None else (wrenches,)))
+    here = screws(robot, q, v, None, wrenches, base)
+    n = robot.nv
+    M: Entries = {(i, i): robot.rotor_inertia[i] for i in range(n)}
+    bias: Entries = {}
+    for k in here.segments:
+        own, above = here.own[k], here.above(k)
+        for at, x in enumerate(own):
+            enter(bias, (x.i,), x.S @ here.f[k])
+            _enter_mass(times(here.I[k], x.S), x, own[:at], above, M)
+    return tensor(M, (n, n), xp), tensor(bias, (n,), xp)
+
+
+def _enter_mass(u: Array, x: Screw, before: list[Screw], above: list[Screw], M: Entries) -> None:
+    """M_xy = u · S_y with u = I S_x, for x itself, the screws before it in its joint, and above."""
+    enter(M, (x.i, x.i), u @ x.S)
+    for y in before + above:
+        enter(M, (x.i, y.i), u @ y.S)
+        enter(M, (y.i, x.i), u @ y.S)    # for a mimic x.i may be y.i: both halves belong there

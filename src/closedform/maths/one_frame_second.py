@@ -6,7 +6,7 @@ reads: joint j lies between the world and joint k; j ⪯ k: or they are the same
     2 B(I, X) Y   = X×* I Y − I (X × Y) + Y×* I X
     2 B(I, X)ᵀ Y  = X×* I Y − I (X × Y) − Y×* I X
 
-Cites: [SinghRussellWensing2023, section III] for the order O(n d²).
+Cites: [SinghRussellWensing2024] for an algorithm of the same order.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def inverse_dynamics_second_derivatives(
             _enter_rows(here, x, qq, qv, vv)
             _enter_columns(here, x, qq, qv, vv)
             _enter_leaf(here, x, qq, qv)
-    qa = {(i, j, k): value for (i, k, j), value in dM_dq.items()}
+    qa: Entries = {(i, j, k): value for (i, k, j), value in dM_dq.items()}
     shape = (robot.nv, robot.nv, robot.nv)
     return InverseDynamicsSecondDerivatives(*(tensor(d, shape, xp) for d in (qq, qv, vv, qa)))
 
@@ -100,7 +100,8 @@ def _enter_columns(here: Screws, x: Screw, qq: Entries, qv: Entries, vv: Entries
         y ⪯ i:   ∂_y ∂_x τ_i       = S_i · r_y          ∂²τ_i/∂q_y∂v_x = S_i · ρ_y
         i ≺ y:   ∂_y ∂_x τ_i       = S_i · (r_y + S_y×* A_x)               S_i · (ρ_y + S_y×* W_x)
 
-        r_y = S_x×* (I Ψ̈_y + 2 B Ψ̇_y) + I (Ψ̈_y × S_x + 2 Ψ̇_y × Ψ̇_x) + 2 B (Ψ̇_y × S_x) + 2 B(I, Ψ̇_y) Ψ̇_x
+        r_y = S_x×* (I Ψ̈_y + 2 B Ψ̇_y) + I (Ψ̈_y × S_x + 2 Ψ̇_y × Ψ̇_x)
+              + 2 B (Ψ̇_y × S_x) + 2 B(I, Ψ̇_y) Ψ̇_x
         ρ_y = 2 I (Ψ̇_y × S_x) + 2 B(I, Ψ̇_y) S_x
 
     and by v_y, v_x: as ρ_y with S_y for Ψ̇_y, with one I (S_y × S_x) less in one joint.

@@ -52,14 +52,15 @@ def state_derivatives(robot: Robot, q: Array, v: Array, base: int = 0) -> StateD
             _enter_coriolis_by_leaf(here, x, O[k], dC_dq, dC_dv)
             _enter_gravity(here, x, dg_dq)
     n = robot.nv
-    return StateDerivatives(*(tensor(d, (n, n, n), xp) for d in (dM_dq, dC_dq, dC_dv)),
-                            tensor(dg_dq, (n, n), xp))
+    cube = (n, n, n)
+    return StateDerivatives(tensor(dM_dq, cube, xp), tensor(dC_dq, cube, xp),
+                            tensor(dC_dv, cube, xp), tensor(dg_dq, (n, n), xp))
 
 
 def enter_mass_derivatives(here: Screws, k: int, dM_dq: Entries) -> None:
     """∂M_ij/∂q_y where joint k is the deepest of the three.
 
-        j ≺ y ⪯ i:    S_j · S_y×* (I_i S_i)             i, j ≺ y:    S_i · (S_y×* I_y − I_y S_y×) S_j
+        j ≺ y ⪯ i:   S_j · S_y×* (I_i S_i)          i, j ≺ y:   S_i · (S_y×* I_y − I_y S_y×) S_j
     """
     I, own, above = here.I[k], here.own[k], here.above(k)
     for x in own:

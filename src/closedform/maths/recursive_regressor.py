@@ -44,7 +44,7 @@ def body_twists(robot: Robot, way: list[Step], v: Array, xp: Any) -> list[Array]
 def jacobian_columns(
     robot: Robot, way: list[Step], V: list[Array] | None, xp: Any,
 ) -> list[list[Column]]:
-    """The columns of J_k that are not zero, of the world and of every segment; V None: dJ is zero."""
+    """The columns of J_k that are not zero, of all segments and the world; V None: dJ is zero."""
     found: list[list[Column]] = [[]]
     for k, (segment, step) in enumerate(zip(robot.segments, way, strict=True), start=1):
         columns = [Column(i, carried_down(step, J), dJ if V is None else carried_down(step, dJ))

@@ -135,7 +135,9 @@ def parameter_derivatives(robot: Robot, q: Array, v: Array) -> ParameterDerivati
         M[j].append(rotors * xp.eye(n)[:, j, None])
         C[j].append(xp.zeros(rotors.shape))
     g.append(xp.zeros(rotors.shape))
-    size = len(robot.parameters)
-    return ParameterDerivatives(
-        *(xp.stack([xp.concatenate(x[j], axis=1) for j in range(n)], axis=1) if n
-          else xp.zeros((0, 0, size)) for x in (M, C)), xp.concatenate(g, axis=1))
+    if not n:
+        empty = xp.zeros((0, 0, len(robot.parameters)))
+        return ParameterDerivatives(empty, empty, xp.concatenate(g, axis=1))
+    dM_dpi, dC_dpi = (xp.stack([xp.concatenate(blocks, axis=1) for blocks in x], axis=1)
+                      for x in (M, C))
+    return ParameterDerivatives(dM_dpi, dC_dpi, xp.concatenate(g, axis=1))

@@ -18,7 +18,7 @@ Moving along a screw S_k carries all behind its joint, S_k included, like a rigi
 for m and j behind or in the joint of k, and with the part of I, B, f that lies behind it. For
 j in the same joint Jacobi's identity makes them true.
 
-Cites: [SinghRussellWensing2022, section III], in this package's order of twists.
+Cites: [SinghRussellWensing2022], in this package's order of twists.
 """
 
 from __future__ import annotations
@@ -130,7 +130,9 @@ def carried(I: Moments, X: Array) -> Moments:
         2 * (x * yz - y * xz + u[2] * h[2])))
 
 
-def composite(parts: list[Part], parent: list[int], plus: Callable[[Part, Part], Part]) -> list[Part]:
+def composite(
+    parts: list[Part], parent: list[int], plus: Callable[[Part, Part], Part],
+) -> list[Part]:
     """Sums over subtrees; `parts` and `parent` start with the world, which stays as it is."""
     found = list(parts)
     for k in range(len(found) - 1, 0, -1):

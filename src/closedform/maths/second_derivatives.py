@@ -10,12 +10,7 @@ from typing import NamedTuple
 from closedform.arrays import Array, namespace
 from closedform.maths.arguments import checked
 from closedform.maths.closed_form import with_inertia
-from closedform.maths.kinematics import (
-    jacobian_rates,
-    motion_subspace,
-    relative_poses,
-    world_poses,
-)
+from closedform.maths.kinematics import motion_subspace, relative_poses, world_poses
 from closedform.maths.spatial import crf, crm, motion_transform
 from closedform.maths.state_derivatives import jacobian_derivatives, jacobian_rate_derivatives
 from closedform.model.robot import Robot
@@ -87,7 +82,8 @@ def inverse_dynamics_second_derivatives(
 ) -> InverseDynamicsSecondDerivatives:
     """∂²τ/∂q∂q, ∂²τ/∂q∂v, ∂²τ/∂v∂v and ∂²τ/∂q∂a, (nv, nv, nv) each; the last is ∂M/∂q.
 
-        τ = Σ_k J_kᵀ W_k,   W_k = Λ_k A_k + V_k×* Λ_k V_k,   V_k = J_k v,   A_k = J_k a + dJ_k v + γ_k
+        τ = Σ_k J_kᵀ W_k          W_k = Λ_k A_k + V_k×* Λ_k V_k
+        V_k = J_k v               A_k = J_k a + dJ_k v + γ_k
 
     differentiated twice by the product rule, with ∂_h γ_k = −J_k^h × γ_k and ∂dJ_k/∂v_h = ∂_h J_k.
     ∂τ/∂a∂v and ∂τ/∂a∂a are zero. The order of two derivatives by q is first j, then k.
@@ -96,7 +92,8 @@ def inverse_dynamics_second_derivatives(
     n, numbers = robot.nv, range(robot.nv)
     J, J_h = jacobian_derivatives(robot, q)
     dJ, dJ_h = jacobian_rate_derivatives(robot, q, v)
-    J_hl, dJ_hl = jacobian_second_derivatives(robot, q), jacobian_rate_second_derivatives(robot, q, v)
+    J_hl = jacobian_second_derivatives(robot, q)
+    dJ_hl = jacobian_rate_second_derivatives(robot, q, v)
     T = world_poses(robot, q)
     total = [[[xp.zeros(n) for _ in numbers] for _ in numbers] for _ in range(4)]
     for k, _, L in with_inertia(robot):

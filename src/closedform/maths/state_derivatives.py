@@ -9,7 +9,7 @@ Cites: [Garofalo2013, eqs. (18)-(20), (24), (30)-(33)].
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from closedform.arrays import Array, namespace
 from closedform.maths.arguments import checked
@@ -107,15 +107,14 @@ def state_derivatives(robot: Robot, q: Array, v: Array) -> StateDerivatives:
             C_v[h] = C_v[h] + J[k].T @ (_psi(L, column) @ J[k]) + half                 # (24c)
             weight = L @ gamma[k]
             g_h[h] = g_h[h] + D.T @ weight - J[k].T @ (L @ (crm(column) @ gamma[k]))   # (24d)
-    return StateDerivatives(*(_stacked(x, n, xp) for x in (M_h, C_h, C_v)),
-                            xp.stack(g_h, axis=1) if n else xp.zeros((0, 0)))
+    if not n:
+        cube = xp.zeros((0, 0, 0))
+        return StateDerivatives(cube, cube, cube, xp.zeros((0, 0)))
+    return StateDerivatives(xp.stack(M_h, axis=2), xp.stack(C_h, axis=2), xp.stack(C_v, axis=2),
+                            xp.stack(g_h, axis=1))
 
 
 def _psi(L: Array, V: Array) -> Array:
     """Ψ(V) = Λ V× − (V×)ᵀ Λ, (6, 6): skew, linear in V."""
     ad = crm(V)
     return L @ ad - ad.T @ L
-
-
-def _stacked(parts: list[Array], n: int, xp: Any) -> Array:
-    return xp.stack(parts, axis=2) if n else xp.zeros((0, 0, 0))

@@ -9,7 +9,7 @@ and on the way back every function of t is written as A(cos a) + sin a B(cos a),
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from typing import Any
 
@@ -101,6 +101,27 @@ def expression(x: Any, field: Field) -> Any:
         if t.name.startswith("tan(") and t.name.endswith("/2)"):
             result = _with_sine_and_cosine(result, t, sympy.Symbol(t.name[4:-3]))
     return result
+
+
+def readable_sum(row: Mapping[int, Any], symbols: Mapping[int, Any], field: Field) -> Any:
+    """Σ coefficient · symbol, written with terms of equal factors together.
+
+    As in (D3² + R3²)(m3 + m4) + D4² m4: the monomials of the coefficients are sorted by the
+    parameters that they multiply.
+    """
+    import sympy
+    by_monomial: dict[Any, dict[int, Any]] = {}
+    for column, x in row.items():
+        coefficient = expression(x, field)
+        for term in sympy.Add.make_args(sympy.expand(coefficient)):
+            number, monomial = term.as_coeff_Mul()
+            number = number if number.is_Integer else sympy.Float(float(number))
+            by_monomial.setdefault(monomial, {})[column] = number
+    by_parameters: dict[Any, list[Any]] = {}
+    for monomial, part in by_monomial.items():
+        by_parameters.setdefault(tuple(sorted(part.items())), []).append(monomial)
+    return sympy.Add(*(sympy.Add(*monomials) * sympy.Add(*(n * symbols[c] for c, n in part))
+                       for part, monomials in by_parameters.items()))
 
 
 def _with_sine_and_cosine(f: Any, t: Any, angle: Any) -> Any:

@@ -15,13 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from closedform.applications.redundancy.certificate import (
-    FLAT,
     MET,
     SINGULAR,
     STATIONARY,
     Solution,
     Solutions,
     Verdict,
+    uncertainty,
 )
 from closedform.applications.redundancy.climb import Box
 from closedform.applications.redundancy.problem import Local, Numbers, Problem
@@ -112,7 +112,7 @@ def _certified(problem: Problem, q: Numbers, targets: Numbers, settled: NDArray[
     residual = np.sqrt(np.sum(here.e * here.e, axis=-1))
     sigma = np.linalg.svd(here.J, compute_uv=False)
     size = 1 + np.sqrt(np.sum(here.h * here.h, axis=-1))
-    flat = FLAT * np.abs(here.W).max(axis=(-2, -1), initial=0.0)
+    flat = uncertainty(sigma[:, 0], sigma[:, -1], np.abs(here.W).max(axis=(-2, -1), initial=0.0))
     inside = np.ones(len(q), dtype=bool)
     for k, place in enumerate(problem.places):
         if place >= 0:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,6 @@ from closedform.applications.redundancy.problem import Local, Numbers, Problem
 MET = 1e-9              # a task residual (m, rad) that counts as met
 STATIONARY = 1e-7       # ‖Nᵀh‖ over 1 + ‖h‖ that counts as zero
 SINGULAR = 1e-7         # σ_min(J) over σ_max that counts as zero
-FLAT = 1e-7             # an eigenvalue of NᵀWN over ‖W‖ that counts as zero
 
 
 class Verdict(StrEnum):
@@ -172,8 +171,8 @@ def _verdict(residual: float, optimality: float, found: Reduced, here: Local,
         return Verdict.SINGULAR
     if optimality > STATIONARY * (1 + np.linalg.norm(here.h)):
         return Verdict.NOT_STATIONARY
-    flat = FLAT * float(np.abs(found.W).max(initial=0.0))
-    if np.any(np.abs(eigenvalues) <= flat) and len(eigenvalues):
+    flat = uncertainty(found.sigma[0], found.sigma[-1], np.abs(found.W).max(initial=0.0))
+    if np.any(np.abs(eigenvalues) <= flat):
         return Verdict.SINGULAR
     if np.all(eigenvalues < 0):
         if len(found.free) == len(here.h):
@@ -181,6 +180,14 @@ def _verdict(residual: float, optimality: float, found: Reduced, here: Local,
         at_limit = z.min() >= -STATIONARY * (1 + np.linalg.norm(here.h))
         return Verdict.LIMIT_ACTIVE if at_limit else Verdict.NOT_STATIONARY
     return Verdict.MINIMUM if np.all(eigenvalues > 0) else Verdict.SADDLE
+
+
+def uncertainty(sigma_max: Any, sigma_min: Any, size: Any) -> Any:
+    """How far rounding may move an eigenvalue of NᵀWN: ε ‖W‖ cond(J)², and a margin of ten.
+
+    An eigenvalue that is smaller has no sign.
+    """
+    return 10 * np.finfo(float).eps * size * (sigma_max / sigma_min) ** 2
 
 
 def branch_sign(J: Numbers, R: Numbers) -> int:

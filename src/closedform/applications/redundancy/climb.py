@@ -67,7 +67,7 @@ class State:
     blocked: Flags
 
 
-def reach(problem: Problem, q: Numbers, target: Numbers, box: Box, tries: int = 80) -> Numbers:
+def reach(problem: Problem, q: Numbers, target: Numbers, box: Box, tries: int = 250) -> Numbers:
     """A configuration that meets the target, or the best that was found from q."""
     q = box.clipped(problem, q)
     here, damping = problem.at(q, target), 1e-3

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, final
 
@@ -10,24 +11,28 @@ from scipy.optimize import root
 
 from closedform.applications.redundancy.batch import newton_batch, with_solution
 from closedform.applications.redundancy.certificate import (
-    CERTIFIED,
     Solution,
     Solutions,
     Verdict,
     certify,
 )
-from closedform.applications.redundancy.climb import Box, ascend, box_of, polish, reach
+from closedform.applications.redundancy.climb import Box, ascend, box_of, polish
 from closedform.applications.redundancy.problem import Numbers, Problem, problem_of
 from closedform.errors import ArgumentError
 from closedform.maths.chang import chang_Z
 
 NUDGE = 0.05            # rad or m: how far a singular start is moved
+FAR = 0.1               # m or rad
 
 
 @final
 @dataclass(frozen=True)
 class Climb:
-    """Climb to a maximum; if that fails, from other starts, so many at most."""
+    """Climb to a maximum; if that fails, from other starts, so many at most.
+
+    From a start far from the target (a residual above `FAR`) there is no branch to keep: if the
+    climb ends at a joint's limit, the other starts are tried too and the best value wins.
+    """
 
     restarts: int = 12
 
@@ -93,30 +98,31 @@ def one_solution(problem: Problem, x: Numbers, q: Numbers, box: Box, method: Met
         return certify(problem, polish(problem, q, x, free, tries=60), x)
     if isinstance(method, Hybrid):
         return hybrid(problem, x, q, method.tolerance)
+    far = np.linalg.norm(problem.at(q, x).e) > FAR
     best: Solution | None = None
-    for start in _starts(problem, q, x, box, method.restarts):
+    for start in _starts(problem, q, box, method.restarts):
         found = ascend(problem, start, x, box)
-        if found.verdict in CERTIFIED:
-            return found
         if best is None or _rank(found) < _rank(best):
             best = found
+        if best.verdict is Verdict.MAXIMUM or (best.certified and not far):
+            break
     assert best is not None
     return best
 
 
-def _rank(found: Solution) -> tuple[bool, float]:
-    """Better answers first: those that meet the task, then the smaller residual."""
+def _rank(found: Solution) -> tuple[bool, bool, float]:
+    """Better answers first: certified, by value; then such as meet the task; then by residual."""
     missed = found.verdict is Verdict.UNREACHABLE
-    return missed, found.task_residual if missed else 0.0
+    return not found.certified, missed, found.task_residual if missed else -found.value
 
 
-def _starts(problem: Problem, q: Numbers, x: Numbers, box: Box, restarts: int) -> Any:
-    """q itself, a place near it (a start may be singular), then random ones, always the same."""
+def _starts(problem: Problem, q: Numbers, box: Box, restarts: int) -> Iterator[Numbers]:
+    """q itself, places near it (a start may be singular), then random ones, always the same."""
     yield q
     rng = np.random.default_rng(0)
     for k in range(restarts):
         if k < 2:
-            yield problem.moved(q, NUDGE * rng.normal(size=problem.n))
+            yield box.clipped(problem, problem.moved(q, NUDGE * rng.normal(size=problem.n)))
         else:
             yield problem.robot.random(rng)
 
@@ -142,7 +148,3 @@ def hybrid(problem: Problem, x: Numbers, q: Numbers, tolerance: float) -> Soluti
         return certify(problem, q, x)
     return certify(problem, problem.moved(q, found.x), x)
 
-
-def nearest_reached(problem: Problem, q: Numbers, x: Numbers, box: Box) -> Numbers:
-    """A configuration that meets the target, from q."""
-    return reach(problem, q, x, box)

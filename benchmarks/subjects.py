@@ -1,0 +1,117 @@
+"""The robots that are timed, their states, and the quantities that are asked for."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, distribution
+from pathlib import Path
+
+import numpy as np
+
+import closedform as cf
+from closedform.arrays import Array
+from closedform.maths.catalogue import CATALOGUE
+from closedform.model.robot import Robot
+
+STATES = 64
+"""States that native loops go through: all of them stay in the first-level cache."""
+
+ARM, HUMANOID, TREE = "arm", "humanoid", "tree"
+
+
+@dataclass(frozen=True, eq=False)
+class Subject:
+    """A robot and random states of it."""
+
+    name: str
+    kind: str
+    robot: Robot
+
+    def states(self, n: int = STATES) -> dict[str, Array]:
+        """n rows of every argument that a quantity may take; more rows begin with the fewer."""
+        rng, nv = np.random.default_rng(0), self.robot.nv
+        distinct = np.stack([self.robot.random(rng) for _ in range(min(n, 1024))])
+        shapes = {"v": (nv,), "a": (nv,), "tau": (nv,), "rates": (4, nv)}
+        return {"q": np.resize(distinct, (n, self.robot.nq)),
+                **{name: np.random.default_rng(seed).normal(size=(n, *shape))
+                   for seed, (name, shape) in enumerate(shapes.items(), start=1)}}
+
+
+@dataclass(frozen=True)
+class Task:
+    """Something to compute: quantities in one fused kernel.
+
+    `third` is what stands beside q and v among the arguments; `batches` are sizes for arms and for
+    humanoids.
+    """
+
+    name: str
+    quantities: tuple[str, ...]
+    third: str = "a"
+    batches: tuple[tuple[int, ...], tuple[int, ...]] = ((2048,), (64,))
+    kinds: tuple[str, ...] = (ARM, HUMANOID)
+
+    def batches_of(self, kind: str) -> tuple[int, ...]:
+        return self.batches[kind != ARM]
+
+    @property
+    def exists(self) -> bool:
+        return set(self.quantities) <= {row.name for row in CATALOGUE}
+
+
+ID, MASS, FD = "inverse dynamics", "mass matrix", "forward dynamics"
+MATRICES, MATRICES_6B = "M, Christoffel C, g", "M, (6b) C, g"
+DERIVATIVES, JET = "∂τ/∂q, ∂τ/∂v, M, τ", "τ, τ̇, τ̈"
+
+TASKS = (
+    Task(ID, ("inverse_dynamics",), batches=((100_000,), (100_000, 512))),
+    Task(MASS, ("mass_matrix",)),
+    Task(FD, ("forward_dynamics",), third="tau"),
+    Task(MATRICES, ("mass_matrix", "christoffel_coriolis_matrix", "gravity_torque"),
+         kinds=(ARM, HUMANOID, TREE)),
+    Task(MATRICES_6B, ("mass_matrix", "coriolis_matrix", "gravity_torque"),
+         kinds=(ARM, HUMANOID, TREE)),
+    Task(DERIVATIVES, ("inverse_dynamics_derivatives", "inverse_dynamics")),
+    Task(JET, ("inverse_dynamics_jet",), kinds=(ARM,)),
+)
+
+
+def subjects(quick: bool) -> list[Subject]:
+    """Arms, the first humanoid that loads, and the tree that is like TORO."""
+    found = [_first("ur5", ARM, "ur5_robot", "ur5"), _first("panda", ARM, "panda"),
+             Subject("iiwa14", ARM, cf.load("iiwa14")),
+             _first("talos", HUMANOID, "talos_reduced", "g1_29dof_rev_1_0", "humanoid25")]
+    return found if quick else [*found, Subject("humanoid25", TREE, cf.load("humanoid25"))]
+
+
+def urdf(robot: Robot) -> str:
+    """The robot as URDF, which has no place for gravity."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", cf.ModelWarning)
+        return robot.to_urdf()
+
+
+def _first(name: str, kind: str, *sources: str) -> Subject:
+    """The first of some robots that there is: a URDF of example-robot-data or a built-in."""
+    files = _urdf_files()
+    for source in sources:
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", cf.ModelWarning)
+                robot = cf.load(files.get(source, source),
+                                floating=kind == HUMANOID and source in files)
+        except cf.ClosedformError:
+            continue
+        robot = robot.reduced({joint: 0 for joint in robot.joint_names if "finger" in joint})
+        return Subject(name if source == sources[0] else source, kind, robot)
+    raise cf.ArgumentError(f"none of {', '.join(sources)} could be loaded")
+
+
+def _urdf_files() -> dict[str, Path]:
+    try:
+        package = distribution("example-robot-data")
+    except PackageNotFoundError:
+        return {}
+    files = (Path(str(package.locate_file(f))) for f in package.files or () if f.suffix == ".urdf")
+    return {path.stem: path.resolve() for path in files}

@@ -1,0 +1,221 @@
+"""Self-motions: the configurations of one target as curves, and all stationary points on them.
+
+For n − m = 1 the configurations that meet a target form curves with tangent N. Along a curve s,
+dH/ds = Nᵀh, so that every change of its sign is a stationary point; between joint limits a curve is
+an arc, else it closes.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from closedform.applications.redundancy.certificate import (
+    MET,
+    Solution,
+    Verdict,
+    certify,
+)
+from closedform.applications.redundancy.climb import (
+    Box,
+    ascend,
+    box_of,
+    correct,
+    polish,
+    reach,
+)
+from closedform.applications.redundancy.problem import Numbers, Problem, problem_of
+from closedform.errors import ArgumentError
+
+PACE = 0.06             # rad or m along a curve, at most
+LEAST = 1e-5
+POINTS = 20_000
+SAME = 1e-5             # rad or m: closer configurations are the same
+
+
+class SelfMotion(NamedTuple):
+    """A curve of configurations that all meet one target."""
+
+    q: Numbers              # (points, nq)
+    s: Numbers              # (points,) length along the curve
+    slope: Numbers          # (points,) dH/ds
+    closed: bool            # returns to its first point; else it ends at limits or singularities
+
+
+def tangent(problem: Problem, q: Numbers, target: Numbers) -> tuple[Numbers, float]:
+    """N, oriented by det [J; Nᵀ] > 0, and the slope Nᵀh."""
+    here = problem.at(q, target)
+    N = np.linalg.svd(here.J)[2][-1]
+    N = N * np.sign(np.linalg.det(np.vstack([here.J, N])))
+    return N, float(N @ here.h)
+
+
+def follow(problem: Problem, q: Numbers, target: Numbers, box: Box, way: int) -> SelfMotion:
+    """The curve through q, in the direction way · N, until it closes, or meets a limit."""
+    none = np.zeros(problem.n, dtype=bool)
+    N, slope = tangent(problem, q, target)
+    direction = way * N
+    points, lengths, slopes = [q], [0.0], [way * slope]
+    pace, here, away = PACE, q, False
+    while len(points) < POINTS:
+        trial = correct(problem, problem.moved(here, pace * direction), target, none, box)
+        if trial is None or not _near(problem, here, trial, pace):
+            pace *= 0.5
+            if pace < LEAST:
+                break
+            continue
+        N, slope = tangent(problem, trial, target)
+        turn = way * N if float(way * N @ direction) > 0 else -way * N
+        if turn @ direction < 0.9:
+            pace *= 0.5
+            if pace < LEAST:
+                break
+            continue
+        gone = float(np.linalg.norm(problem.apart(here, trial)))
+        slope = slope * float(np.sign(turn @ N))
+        points.append(trial)
+        lengths.append(lengths[-1] + gone)
+        slopes.append(slope)
+        here, direction, pace = trial, turn, min(PACE, 1.5 * pace)
+        back = problem.apart(here, q)
+        distance = float(np.linalg.norm(back))
+        away = away or distance > 3 * PACE
+        if away and distance <= 1.2 * PACE and _passes(back, direction, points, problem, q):
+            return SelfMotion(*map(np.array, (points, lengths, slopes)), closed=True)
+    return SelfMotion(*map(np.array, (points, lengths, slopes)), closed=False)
+
+
+def _near(problem: Problem, a: Numbers, b: Numbers, pace: float) -> bool:
+    return bool(np.linalg.norm(problem.apart(a, b)) < 1.5 * pace)
+
+
+def _passes(back: Numbers, direction: Numbers, points: list[Numbers], problem: Problem,
+            q: Numbers) -> bool:
+    """Whether the start lies just ahead, on this very curve: across it nothing is left over."""
+    along = float(back @ direction)
+    across = np.linalg.norm(back - along * direction)
+    return along >= 0 and bool(across < 0.3 * abs(along) + 1e-6)
+
+
+def self_motion(robot: Any, task: Any, target: Any, criterion: Any, q: Any, *,
+                limits: bool = True) -> SelfMotion:
+    """The self-motion curve through q, both ways to its ends where it does not close."""
+    problem = problem_of(robot, task, criterion)
+    if problem.n - problem.m != 1:
+        raise ArgumentError(f"a self-motion is a curve where n − m = 1; here n = {problem.n} and "
+                            f"m = {problem.m}")
+    x, start = problem.task.checked(target, robot), problem.checked_q(q, "q")
+    box = box_of(problem, limits)
+    met = reach(problem, start, x, box)
+    if np.linalg.norm(problem.at(met, x).e) > MET:
+        raise ArgumentError("q is on no self-motion of the target: the target was not reached")
+    return whole_curve(problem, met, x, box)
+
+
+def whole_curve(problem: Problem, q: Numbers, target: Numbers, box: Box) -> SelfMotion:
+    forth = follow(problem, q, target, box, 1)
+    if forth.closed:
+        return forth
+    back = follow(problem, q, target, box, -1)
+    return SelfMotion(np.concatenate([back.q[:0:-1], forth.q]),
+                      np.concatenate([-back.s[:0:-1], forth.s]),
+                      np.concatenate([-back.slope[:0:-1], forth.slope]), closed=False)
+
+
+def stationary_points(problem: Problem, curve: SelfMotion, target: Numbers,
+                      box: Box) -> list[Solution]:
+    """Every change of the slope's sign, refined by Newton's method; ends at limits as well."""
+    none = np.zeros(problem.n, dtype=bool)
+    q, slope = curve.q, curve.slope
+    pairs = [(k, k + 1) for k in range(len(q) - 1)] + ([(len(q) - 1, 0)] if curve.closed else [])
+    found = []
+    for i, j in pairs:
+        if slope[i] == 0.0 or slope[i] * slope[j] < 0:
+            part = slope[i] / (slope[i] - slope[j]) if slope[i] else 0.0
+            start = problem.moved(q[i], part * problem.apart(q[i], q[j]))
+            found.append(certify(problem, polish(problem, start, target, none), target))
+    if not curve.closed:
+        found += [end for end in (_limit_end(problem, q[k], target, box) for k in (0, -1))
+                  if end is not None]
+    return [one for one in found if one.verdict not in (Verdict.UNREACHABLE,
+                                                        Verdict.NOT_STATIONARY)]
+
+
+def _limit_end(problem: Problem, q: Numbers, target: Numbers, box: Box) -> Solution | None:
+    """The maximum at a limit where an arc ends, if it is one."""
+    below, above = box.room(problem, q)
+    blocked = np.minimum(below, above) < 1e-3
+    if not np.any(blocked):
+        return None
+    found = ascend(problem, q, target, box)
+    near = np.linalg.norm(problem.apart(q, found.q)) < 0.1
+    return found if found.verdict is Verdict.LIMIT_ACTIVE and near else None
+
+
+def branches(robot: Any, task: Any, target: Any, criterion: Any, *, starts: int = 100,
+             limits: bool = True) -> list[Solution]:
+    """All stationary points of a target that are found, best value first.
+
+    For n − m = 1 every self-motion curve that one of the random starts falls on is followed to its
+    end, and all stationary points on it are listed: on these curves none is missed. For other n − m
+    they are what Newton's method finds from the starts.
+    """
+    problem = problem_of(robot, task, criterion)
+    x, box = problem.task.checked(target, robot), box_of(problem, limits)
+    if x.shape != problem.shape:
+        raise ArgumentError(f"branches takes one target of shape {problem.shape}, not {x.shape}")
+    rng = np.random.default_rng(0)
+    reached = []
+    for _ in range(starts):
+        q = reach(problem, robot.random(rng), x, box, tries=60)
+        if np.linalg.norm(problem.at(q, x).e) < MET:
+            reached.append(q)
+    if problem.n - problem.m == 1:
+        found = [p for curve in curves_through(problem, reached, x, box)
+                 for p in stationary_points(problem, curve, x, box)]
+    else:
+        free = np.zeros(problem.n, dtype=bool)
+        found = [certify(problem, polish(problem, q, x, free, tries=60), x) for q in reached]
+        found += [ascend(problem, q, x, box) for q in reached]
+    return sorted(distinct(problem, [f for f in found if f.verdict not in _NO_POINTS]),
+                  key=lambda one: -one.value)
+
+
+_NO_POINTS = (Verdict.UNREACHABLE, Verdict.NOT_STATIONARY)
+
+
+def curves_through(problem: Problem, starts: list[Numbers], target: Numbers,
+                   box: Box) -> list[SelfMotion]:
+    """The different curves that go through these configurations."""
+    curves: list[SelfMotion] = []
+    for q in starts:
+        if not any(_on(problem, curve, q) for curve in curves):
+            curves.append(whole_curve(problem, q, target, box))
+    return curves
+
+
+def _on(problem: Problem, curve: SelfMotion, q: Numbers) -> bool:
+    """Whether q lies on the curve: nearer to the polygon than it can bend between two points."""
+    d = problem.apart(curve.q, q[None])
+    nearest = int(np.argmin(np.sum(d * d, axis=-1)))
+    if np.linalg.norm(d[nearest]) > PACE:
+        return False
+    a, b = max(nearest - 1, 0), min(nearest + 1, len(curve.q) - 1)
+    chord = problem.apart(curve.q[a], curve.q[b])
+    length = np.linalg.norm(chord)
+    if length == 0.0:
+        return True
+    off = d[nearest] - (d[nearest] @ chord) / length**2 * chord
+    return bool(np.linalg.norm(off) < 0.3 * PACE)
+
+
+def distinct(problem: Problem, found: list[Solution]) -> list[Solution]:
+    """Without repetitions."""
+    kept: list[Solution] = []
+    for one in found:
+        others: NDArray[np.float64] = np.array([k.q for k in kept])
+        if not kept or np.min(np.linalg.norm(problem.apart(others, one.q[None]), axis=-1)) > SAME:
+            kept.append(one)
+    return kept

@@ -1,0 +1,103 @@
+"""∂τ/∂q, ∂τ/∂v, ∂τ/∂a on random trees of all joint kinds, and what they cost when recorded."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+import closedform as cf
+from closedform.maths import closed_form, inverse_derivatives, one_frame_derivatives
+from closedform.maths.canonical import canonical
+from closedform.maths.regrouping import regrouped
+from closedform.program.record import record
+from random_robots import KINDS, complex_step, random_robot, random_state, robots, seeds
+from tree_checks import assert_close, assert_zeros_by_structure, branched, joints_on_one_way
+
+
+def loads(robot, seed):
+    return np.random.default_rng(seed).normal(size=(len(robot.bodies), 6))
+
+
+@settings(max_examples=30)
+@given(robots(), seeds)
+def test_they_are_the_derivatives_along_every_direction(robot, seed):
+    q, v, a, w = random_state(robot, seed, 3)
+    F = loads(robot, seed)
+    d = inverse_derivatives.inverse_dynamics_derivatives(robot, q, v, a, F)
+    scale = np.abs(d.dtau_dq).max(initial=1)
+    dq = complex_step(robot, lambda q: closed_form.inverse_dynamics(robot, q, v, a, F), q, w)
+    assert_close(d.dtau_dq @ w, dq, scale)
+    dv = np.imag(closed_form.inverse_dynamics(robot, q, v + 1e-30j * w, a, F)) / 1e-30
+    assert_close(d.dtau_dv @ w, dv, np.abs(d.dtau_dv).max(initial=1))
+    np.testing.assert_array_equal(d.dtau_da, closed_form.mass_matrix(robot, q))
+
+
+@settings(max_examples=30)
+@given(robots(), seeds)
+def test_the_algorithm_equals_the_closed_form_in_every_frame_of_expression(robot, seed):
+    q, v, a = random_state(robot, seed)
+    F = loads(robot, seed)
+    expected = inverse_derivatives.inverse_dynamics_and_derivatives(robot, q, v, a, F)
+    for base in (0, len(robot.segments) // 2, len(robot.segments)):
+        found = one_frame_derivatives.inverse_dynamics_and_derivatives(robot, q, v, a, F, base)
+        for x, y in zip(found, expected, strict=True):
+            assert_close(x, y)
+        alone = one_frame_derivatives.inverse_dynamics_derivatives(robot, q, v, a, F, base)
+        for x, y in zip(alone, found[1:], strict=True):
+            np.testing.assert_array_equal(x, y)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_algorithm_equals_the_closed_form_on_chains_of_one_kind(kind):
+    kinds = (kind, "revolute") if kind in ("fixed", "mimic") else (kind,)
+    robot = random_robot(3, kinds, bodies=4, spread=1)
+    q, v, a = random_state(robot)
+    found = one_frame_derivatives.inverse_dynamics_derivatives(robot, q, v, a)
+    expected = inverse_derivatives.inverse_dynamics_derivatives(robot, q, v, a)
+    for x, y in zip(found, expected, strict=True):
+        assert_close(x, y)
+
+
+def test_dtau_da_is_symmetric_to_the_last_bit():
+    robot = random_robot(8, KINDS, bodies=7)
+    M = one_frame_derivatives.inverse_dynamics_derivatives(robot, *random_state(robot)).dtau_da
+    np.testing.assert_array_equal(M, M.T)
+
+
+def test_entries_of_joints_on_different_branches_are_exact_zeros_of_the_program():
+    robot = branched()
+    program = record(
+        lambda q, v, a: one_frame_derivatives.inverse_dynamics_derivatives(robot, q, v, a, base=1),
+        {"q": (robot.nq,), "v": (robot.nv,), "a": (robot.nv,)}, "derivatives")
+    assert_zeros_by_structure(program, np.flatnonzero(~joints_on_one_way(robot).ravel()))
+
+
+@pytest.mark.parametrize(("name", "most"), [("iiwa14", 3340), ("panda", 3440), ("ur5", 1080)])
+def test_the_recorded_derivatives_by_q_and_v_take_few_operations(name, most):
+    """Multiplications and additions in base parameters, before simplification.
+
+    The numbers are what is counted, so that a change that costs operations is seen.
+    """
+    robot = regrouped(canonical(cf.load(name)).robot)
+    shapes = {"q": (robot.nq,), "v": (robot.nv,), "a": (robot.nv,)}
+
+    def operations(base):
+        def by_state(q, v, a):
+            d = one_frame_derivatives.inverse_dynamics_derivatives(robot, q, v, a, base=base)
+            return {"dtau_dq": d.dtau_dq, "dtau_dv": d.dtau_dv}
+        return record(by_state, shapes, "derivatives").operations.total
+
+    assert min(operations(base) for base in (1, 2, 3)) <= most
+
+
+def test_pinocchio_agrees():
+    pin = pytest.importorskip("pinocchio")
+    robot = cf.load("panda").with_gravity((0, 0, -9.81))
+    model = pin.buildModelFromXML(robot.to_urdf())
+    data = model.createData()
+    q, v, a = random_state(robot)
+    assert list(model.names)[1:] == list(robot.joint_names)
+    dq, dv, M = pin.computeRNEADerivatives(model, data, q, v, a)
+    found = one_frame_derivatives.inverse_dynamics_derivatives(robot, q, v, a)
+    assert_close(found.dtau_dq, dq, 10.0)
+    assert_close(found.dtau_dv, dv, 10.0)
+    assert_close(found.dtau_da, np.triu(M) + np.triu(M, 1).T, 10.0)
