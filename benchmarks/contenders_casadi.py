@@ -103,8 +103,7 @@ def _loop(code: ctypes.CDLL, function: Any, arrays: list[Array]) -> Callable[[in
     w = np.zeros(function.sz_w() + 8)
 
     def run(repeats: int) -> None:
-        loop(code.f, len(arrays), rows, widths, ctypes.c_long(len(arrays[0])),
-             ctypes.c_long(repeats), ctypes.c_void_p(iw.ctypes.data),
-             ctypes.c_void_p(w.ctypes.data))
+        loop(code.f, rows, widths, ctypes.c_long(len(arrays[0])), ctypes.c_long(repeats),
+             ctypes.c_void_p(iw.ctypes.data), ctypes.c_void_p(w.ctypes.data))
 
     return run

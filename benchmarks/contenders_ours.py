@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import ctypes
+import timeit
 from collections.abc import Mapping, Sequence
-from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,9 @@ from subjects import STATES, Subject, Task
 from closedform.applications.kernels import compile
 from closedform.arrays import Array
 from closedform.lowerings.kernel import Kernel
+
+LARGE = 10_000
+"""States from which on the call from Python is no longer seen."""
 
 NATIVE, PYTHON, PYTHON_OUT = "ours, native", "ours, Python", "ours, Python, out="
 
@@ -46,9 +49,7 @@ class Ours:
         return self.outputs
 
     def jobs(self) -> list[Job]:
-        batches = [self.batch(n, dtype) for n in self.task.batches_of(self.subject.kind)
-                   for dtype in (np.float64, np.float32)]
-        return [self.native(), *self.calls(), *batches]
+        return [self.native(), *self.calls(), *self.batches()]
 
     def native(self) -> Job:
         arrays = [*self._inputs(self.states), *self.outputs.values()]
@@ -56,46 +57,59 @@ class Ours:
 
     def calls(self) -> list[Job]:
         """One state from Python, allocating the result and not."""
+        inputs = [slot.name for slot in self.kernel.interface.inputs]
+        outputs = [f"out_{name}" for name in self.outputs]
+        out = outputs[0] if len(outputs) == 1 else f"({', '.join(outputs)})"
+        names = {"kernel": self.kernel,
+                 **{name: self.states[name][0].copy() for name in inputs},
+                 **{f"out_{name}": x[0].copy() for name, x in self.outputs.items()}}
+        arguments = ", ".join(inputs)
+
+        def job(label: str, statement: str) -> Job:
+            call = timeit.Timer(statement, globals=names)
+            return Job(label, lambda repeats: call.timeit(100 * repeats), 100)
+
+        return [job(PYTHON, f"kernel({arguments})"),
+                job(PYTHON_OUT, f"kernel({arguments}, out={out})")]
+
+    def batches(self) -> list[Job]:
+        """Batches on one thread: large ones called from Python, small ones in a C loop."""
+        jobs = []
+        for n in self.task.batches_of(self.subject.kind):
+            inputs = self._inputs(self.subject.states(n))
+            jobs.append(self._batch_call(n, inputs, np.float32))
+            if n >= LARGE:
+                jobs.append(self._batch_call(n, inputs, np.float64))
+            else:
+                arrays = [*inputs, *self._empty(n).values()]
+                address = self.kernel.batch_native.address
+                jobs.append(native_loop(batch_label(n), self.kernel, arrays, "loop_batch", address))
+        return jobs
+
+    def _batch_call(self, states: int, inputs: Sequence[Array], dtype: Any) -> Job:
         kernel: Any = self.kernel
-        inputs = [x[0].copy() for x in self._inputs(self.states)]
-        results = tuple(x[0].copy() for x in self.outputs.values())
-        out = results[0] if len(results) == 1 else results
-
-        def allocating(repeats: int) -> None:
-            for _ in repeat(None, 100 * repeats):
-                kernel(*inputs)
-
-        def given(repeats: int) -> None:
-            for _ in repeat(None, 100 * repeats):
-                kernel(*inputs, out=out)
-
-        return [Job(PYTHON, allocating, 100), Job(PYTHON_OUT, given, 100)]
-
-    def batch(self, states: int, dtype: Any) -> Job:
-        """A batch on one thread, with `out=`."""
-        kernel: Any = self.kernel
-        inputs = [x.astype(dtype) for x in self._inputs(self.subject.states(states))]
+        given = [x.astype(dtype) for x in inputs]
         results = tuple(self._empty(states, dtype).values())
         out = results[0] if len(results) == 1 else results
 
         def run(repeats: int) -> None:
-            for _ in repeat(None, repeats):
-                kernel(*inputs, out=out, threads=1)
+            for _ in range(repeats):
+                kernel(*given, out=out, threads=1)
 
-        kind = "f32" if dtype is np.float32 else "f64"
-        return Job(batch_label(states, kind), run, states)
+        return Job(batch_label(states, "f32" if dtype is np.float32 else "f64"), run, states)
 
 
-def native_loop(label: str, kernel: Kernel, arrays: Sequence[Array]) -> Job:
+def native_loop(label: str, kernel: Kernel, arrays: Sequence[Array], loop: str = "loop_native",
+                address: int | None = None) -> Job:
     """A kernel's native function over the rows of arrays, in C."""
-    loop = library(HERE / "loops.c").loop_native
-    count, states = len(arrays), len(arrays[0])
+    code, count, states = library(HERE / "loops.c"), len(arrays), len(arrays[0])
     rows = (ctypes.c_void_p * count)(*(x.ctypes.data for x in arrays))
     widths = (ctypes.c_long * count)(*(x[0].size for x in arrays))
-    native, kept = kernel.native, list(arrays)
+    kept = kernel, list(arrays)
+    start = ctypes.c_void_p(kernel.native.address if address is None else address)
 
     def run(repeats: int) -> None:
-        loop(ctypes.c_void_p(native.address), len(kept), rows, widths, ctypes.c_long(states),
-             ctypes.c_long(repeats))
+        getattr(code, loop)(start, len(kept[1]), rows, widths, ctypes.c_long(states),
+                            ctypes.c_long(repeats))
 
     return Job(label, run, states)

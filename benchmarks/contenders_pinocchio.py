@@ -6,8 +6,7 @@ The robot comes to it as URDF, so that both sides have the same model.
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Sequence
-from itertools import repeat
+import timeit
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +33,16 @@ WAYS = {
     FD: ("aba local", "aba world", "cholesky"),
     MATRICES: ("matrices local", "matrices world"), DERIVATIVES: ("derivatives",),
 }
+
+CALLS = {
+    ID: "pin.rnea(model, data, q, v, x)",
+    MASS: "pin.crba(model, data, q)",
+    FD: "pin.aba(model, data, q, v, x)",
+    MATRICES: "pin.crba(model, data, q), pin.computeCoriolisMatrix(model, data, q, v), "
+              "pin.computeGeneralizedGravity(model, data, q)",
+    DERIVATIVES: "*pin.computeRNEADerivatives(model, data, q, v, x), data.tau",
+}
+"""What a user writes in Python."""
 
 
 class Pinocchio:
@@ -85,30 +94,17 @@ class Pinocchio:
 
     def _call(self, task: Task) -> Job | None:
         """The call from Python, for one state."""
-        pin, model, data = self.pin, self.model, self.data
-        q, v, x = self.q[0].copy(), self.v[0].copy(), self.third[task.third][0].copy()
-        calls: dict[str, Callable[[], Sequence[Array]]] = {
-            ID: lambda: (pin.rnea(model, data, q, v, x),),
-            MASS: lambda: (pin.crba(model, data, q),),
-            FD: lambda: (pin.aba(model, data, q, v, x),),
-            MATRICES: lambda: (pin.crba(model, data, q), pin.computeCoriolisMatrix(
-                model, data, q, v), pin.computeGeneralizedGravity(model, data, q)),
-            DERIVATIVES: lambda: (*pin.computeRNEADerivatives(model, data, q, v, x), data.tau),
-        }
-        if task.name not in calls:
+        if task.name not in CALLS:
             return None
-        call = calls[task.name]
+        names: dict[str, Any] = {
+            "pin": self.pin, "model": self.model, "data": self.data, "q": self.q[0].copy(),
+            "v": self.v[0].copy(), "x": self.third[task.third][0].copy()}
+        call = timeit.Timer(f"({CALLS[task.name]})", globals=names)
 
-        def run(repeats: int) -> None:
-            if task.name == ID:             # no second Python function around the one call
-                rnea = pin.rnea
-                for _ in repeat(None, 20 * repeats):
-                    rnea(model, data, q, v, x)
-            else:
-                for _ in repeat(None, 20 * repeats):
-                    call()
+        def results() -> list[Array]:
+            return [np.array(part)[None] for part in eval(f"({CALLS[task.name]},)", names)]
 
-        return Job(PYTHON, run, 20, lambda: [np.array(part)[None] for part in call()])
+        return Job(PYTHON, lambda repeats: call.timeit(20 * repeats), 20, results)
 
 
 class _Bench:
@@ -153,6 +149,6 @@ def _code(package: Path, version: str, build: bool) -> ctypes.CDLL:
         raise MissingError("its headers are not beside the package; the wheel `pin` has them")
     eigen = next((p for p in (include / "eigen3", Path("/usr/include/eigen3")) if p.exists()), None)
     if eigen is None:
-        raise MissingError("no Eigen headers: pip install cmeel-eigen, or apt install libeigen3-dev")
+        raise MissingError("no Eigen: pip install cmeel-eigen, or apt install libeigen3-dev")
     options = ["-std=c++17", *(f"-D{x}" for x in DEFINED), f"-I{include}", f"-I{eigen}"]
     return library(HERE / "pinocchio_loop.cpp", *options, key=version, build=build)

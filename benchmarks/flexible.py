@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from itertools import pairwise
 
 import numpy as np
 
@@ -61,7 +62,7 @@ def kernel_rk4(arm: FlexibleArm, q0: np.ndarray, steps: int, h: float) -> np.nda
     path[0, :arm.nq] = q0
     held = np.array([0.0] * arm.n + [h])
     rows = list(path)
-    for x, following in zip(rows, rows[1:], strict=False):
+    for x, following in pairwise(rows):
         step(x, held, out=following)
     return path[-1, :arm.nq]
 

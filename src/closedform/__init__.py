@@ -1,6 +1,11 @@
 """closedform: closed-form robot models that are exact, readable, differentiable and fast."""
 
 from closedform.applications import conventions as conventions
+from closedform.applications.kernels import At as At
+from closedform.applications.kernels import compile as compile
+from closedform.applications.preparation import Gravity as Gravity
+from closedform.applications.preparation import Parameters as Parameters
+from closedform.applications.preparation import PayloadAt as PayloadAt
 from closedform.applications.simulate import Simulation as Simulation
 from closedform.applications.simulate import simulate as simulate
 from closedform.errors import ArgumentError as ArgumentError
@@ -29,6 +34,8 @@ from closedform.maths.energy import momentum as momentum
 from closedform.maths.energy import operational_space_inertia as operational_space_inertia
 from closedform.maths.energy import operational_space_mobility as operational_space_mobility
 from closedform.maths.energy import potential_energy as potential_energy
+from closedform.maths.jacobian_jets import jacobian_jet as jacobian_jet
+from closedform.maths.jets import inverse_dynamics_jet as inverse_dynamics_jet
 from closedform.maths.kinematics import LOCAL as LOCAL
 from closedform.maths.kinematics import LOCAL_WORLD_ALIGNED as LOCAL_WORLD_ALIGNED
 from closedform.maths.kinematics import WORLD as WORLD
@@ -43,6 +50,7 @@ from closedform.maths.kinematics import frame_jacobian_rate as frame_jacobian_ra
 from closedform.maths.kinematics import frame_pose as frame_pose
 from closedform.maths.kinematics import kinematic_hessian as kinematic_hessian
 from closedform.maths.kinematics import poses as poses
+from closedform.maths.time_derivatives import time_derivatives as time_derivatives
 from closedform.model.findings import Finding as Finding
 from closedform.model.findings import Level as Level
 from closedform.model.formats.load import load as load

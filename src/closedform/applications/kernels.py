@@ -9,6 +9,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache as remembered
 from threading import Lock
 from typing import Any, final
 
@@ -127,9 +128,10 @@ class CompiledRobot:
 
     def _plain(self, row: Quantity) -> Kernel:
         kernel = self.kernel([Request(row)])
-        if row.wrenches:
-            kernel.add_variant("wrenches", lambda: self.kernel([Request(row)], wrenches=True))
-        return kernel
+        if not row.wrenches:
+            return kernel
+        loaded = remembered(lambda: self.kernel([Request(row)], wrenches=True))
+        return kernel.with_variant("wrenches", loaded)
 
     def __dir__(self) -> list[str]:
         return [*super().__dir__(), *(row.name for row in CATALOGUE)]

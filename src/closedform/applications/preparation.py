@@ -18,7 +18,7 @@ import numpy as np
 
 from closedform.arrays import Array, numeric
 from closedform.errors import ArgumentError
-from closedform.maths.arguments import SIZES, expected_shape
+from closedform.maths.arguments import SIZES, expected_shape, size_of
 from closedform.maths.canonical import Canonical, canonical, snapped
 from closedform.maths.catalogue import Form, Quantity
 from closedform.maths.kinematics import Reference
@@ -79,11 +79,12 @@ RuntimeInput = Parameters | Gravity | PayloadAt
 class Preparation:
     """A robot made ready for recording; its canonical forms are computed when first needed."""
 
-    def __init__(self, robot: Robot, inputs: Sequence[RuntimeInput], snap: float) -> None:
+    def __init__(self, robot: Robot, inputs: Sequence[RuntimeInput], snap: float,
+                 order: int = 2) -> None:
         if not all(numeric(b.placement) and numeric(b.inertia.array) for b in robot.bodies):
             raise ArgumentError(f"{robot.name} holds symbols; kernels need numbers in their place")
         self.robot, self.notes = snapped(robot, snap)
-        self.inputs = tuple(inputs)
+        self.inputs, self.order = tuple(inputs), order
         if len({type(x) for x in self.inputs}) < len(self.inputs):
             raise ArgumentError(f"inputs may be given once each, not {self.inputs!r}")
         for x in self.inputs:
@@ -104,11 +105,12 @@ class Preparation:
     @cached_property
     def digest(self) -> str:
         """A hash of everything that programs of this robot depend on."""
-        return robot_digest(self.robot, self.inputs)
+        return f"{robot_digest(self.robot, self.inputs)} order {self.order}"
 
     def shapes(self, names: Sequence[str]) -> dict[str, tuple[int, ...]]:
         """Inputs of a program: those named, then the run-time ones."""
-        shapes = {name: expected_shape(self.robot, SIZES[name]) for name in names}
+        shapes = {name: expected_shape(self.robot, size_of(name, names), self.order)
+                  for name in names}
         own: dict[type, tuple[str, tuple[int, ...]]] = {
             Parameters: ("parameters", self.robot.parameters.shape),
             Gravity: ("gravity", (3,)), PayloadAt: ("payload", (10,))}
@@ -198,7 +200,12 @@ class Preparation:
         return robot
 
     def _canonical_wrenches(self, F: Array) -> Array:
-        """Loads on the user's bodies, moved to the canonical bodies that carry them."""
+        """Loads on the user's bodies, moved to the canonical bodies that carry them.
+
+        For a jet, those of each order.
+        """
+        if F.ndim == 3:
+            return np.stack([self._canonical_wrenches(F_k) for F_k in F])
         total = [np.zeros(6, dtype=object) for _ in self.canonical.robot.bodies]
         for (k, T), F_b in zip(self.canonical.places, F, strict=True):
             if k is not None:

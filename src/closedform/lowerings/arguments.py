@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import namedtuple
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -49,9 +49,17 @@ class SlowPath:
         fields = tuple(slot.name for slot in self.interface.outputs)
         self.result = (
             result_type(_camel_case(self.interface.name), fields) if len(fields) > 1 else None)
+        self.variant: tuple[str, Callable[[], Any]] | None = None
 
     def __call__(self, *args: Any, out: Any = None, threads: int | None = None,
                  **named: Any) -> Any:
+        if self.variant is not None:
+            name, kernel = self.variant
+            if len(args) == len(self.interface.inputs) + 1 and name not in named:
+                args, named = args[:-1], {**named, name: args[-1]}
+            if named.get(name) is not None:
+                return kernel()(*args, out=out, threads=threads, **named)
+            named.pop(name, None)
         given = self._bound(args, named)
         single = bool(given) and all(getattr(x, "dtype", None) == np.float32 for x in given)
         dtype: Any = np.dtype(np.float32 if single else np.float64)

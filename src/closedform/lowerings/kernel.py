@@ -54,6 +54,11 @@ class Kernel:
         """
         return _made(Code(f"key {key}", cache or Cache.default(), build))
 
+    def with_variant(self, name: str, kernel: Callable[[], Kernel]) -> Kernel:
+        """This kernel, which leaves calls with one more argument of that name to another one."""
+        self._path.variant = name, kernel
+        return self
+
     @property
     def interface(self) -> Interface:
         """Names, shapes and counts."""

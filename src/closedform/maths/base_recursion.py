@@ -27,9 +27,11 @@ from typing import Any
 import numpy as np
 
 from closedform.maths.energy_vectors import bracket, generator, motion, polar, transport
-from closedform.maths.exact_geometry import ExactGeometry, ExactSegment
+from closedform.maths.exact_geometry import ExactGeometry, ExactSegment, exact_geometry
 from closedform.maths.exact_linear import (
     Matrix,
+    RationalFunctions,
+    Residues,
     Span,
     Vector,
     closure,
@@ -39,6 +41,7 @@ from closedform.maths.exact_linear import (
     times,
     transposed,
     units,
+    whole,
 )
 from closedform.model.robot import Robot
 
@@ -53,11 +56,14 @@ Row = dict[int, Any]
 class Outward:
     """What the outward pass leaves at a segment: its twists, energy values, and the rows of M_j.
 
-    The rows have ten columns and one for each rotor inertia of the body's joint.
+    The rows have ten columns and one for each rotor inertia of the body's joint. CV and C are the
+    parent's part of V and S.
     """
 
     V: Span
     S: Span
+    CV: Span
+    C: Span
     M: Matrix
     transport: Matrix
 
@@ -73,11 +79,17 @@ def rotor_columns(robot: Robot) -> list[list[int]]:
     return result
 
 
-def outward(robot: Robot, geometry: ExactGeometry) -> list[Outward]:
-    """The subspaces of the world (at 0) and of every segment."""
-    zero, gravity = Span(6), geometry.gravity
+def outward(robot: Robot, geometry: ExactGeometry,
+            shadow: list[Outward] | None = None) -> list[Outward]:
+    """The subspaces of the world (at 0) and of every segment.
+
+    `shadow` is the same for numbers in place of symbols, modulo a prime. Its dimensions are lower
+    bounds; where they are the largest possible, a subspace is known without its elimination.
+    """
+    gravity = geometry.gravity
     pull = [[0, *(-x for x in gravity), 0, 0, 0, 0, 0, 0]] if any(gravity) else []
-    result = [Outward(zero, span(pull, 10), [], units(10))]
+    world = span(pull, 10)
+    result = [Outward(Span(6), world, Span(6), world, [], units(10))]
     counts = [len(columns) for columns in rotor_columns(robot)]
     done: dict[int, int] = {}
     for s in geometry.segments:
@@ -85,7 +97,8 @@ def outward(robot: Robot, geometry: ExactGeometry) -> list[Outward]:
         first = done.get(owner, 0)
         done[owner] = first + n
         rotors = _rotor_entries(robot, owner, first, n, counts[owner])
-        result.append(_segment(s, result[s.segment.parent], rotors))
+        below = shadow[len(result)] if shadow else None
+        result.append(_segment(s, result[s.segment.parent], rotors, below))
     return result
 
 
@@ -95,23 +108,52 @@ def _rotor_entries(robot: Robot, owner: int, first: int, n: int, count: int) -> 
     return [[int(c == first + i) if each else 1 for c in range(count)] for i in range(n)]
 
 
-def _segment(s: ExactSegment, parent: Outward, rotors: list[Vector]) -> Outward:
+def _segment(s: ExactSegment, parent: Outward, rotors: list[Vector],
+             shadow: Outward | None) -> Outward:
     Lambda, screws = transport(*s.pose), s.screws
     generators = [generator(S_i) for S_i in screws]
-    lambda_ = transposed(Lambda)
-    moved = parent.S.rows if parent.S.full else [times(lambda_, x) for x in parent.S.rows]
-    C = parent.S if parent.S.full else closure(moved, generators, 10)
-    twists = [motion(*s.pose, v) for v in parent.V.rows]
-    CV = parent.V if parent.V.full else closure(twists, [bracket(S_i) for S_i in screws], 6)
-    none = [0] * (len(rotors[0]) if rotors else 0)
+    if parent.S.full or (shadow and shadow.C.full):
+        C = whole(10)
+    else:
+        lambda_ = transposed(Lambda)
+        C = closure([times(lambda_, x) for x in parent.S.rows], generators, 10)
+    if parent.V.full or (shadow and shadow.CV.full):
+        CV = whole(6)
+    else:
+        twists = [motion(*s.pose, v) for v in parent.V.rows]
+        CV = closure(twists, [bracket(S_i) for S_i in screws], 6)
+    V = span([*CV.rows, *screws], 6)
+    if shadow:
+        most = _rows_of_M(screws, generators, whole(6), whole(10), rotors)
+        M = span(most, 10 + _count(rotors)).rows
+        if len(M) == len(shadow.M):
+            S = whole(10) if shadow.S.full else \
+                span([*C.rows, *(row[:10] for row in _rows_of_F(screws, CV, rotors))], 10)
+            return Outward(V, S, CV, C, M, Lambda)
+    S = span([*C.rows, *(row[:10] for row in _rows_of_F(screws, CV, rotors))], 10)
+    M = span(_rows_of_M(screws, generators, CV, C, rotors), 10 + _count(rotors)).rows
+    return Outward(V, S, CV, C, M, Lambda)
+
+
+def _rows_of_F(screws: Matrix, CV: Span, rotors: list[Vector]) -> Matrix:
+    """2B(s_i, v) and 2B(s_i, s_k), the latter with the rotor that turns by both."""
+    none = [0] * _count(rotors)
     rows = [polar(S_i, v) + none for S_i in screws for v in CV.rows]
     for i, S_i in enumerate(screws):
         rows += [polar(S_i, S_k) + (rotors[i] if k == i else none)
-                 for k, S_k in enumerate(screws) if k <= i]
-    S = span([*C.rows, *(row[:10] for row in rows)], 10)
-    rows += [times(G, c) + none for G in generators for c in C.rows]
-    V = span([*CV.rows, *screws], 6)
-    return Outward(V, S, span(rows, 10 + len(none)).rows, Lambda)
+                 for k, S_k in enumerate(screws[:i + 1])]
+    return rows
+
+
+def _rows_of_M(screws: Matrix, generators: list[Matrix], CV: Span, C: Span,
+               rotors: list[Vector]) -> Matrix:
+    """F and G_i C."""
+    none = [0] * _count(rotors)
+    return _rows_of_F(screws, CV, rotors) + [times(G, c) + none for G in generators for c in C.rows]
+
+
+def _count(rotors: list[Vector]) -> int:
+    return len(rotors[0]) if rotors else 0
 
 
 @dataclass(frozen=True)
@@ -124,7 +166,10 @@ class Regrouping:
 
 def regrouping(robot: Robot, geometry: ExactGeometry) -> Regrouping:
     """K by elimination from the leaves to the roots; K has a one at each kept parameter's column."""
-    passed, segments = outward(robot, geometry), geometry.segments
+    shadow = None
+    if isinstance(geometry.field, RationalFunctions):
+        shadow = outward(robot, exact_geometry(robot, Residues(), geometry.tolerance))
+    passed, segments = outward(robot, geometry, shadow), geometry.segments
     rotors = rotor_columns(robot)
     held: list[list[Row]] = [[{} for _ in range(10)] for _ in range(len(segments) + 1)]
     chosen: dict[int, Row] = {}

@@ -13,7 +13,18 @@ from enum import Enum
 from typing import Any
 
 from closedform.errors import UnknownName
-from closedform.maths import articulated, closed_form, energy, kinematics, one_frame, recursive
+from closedform.maths import (
+    articulated,
+    centroidal,
+    closed_form,
+    energy,
+    jacobian_jets,
+    jets,
+    kinematics,
+    one_frame,
+    recursive,
+    time_derivatives,
+)
 from closedform.maths.arguments import SIZES, expected_shape
 from closedform.model.robot import Robot
 
@@ -75,7 +86,7 @@ def _row(
 
 _k, _c, _r, _o, _e = kinematics, closed_form, recursive, one_frame, energy
 
-_CANONICAL, _BASE = Form.CANONICAL, Form.BASE
+_CANONICAL, _BASE, _NN = Form.CANONICAL, Form.BASE, ("nv", "nv")
 
 CATALOGUE: tuple[Quantity, ...] = (
     _row("poses", _k.poses, "q", "bodies 4 4"),
@@ -88,7 +99,7 @@ CATALOGUE: tuple[Quantity, ...] = (
          framed=True, form=_CANONICAL),
     _row("kinematic_hessian", _k.kinematic_hessian, "q", "6 nv nv", framed=True, form=_CANONICAL),
     _row("center_of_mass", _k.center_of_mass, "q", "3"),
-    _row("com_jacobian", _k.com_jacobian, "q", "3 nv"),
+    _row("com_jacobian", _k.com_jacobian, "q", "3 nv", centroidal.com_jacobian),
     _row("mass_matrix", _c.mass_matrix, "q", "nv nv",
          _r.mass_matrix, symmetric=True, form=_BASE),
     _row("coriolis_matrix", _c.coriolis_matrix, "q v", "nv nv",
@@ -106,14 +117,26 @@ CATALOGUE: tuple[Quantity, ...] = (
          _r.passivity_inverse_dynamics, form=_CANONICAL),
     _row("kinetic_energy", _e.kinetic_energy, "q v", "", form=_BASE),
     _row("potential_energy", _e.potential_energy, "q", ""),
-    _row("generalized_momentum", _e.generalized_momentum, "q v", "nv", form=_BASE),
-    _row("momentum", _e.momentum, "q v", "6"),
-    _row("centroidal_momentum_matrix", _e.centroidal_momentum_matrix, "q", "6 nv"),
+    _row("generalized_momentum", _e.generalized_momentum, "q v", "nv",
+         centroidal.generalized_momentum, form=_BASE),
+    _row("momentum", _e.momentum, "q v", "6", centroidal.body_sum_momentum),
+    _row("centroidal_momentum_matrix", _e.centroidal_momentum_matrix, "q", "6 nv",
+         centroidal.centroidal_momentum_matrix),
     _row("joint_friction", _e.joint_friction, "v", "nv"),
     _row("operational_space_mobility", _e.operational_space_mobility, "q", "6 6",
+         centroidal.operational_space_mobility,
          framed=True, form=_CANONICAL, symmetric=True),
     _row("operational_space_inertia", _e.operational_space_inertia, "q", "6 6",
+         centroidal.operational_space_inertia,
          framed=True, form=_CANONICAL, symmetric=True),
+    _row("time_derivatives", time_derivatives.time_derivatives, "q v a j", "",
+         time_derivatives.time_derivatives_in_one_frame, any_base=True, form=_CANONICAL,
+         fields=(("dM", _NN), ("ddM", _NN), ("dC", _NN), ("ddC", _NN),
+                 ("dg", ("nv",)), ("ddg", ("nv",)))),
+    _row("inverse_dynamics_jet", jets.inverse_dynamics_jet, "q rates", "orders nv",
+         wrenches=True, form=_BASE),
+    _row("jacobian_jet", jacobian_jets.jacobian_jet, "q rates", "configurations 6 nv",
+         framed=True, form=_CANONICAL),
 )
 
 

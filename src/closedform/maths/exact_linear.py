@@ -218,6 +218,11 @@ class Span:
         return x
 
 
+def whole(size: int) -> Span:
+    """All vectors of `size` numbers."""
+    return Span(size, units(size), list(range(size)))
+
+
 def span(vectors: Iterable[Vector], size: int) -> Span:
     """The subspace that the vectors span."""
     result = Span(size)

@@ -159,7 +159,7 @@ def simplest_fraction(x: float, tolerance: float) -> Fraction:
     X, t = Fraction(x), Fraction(tolerance)
     if X < 0:
         return -simplest_fraction(-x, tolerance)
-    return Fraction(0) if X <= t else _simplest(X - t, X + t)
+    return Fraction(0) if t >= X else _simplest(X - t, X + t)
 
 
 def _simplest(low: Fraction, high: Fraction) -> Fraction:

@@ -184,7 +184,7 @@ def velocity_matrix(
     for k in range(n, 0, -1):
         p = robot.segments[k - 1].parent
         if p:
-            Lambda[p], O[p] = _sum(Lambda[p], Lambda[k]), O[p].plus(O[k])
+            Lambda[p], O[p] = moments_sum(Lambda[p], Lambda[k]), O[p].plus(O[k])
     C: dict[tuple[int, int], Any] = {}
     for k, segment in enumerate(robot.segments, start=1):
         own = list(zip(segment.v_index, here.S[k], rate[k], strict=True))
@@ -214,7 +214,7 @@ def _above(
     return found
 
 
-def _sum(a: Moments, b: Moments) -> Moments:
+def moments_sum(a: Moments, b: Moments) -> Moments:
     x, y = a.Sigma, b.Sigma
     return Moments(a.m + b.m, a.h + b.h, (
         x[0] + y[0], x[1] + y[1], x[2] + y[2],
