@@ -102,9 +102,9 @@ def main() -> None:
     flexible.simulate_batch(arms, Q0, times=[0, 0.01])
     for threads in (1, 2):
         spent = seconds(lambda n=threads: flexible.simulate_batch(
-            arms, Q0, times=[0, 0.2], threads=n), repeats=3)
-        print(f"\n1000 arms with different payloads, 200 steps, {threads} threads: "
-              f"{1e3 * spent:.0f} ms, {spent / 2e5 * 1e9:.0f} ns for a step of one arm")
+            arms, Q0, times=[0, 2], threads=n), repeats=2)
+        print(f"\n1000 arms with different payloads, {STEPS} steps, {threads} threads: "
+              f"{spent:.2f} s, {spent / STEPS / 1000 * 1e9:.0f} ns for a step of one arm")
 
 
 if __name__ == "__main__":

@@ -43,7 +43,7 @@ Asked = str | At
 
 def compile(
     robot: Robot, quantities: Asked | Sequence[Asked] | None = None, *,
-    inputs: RuntimeInput | Sequence[RuntimeInput] = (), snap: float = 1e-9,
+    inputs: RuntimeInput | Sequence[RuntimeInput] = (), order: int = 2, snap: float = 1e-9,
     cache: Cache | None = None,
 ) -> Any:
     """A robot whose quantities are machine code; or one kernel for the quantities named.
@@ -51,13 +51,15 @@ def compile(
     Kernels are recorded and compiled when first used, and kept in `cache` (by default on disk; see
     `closedform.lowerings.cache`). Numbers within `snap` of 0 and ±1 in placements are made exact;
     `.snapped` tells which. `inputs` are arguments that come after the quantity's own:
-    `Parameters()`, `Gravity()`, `PayloadAt(frame)`.
+    `Parameters()`, `Gravity()`, `PayloadAt(frame)`. `order` is that of the jets.
     """
     if not isinstance(robot, Robot):
         raise ArgumentError(f"robot must be a cf.Robot, not {type(robot).__name__}; "
                             "cf.load(path or name) makes one")
     given = (inputs,) if isinstance(inputs, Parameters | Gravity | PayloadAt) else tuple(inputs)
-    whole = CompiledRobot(robot, given, snap, cache)
+    if not isinstance(order, int) or order < 0:
+        raise ArgumentError(f"order must be a whole number that is not negative, not {order!r}")
+    whole = CompiledRobot(robot, given, order, snap, cache)
     if quantities is None:
         return whole
     asked = [quantities] if isinstance(quantities, str | At) else list(quantities)
@@ -94,11 +96,11 @@ def _reference(row: Quantity, given: Reference | None) -> Reference | None:
 class CompiledRobot:
     """A robot whose quantities are kernels: `arm.mass_matrix(q)`, `arm.frame_pose(q, "tool")`."""
 
-    def __init__(self, robot: Robot, inputs: tuple[RuntimeInput, ...], snap: float,
+    def __init__(self, robot: Robot, inputs: tuple[RuntimeInput, ...], order: int, snap: float,
                  cache: Cache | None) -> None:
-        self.robot, self.inputs = robot, inputs
+        self.robot, self.inputs, self.order = robot, inputs, order
         self._snap, self._cache, self._lock = snap, cache, Lock()
-        self._preparation = Preparation(robot, inputs, snap)
+        self._preparation = Preparation(robot, inputs, snap, order)
 
     @property
     def snapped(self) -> tuple[str, ...]:
@@ -137,7 +139,7 @@ class CompiledRobot:
         return [*super().__dir__(), *(row.name for row in CATALOGUE)]
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return CompiledRobot, (self.robot, self.inputs, self._snap, self._cache)
+        return CompiledRobot, (self.robot, self.inputs, self.order, self._snap, self._cache)
 
     def __repr__(self) -> str:
         extra = f", inputs {', '.join(map(repr, self.inputs))}" if self.inputs else ""

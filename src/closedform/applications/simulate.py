@@ -23,11 +23,11 @@ from rich.console import Console
 from rich.progress import Progress
 from scipy.integrate import solve_ivp
 
+from closedform.applications.kernels import compile
 from closedform.arrays import Array
 from closedform.errors import ArgumentError, ClosedformError, SingularMatrix
 from closedform.maths.closed_form import mass_matrix, wrench_torque
 from closedform.maths.energy import joint_friction, kinetic_energy, potential_energy
-from closedform.maths.recursive import forward_dynamics
 from closedform.model import groups
 from closedform.model.joints import Free, Joint, Planar, Spherical
 from closedform.model.robot import Robot
@@ -112,7 +112,7 @@ def simulate(robot: Robot, q0: Any, v0: Any, torque: Law | Any | None, times: An
 
     resist = smooth_friction(robot, slip_velocity) if friction else None
     force = total_force(robot, torque_law, wrenches, resist)
-    rate = right_hand_side(robot, force, lambda q, v, f: forward_dynamics(robot, q, v, f))
+    rate = right_hand_side(robot, force, compile(robot).forward_dynamics)
     with _watched(rate, t, progress, max_evaluations) as (watched, count):
         y = _integrated(watched, t, np.concatenate([q, v, [0.0]]), method, rtol, atol)
 
@@ -128,7 +128,7 @@ def simulate(robot: Robot, q0: Any, v0: Any, torque: Law | Any | None, times: An
 
 # ---------------------------------------------------------------------- the equations
 def right_hand_side(robot: Robot, force: Law, dynamics: Dynamics) -> Rate:
-    """(t, y) -> ẏ of y = (q, v, W) by (1), (2), (4); `dynamics` is interpreted or compiled."""
+    """(t, y) -> ẏ of y = (q, v, W) by (1), (2), (4); `dynamics` is a compiled kernel."""
     nq = robot.nq
 
     def rate(t: float, y: Array) -> Array:

@@ -25,6 +25,7 @@ from rich.text import Text
 from rich.tree import Tree
 
 from closedform.errors import ClosedformError
+from closedform.interfaces import cli_torques
 from closedform.model.describe import (
     headline,
     index_text,
@@ -241,3 +242,7 @@ def robots(as_json: JsonOption = False) -> None:
         base = "floating" if facts["floating"] else "fixed"
         table.add_row(name, str(facts["nv"]), _mass_text(facts["mass"]), base, escape(about))
     _console().print(table)
+
+
+for command in (cli_torques,):
+    command.register(app, _loaded)
