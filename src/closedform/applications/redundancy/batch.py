@@ -23,7 +23,6 @@ from closedform.applications.redundancy.certificate import (
     Verdict,
     uncertainty,
 )
-from closedform.applications.redundancy.climb import Box
 from closedform.applications.redundancy.problem import Local, Numbers, Problem
 
 ROUNDS = 12
@@ -76,15 +75,15 @@ def _projected(here: Local, x: Numbers) -> Numbers:
     return x - _times(np.swapaxes(here.G, -1, -2), _times(here.J, x))
 
 
-def newton_batch(problem: Problem, q: Numbers, targets: Numbers, box: Box) -> Solutions:
+def newton_batch(problem: Problem, q: Numbers, targets: Numbers) -> Solutions:
     """Newton's method from every seed; verdict NOT_STATIONARY where it did not settle."""
-    parts = [_newton_block(problem, q[k:k + BLOCK], targets[k:k + BLOCK], box)
+    parts = [_newton_block(problem, q[k:k + BLOCK], targets[k:k + BLOCK])
              for k in range(0, len(q), BLOCK)]
     fields = zip(*(vars(part).values() for part in parts), strict=True)
     return Solutions(*(np.concatenate(x) for x in fields))
 
 
-def _newton_block(problem: Problem, q: Numbers, targets: Numbers, box: Box) -> Solutions:
+def _newton_block(problem: Problem, q: Numbers, targets: Numbers) -> Solutions:
     q = q.copy()
     going = np.arange(len(q))
     settled = np.zeros(len(q), dtype=bool)
@@ -101,11 +100,10 @@ def _newton_block(problem: Problem, q: Numbers, targets: Numbers, box: Box) -> S
             going = going[~done]
             if not len(going):
                 break
-        return _certified(problem, q, targets, settled, box)
+        return _certified(problem, q, targets, settled)
 
 
-def _certified(problem: Problem, q: Numbers, targets: Numbers, settled: NDArray[np.bool_],
-               box: Box) -> Solutions:
+def _certified(problem: Problem, q: Numbers, targets: Numbers, settled: NDArray[np.bool_]) -> Solutions:
     """The certificate of every state, as `certify` gives one."""
     here = problem.at(q, targets)
     step = newton_steps(here)
@@ -113,10 +111,10 @@ def _certified(problem: Problem, q: Numbers, targets: Numbers, settled: NDArray[
     sigma = np.linalg.svd(here.J, compute_uv=False)
     size = 1 + np.sqrt(np.sum(here.h * here.h, axis=-1))
     flat = uncertainty(sigma[:, 0], sigma[:, -1], np.abs(here.W).max(axis=(-2, -1), initial=0.0))
-    inside = np.ones(len(q), dtype=bool)
+    inside, (lower, upper) = np.ones(len(q), dtype=bool), problem.bounds
     for k, place in enumerate(problem.places):
         if place >= 0:
-            inside &= (q[:, place] >= box.lower[k]) & (q[:, place] <= box.upper[k])
+            inside &= (q[:, place] >= lower[k]) & (q[:, place] <= upper[k])
     good = (settled & inside & (residual <= MET) & np.isfinite(here.H)
             & (sigma[:, -1] > SINGULAR * sigma[:, 0]) & (step.optimality <= STATIONARY * size)
             & np.all(step.eigenvalues < -flat[:, None], axis=-1))

@@ -32,32 +32,6 @@ LONGEST = 0.6           # rad or m: the longest step of reach and climb
 Flags = NDArray[np.bool_]
 
 
-class Box(NamedTuple):
-    """Limits of the coordinates that count; infinite where they are not asked for."""
-
-    lower: Numbers
-    upper: Numbers
-
-    def clipped(self, problem: Problem, q: Numbers) -> Numbers:
-        own = problem.places >= 0
-        result = q.copy()
-        places = problem.places[own]
-        result[places] = np.clip(q[places], self.lower[own], self.upper[own])
-        return result
-
-    def room(self, problem: Problem, q: Numbers) -> tuple[Numbers, Numbers]:
-        """How far each coordinate is from its limits; infinite where it has none."""
-        x = np.where(problem.places >= 0, q[problem.places], 0.0)
-        return x - self.lower, self.upper - x
-
-
-def box_of(problem: Problem, limits: bool) -> Box:
-    lower, upper = problem.bounds
-    if limits:
-        return Box(lower, upper)
-    return Box(np.full_like(lower, -np.inf), np.full_like(upper, np.inf))
-
-
 @dataclass
 class State:
     """Where the climb is."""
@@ -67,16 +41,16 @@ class State:
     blocked: Flags
 
 
-def reach(problem: Problem, q: Numbers, target: Numbers, box: Box, tries: int = 250) -> Numbers:
+def reach(problem: Problem, q: Numbers, target: Numbers, tries: int = 250) -> Numbers:
     """A configuration that meets the target, or the best that was found from q."""
-    q = box.clipped(problem, q)
+    q = problem.clipped(q)
     here, damping = problem.at(q, target), 1e-3
     for _ in range(tries):
         size = float(here.e @ here.e)
         if size < TINY ** 2:
             break
         g = here.J.T @ here.e
-        below, above = box.room(problem, q)
+        below, above = problem.room(q)
         free = ~(((below <= 0) & (g > 0)) | ((above <= 0) & (g < 0)))
         if np.linalg.norm(g[free]) <= 1e-9 * np.sqrt(size):
             break
@@ -84,7 +58,7 @@ def reach(problem: Problem, q: Numbers, target: Numbers, box: Box, tries: int = 
         dq = np.zeros(problem.n)
         dq[free] = -J.T @ np.linalg.solve(J @ J.T + damping * size * np.eye(problem.m), here.e)
         dq *= min(1.0, LONGEST / (np.linalg.norm(dq) + 1e-300))
-        trial = box.clipped(problem, problem.moved(q, dq))
+        trial = problem.clipped(problem.moved(q, dq))
         there = problem.at(trial, target)
         if there.e @ there.e < size:
             q, here, damping = trial, there, max(damping * 0.2, 1e-9)
@@ -97,9 +71,9 @@ def reach(problem: Problem, q: Numbers, target: Numbers, box: Box, tries: int = 
     return q
 
 
-def climb(problem: Problem, q: Numbers, target: Numbers, box: Box, tries: int = 120) -> State:
+def climb(problem: Problem, q: Numbers, target: Numbers, tries: int = 120) -> State:
     """From a configuration that meets the target up to a maximum of H, within the limits."""
-    below, above = box.room(problem, q)
+    below, above = problem.room(q)
     state = State(q, problem.at(q, target), np.zeros(problem.n, dtype=bool))
     radius = LONGEST
     for _ in range(tries):
@@ -108,16 +82,16 @@ def climb(problem: Problem, q: Numbers, target: Numbers, box: Box, tries: int = 
         found = reduced(problem, state.q, state.here, state.blocked)
         t, newton = uphill(found, radius)
         if newton and np.linalg.norm(t) < 1e-5:
-            if not _release(problem, state, found, box):
+            if not _release(problem, state, found):
                 break
             continue
         dq = np.zeros(problem.n)
         dq[found.free] = found.N @ t
-        stop, joint = first_limit(box.room(problem, state.q), dq)
+        stop, joint = first_limit(problem.room(state.q), dq)
         if stop <= 1e-12 and joint is not None:
             state.blocked[joint] = True
             continue
-        radius = _advance(problem, state, target, box, dq, min(stop, 1.0), joint, radius)
+        radius = _advance(problem, state, target, dq, min(stop, 1.0), joint, radius)
         if radius < 1e-9:
             break
     return state
@@ -153,14 +127,14 @@ def first_limit(room: tuple[Numbers, Numbers], dq: Numbers) -> tuple[float, int 
     return max(float(part[joint]), 0.0), joint
 
 
-def _advance(problem: Problem, state: State, target: Numbers, box: Box, dq: Numbers,
+def _advance(problem: Problem, state: State, target: Numbers, dq: Numbers,
              part: float, joint: int | None, radius: float) -> float:
     """Take the step if H grows; the new trust radius."""
     blocked = state.blocked.copy()
     if joint is not None:
         blocked[joint] = True
     trial = problem.moved(state.q, part * dq)
-    met = correct(problem, trial, target, blocked, box)
+    met = correct(problem, trial, target, blocked)
     length = float(np.linalg.norm(part * dq))
     if met is not None:
         there = problem.at(met, target)
@@ -171,10 +145,9 @@ def _advance(problem: Problem, state: State, target: Numbers, box: Box, dq: Numb
     return 0.3 * length
 
 
-def correct(problem: Problem, q: Numbers, target: Numbers, blocked: Flags,
-            box: Box) -> Numbers | None:
+def correct(problem: Problem, q: Numbers, target: Numbers, blocked: Flags) -> Numbers | None:
     """q brought back to f(q) = x by Gauss–Newton steps of the free joints; None if it fails."""
-    free, q = np.flatnonzero(~blocked), box.clipped(problem, q)
+    free, q = np.flatnonzero(~blocked), problem.clipped(q)
     if len(free) < problem.m:
         return None
     last = np.inf
@@ -182,7 +155,7 @@ def correct(problem: Problem, q: Numbers, target: Numbers, blocked: Flags,
         here = problem.at(q, target)
         size = float(np.linalg.norm(here.e))
         if size < TINY or (size < 1e-11 and size >= 0.5 * last):
-            return q if _inside(problem, q, box) else None
+            return q if _inside(problem, q) else None
         if size > 2 * last or size > 1.0:
             return None
         last, J = size, here.J[:, free]
@@ -198,16 +171,16 @@ def correct(problem: Problem, q: Numbers, target: Numbers, blocked: Flags,
     return None
 
 
-def _inside(problem: Problem, q: Numbers, box: Box) -> bool:
-    below, above = box.room(problem, q)
+def _inside(problem: Problem, q: Numbers) -> bool:
+    below, above = problem.room(q)
     return bool(np.all(below >= -1e-10) and np.all(above >= -1e-10))
 
 
-def _release(problem: Problem, state: State, found: Reduced, box: Box) -> bool:
+def _release(problem: Problem, state: State, found: Reduced) -> bool:
     """Let the joint go whose multiplier says that H grows inwards; whether there was one."""
     if not np.any(state.blocked):
         return False
-    below, above = box.room(problem, state.q)
+    below, above = problem.room(state.q)
     z = limit_multipliers(state.here, found, state.blocked, above < below)
     worst = int(np.argmin(z))
     if z[worst] >= -1e-9 * (1 + np.linalg.norm(state.here.h)):
@@ -253,16 +226,16 @@ def newton_step(problem: Problem, q: Numbers, target: Numbers, blocked: Flags) -
     return dq if np.all(np.isfinite(dq)) else None
 
 
-def ascend(problem: Problem, q0: Numbers, target: Numbers, box: Box) -> Solution:
+def ascend(problem: Problem, q0: Numbers, target: Numbers) -> Solution:
     """Reach, climb, polish, certify: from one start."""
-    q = reach(problem, q0, target, box)
+    q = reach(problem, q0, target)
     here = problem.at(q, target)
     if np.linalg.norm(here.e) > MET:
         return certify(problem, q, target)
     if not np.isfinite(here.H) or not np.all(np.isfinite(here.W)):
         return certify(problem, q, target)
-    state = climb(problem, q, target, box)
+    state = climb(problem, q, target)
     polished = polish(problem, state.q, target, state.blocked)
-    if not _inside(problem, polished, box):
+    if not _inside(problem, polished):
         polished = state.q
     return certify(problem, polished, target, state.blocked)

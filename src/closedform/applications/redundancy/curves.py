@@ -19,9 +19,7 @@ from closedform.applications.redundancy.certificate import (
     certify,
 )
 from closedform.applications.redundancy.climb import (
-    Box,
     ascend,
-    box_of,
     correct,
     polish,
     reach,
@@ -52,7 +50,7 @@ def tangent(problem: Problem, q: Numbers, target: Numbers) -> tuple[Numbers, flo
     return N, float(N @ here.h)
 
 
-def follow(problem: Problem, q: Numbers, target: Numbers, box: Box, way: int) -> SelfMotion:
+def follow(problem: Problem, q: Numbers, target: Numbers, way: int) -> SelfMotion:
     """The curve through q, in the direction way · N, until it closes, or meets a limit."""
     none = np.zeros(problem.n, dtype=bool)
     N, slope = tangent(problem, q, target)
@@ -60,7 +58,7 @@ def follow(problem: Problem, q: Numbers, target: Numbers, box: Box, way: int) ->
     points, lengths, slopes = [q], [0.0], [way * slope]
     pace, here, away = PACE, q, False
     while len(points) < POINTS:
-        trial = correct(problem, problem.moved(here, pace * direction), target, none, box)
+        trial = correct(problem, problem.moved(here, pace * direction), target, none)
         if trial is None or not _near(problem, here, trial, pace):
             pace *= 0.5
             if pace < LEAST:
@@ -102,30 +100,28 @@ def _passes(back: Numbers, direction: Numbers, points: list[Numbers], problem: P
 def self_motion(robot: Any, task: Any, target: Any, criterion: Any, q: Any, *,
                 limits: bool = True) -> SelfMotion:
     """The self-motion curve through q, both ways to its ends where it does not close."""
-    problem = problem_of(robot, task, criterion)
+    problem = problem_of(robot, task, criterion, limits)
     if problem.n - problem.m != 1:
         raise ArgumentError(f"a self-motion is a curve where n − m = 1; here n = {problem.n} and "
                             f"m = {problem.m}")
     x, start = problem.task.checked(target, robot), problem.checked_q(q, "q")
-    box = box_of(problem, limits)
-    met = reach(problem, start, x, box)
+    met = reach(problem, start, x)
     if np.linalg.norm(problem.at(met, x).e) > MET:
         raise ArgumentError("q is on no self-motion of the target: the target was not reached")
-    return whole_curve(problem, met, x, box)
+    return whole_curve(problem, met, x)
 
 
-def whole_curve(problem: Problem, q: Numbers, target: Numbers, box: Box) -> SelfMotion:
-    forth = follow(problem, q, target, box, 1)
+def whole_curve(problem: Problem, q: Numbers, target: Numbers) -> SelfMotion:
+    forth = follow(problem, q, target, 1)
     if forth.closed:
         return forth
-    back = follow(problem, q, target, box, -1)
+    back = follow(problem, q, target, -1)
     return SelfMotion(np.concatenate([back.q[:0:-1], forth.q]),
                       np.concatenate([-back.s[:0:-1], forth.s]),
                       np.concatenate([-back.slope[:0:-1], forth.slope]), closed=False)
 
 
-def stationary_points(problem: Problem, curve: SelfMotion, target: Numbers,
-                      box: Box) -> list[Solution]:
+def stationary_points(problem: Problem, curve: SelfMotion, target: Numbers) -> list[Solution]:
     """Every change of the slope's sign, refined by Newton's method; ends at limits as well."""
     none = np.zeros(problem.n, dtype=bool)
     q, slope = curve.q, curve.slope
@@ -137,19 +133,19 @@ def stationary_points(problem: Problem, curve: SelfMotion, target: Numbers,
             start = problem.moved(q[i], part * problem.apart(q[i], q[j]))
             found.append(certify(problem, polish(problem, start, target, none), target))
     if not curve.closed:
-        found += [end for end in (_limit_end(problem, q[k], target, box) for k in (0, -1))
+        found += [end for end in (_limit_end(problem, q[k], target) for k in (0, -1))
                   if end is not None]
     return [one for one in found if one.verdict not in (Verdict.UNREACHABLE,
                                                         Verdict.NOT_STATIONARY)]
 
 
-def _limit_end(problem: Problem, q: Numbers, target: Numbers, box: Box) -> Solution | None:
+def _limit_end(problem: Problem, q: Numbers, target: Numbers) -> Solution | None:
     """The maximum at a limit where an arc ends, if it is one."""
-    below, above = box.room(problem, q)
+    below, above = problem.room(q)
     blocked = np.minimum(below, above) < 1e-3
     if not np.any(blocked):
         return None
-    found = ascend(problem, q, target, box)
+    found = ascend(problem, q, target)
     near = np.linalg.norm(problem.apart(q, found.q)) < 0.1
     return found if found.verdict is Verdict.LIMIT_ACTIVE and near else None
 
@@ -162,23 +158,23 @@ def branches(robot: Any, task: Any, target: Any, criterion: Any, *, starts: int 
     end, and all stationary points on it are listed: on these curves none is missed. For other n − m
     they are what Newton's method finds from the starts.
     """
-    problem = problem_of(robot, task, criterion)
-    x, box = problem.task.checked(target, robot), box_of(problem, limits)
+    problem = problem_of(robot, task, criterion, limits)
+    x = problem.task.checked(target, robot)
     if x.shape != problem.shape:
         raise ArgumentError(f"branches takes one target of shape {problem.shape}, not {x.shape}")
     rng = np.random.default_rng(0)
     reached = []
     for _ in range(starts):
-        q = reach(problem, robot.random(rng), x, box, tries=60)
+        q = reach(problem, robot.random(rng), x, tries=60)
         if np.linalg.norm(problem.at(q, x).e) < MET:
             reached.append(q)
     if problem.n - problem.m == 1:
-        found = [p for curve in curves_through(problem, reached, x, box)
-                 for p in stationary_points(problem, curve, x, box)]
+        found = [p for curve in curves_through(problem, reached, x)
+                 for p in stationary_points(problem, curve, x)]
     else:
         free = np.zeros(problem.n, dtype=bool)
         found = [certify(problem, polish(problem, q, x, free, tries=60), x) for q in reached]
-        found += [ascend(problem, q, x, box) for q in reached]
+        found += [ascend(problem, q, x) for q in reached]
     return sorted(distinct(problem, [f for f in found if f.verdict not in _NO_POINTS]),
                   key=lambda one: -one.value)
 
@@ -186,13 +182,12 @@ def branches(robot: Any, task: Any, target: Any, criterion: Any, *, starts: int 
 _NO_POINTS = (Verdict.UNREACHABLE, Verdict.NOT_STATIONARY)
 
 
-def curves_through(problem: Problem, starts: list[Numbers], target: Numbers,
-                   box: Box) -> list[SelfMotion]:
+def curves_through(problem: Problem, starts: list[Numbers], target: Numbers) -> list[SelfMotion]:
     """The different curves that go through these configurations."""
     curves: list[SelfMotion] = []
     for q in starts:
         if not any(_on(problem, curve, q) for curve in curves):
-            curves.append(whole_curve(problem, q, target, box))
+            curves.append(whole_curve(problem, q, target))
     return curves
 
 

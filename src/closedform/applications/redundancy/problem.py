@@ -50,8 +50,9 @@ class Problem:
     turns about the point) are idle: they stay as they are, and n counts the others.
     """
 
-    def __init__(self, robot: Robot, task: Task, criterion: Criterion) -> None:
+    def __init__(self, robot: Robot, task: Task, criterion: Criterion, limits: bool) -> None:
         self.robot, self.task, self.criterion = robot, task, criterion
+        self.limits = limits
         self.shape = task.shape(robot)
         program = record(self._terms, {"q": (robot.nq,)}, "redundancy")
         self.kernel: Kernel = compile_program(program)
@@ -138,10 +139,22 @@ class Problem:
     @cached_property
     def bounds(self) -> tuple[Numbers, Numbers]:
         """Lower and upper limits of the velocities' coordinates, infinite where there are none."""
-        own = self.places >= 0
+        own = (self.places >= 0) & self.limits
         lower = np.where(own, self.robot.lower[self.places], -np.inf)
         upper = np.where(own, self.robot.upper[self.places], np.inf)
         return lower, upper
+
+    def clipped(self, q: Numbers) -> Numbers:
+        """q with every coordinate that counts within its limits."""
+        own = self.places >= 0
+        result, places = q.copy(), self.places[own]
+        result[places] = np.clip(q[places], self.bounds[0][own], self.bounds[1][own])
+        return result
+
+    def room(self, q: Numbers) -> tuple[Numbers, Numbers]:
+        """How far each coordinate is from its limits; infinite where it has none."""
+        x = np.where(self.places >= 0, q[self.places], 0.0)
+        return x - self.bounds[0], self.bounds[1] - x
 
     @cached_property
     def turns(self) -> NDArray[np.bool_]:
@@ -167,13 +180,16 @@ def _finite(x: Numbers) -> Numbers:
 
 
 @lru_cache(maxsize=32)
-def _problem(robot: Robot, task: Task, criterion: Criterion) -> Problem:
-    return Problem(robot, task, criterion)
+def _problem(robot: Robot, task: Task, criterion: Criterion, limits: bool) -> Problem:
+    return Problem(robot, task, criterion, limits)
 
 
-def problem_of(robot: Any, task: Any, criterion: Any) -> Problem:
-    """The problem of a robot, task and criterion, recorded once for the same three."""
+def problem_of(robot: Any, task: Any, criterion: Any, limits: bool = False) -> Problem:
+    """The problem of a robot, task and criterion, recorded once for the same three.
+
+    With `limits` the joints' limits are bounds; without, turns count modulo 2π.
+    """
     if not isinstance(robot, Robot):
         raise ArgumentError(f"robot must be a cf.Robot, not {type(robot).__name__}; "
                             "cf.load(path or name) makes one")
-    return _problem(robot, task_of(task), criterion_of(criterion))
+    return _problem(robot, task_of(task), criterion_of(criterion), bool(limits))

@@ -16,7 +16,7 @@ from closedform.applications.redundancy.certificate import (
     Verdict,
     certify,
 )
-from closedform.applications.redundancy.climb import Box, ascend, box_of, polish
+from closedform.applications.redundancy.climb import ascend, polish
 from closedform.applications.redundancy.problem import Numbers, Problem, problem_of
 from closedform.errors import ArgumentError
 from closedform.maths.chang import chang_Z
@@ -63,36 +63,35 @@ def solve(robot: Any, task: Any, target: Any, criterion: Any, q0: Any = None, *,
     One target gives a `Solution`, a batch of targets or starts `Solutions`. With `limits` joints
     stay within theirs. The default method climbs; it never returns a minimum as a maximum.
     """
-    problem = problem_of(robot, task, criterion)
+    problem = problem_of(robot, task, criterion, limits)
     x, q = problem.task.checked(target, robot), problem.checked_q(q0)
     method = Climb() if method is None else method
     if not isinstance(method, Climb | Newton | Hybrid):
         raise ArgumentError("method must be Climb(), Newton() or Hybrid() of cf.redundancy, "
                             f"not {method!r}")
-    box = box_of(problem, limits)
     batch = x.shape[:x.ndim - len(problem.shape)]
     if not batch and q.ndim == 1:
-        return one_solution(problem, x, q, box, method)
+        return one_solution(problem, x, q, method)
     shape = np.broadcast_shapes(batch, q.shape[:-1])
     if len(shape) != 1:
         raise ArgumentError(f"a batch has one axis; targets and q0 have {shape}")
     x = np.broadcast_to(x, (*shape, *problem.shape))
     q = np.broadcast_to(q, (*shape, robot.nq))
-    return _many(problem, x, q, box, method)
+    return _many(problem, x, q, method)
 
 
-def _many(problem: Problem, x: Numbers, q: Numbers, box: Box, method: Method) -> Solutions:
+def _many(problem: Problem, x: Numbers, q: Numbers, method: Method) -> Solutions:
     """Newton's method for all, then one by one what it left."""
     if not len(q):
         raise ArgumentError("a batch needs at least one target")
-    found = newton_batch(problem, q, x, box)
+    found = newton_batch(problem, q, x)
     rest = ~found.certified if isinstance(method, Climb) else np.ones(len(q), dtype=bool)
     for k in np.flatnonzero(rest):
-        with_solution(found, k, one_solution(problem, x[k], q[k], box, method))
+        with_solution(found, k, one_solution(problem, x[k], q[k], method))
     return found
 
 
-def one_solution(problem: Problem, x: Numbers, q: Numbers, box: Box, method: Method) -> Solution:
+def one_solution(problem: Problem, x: Numbers, q: Numbers, method: Method) -> Solution:
     if isinstance(method, Newton):
         free = np.zeros(problem.n, dtype=bool)
         return certify(problem, polish(problem, q, x, free, tries=60), x)
@@ -100,8 +99,8 @@ def one_solution(problem: Problem, x: Numbers, q: Numbers, box: Box, method: Met
         return hybrid(problem, x, q, method.tolerance)
     far = np.linalg.norm(problem.at(q, x).e) > FAR
     best: Solution | None = None
-    for start in _starts(problem, q, box, method.restarts):
-        found = ascend(problem, start, x, box)
+    for start in _starts(problem, q, method.restarts):
+        found = ascend(problem, start, x)
         if best is None or _rank(found) < _rank(best):
             best = found
         if best.verdict is Verdict.MAXIMUM or (best.certified and not far):
@@ -116,13 +115,13 @@ def _rank(found: Solution) -> tuple[bool, bool, float]:
     return not found.certified, missed, found.task_residual if missed else -found.value
 
 
-def _starts(problem: Problem, q: Numbers, box: Box, restarts: int) -> Iterator[Numbers]:
+def _starts(problem: Problem, q: Numbers, restarts: int) -> Iterator[Numbers]:
     """q itself, places near it (a start may be singular), then random ones, always the same."""
     yield q
     rng = np.random.default_rng(0)
     for k in range(restarts):
         if k < 2:
-            yield box.clipped(problem, problem.moved(q, NUDGE * rng.normal(size=problem.n)))
+            yield problem.clipped(problem.moved(q, NUDGE * rng.normal(size=problem.n)))
         else:
             yield problem.robot.random(rng)
 

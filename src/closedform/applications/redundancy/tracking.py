@@ -24,7 +24,7 @@ from closedform.applications.redundancy.certificate import (
     certify,
     reduced,
 )
-from closedform.applications.redundancy.climb import Box, ascend, box_of, polish
+from closedform.applications.redundancy.climb import ascend, polish
 from closedform.applications.redundancy.curves import follow
 from closedform.applications.redundancy.problem import Numbers, Problem, problem_of
 from closedform.applications.redundancy.solving import Climb, one_solution
@@ -84,17 +84,16 @@ def track(robot: Any, task: Any, path: Any, criterion: Any, q0: Any = None, *,
     `path` is an array of targets or a `Path`. Where q0 is itself a stationary point of the first
     target, that branch is followed, whatever it is.
     """
-    problem = problem_of(robot, task, criterion)
+    problem = problem_of(robot, task, criterion, limits)
     path = path if isinstance(path, Path) else Path(path)
     x, t = _checked(problem, path)
-    box = box_of(problem, limits)
-    first = _first(problem, x[0], problem.checked_q(q0), box)
+    first = _first(problem, x[0], problem.checked_q(q0))
     solutions, stop = [first], None
     for k in range(1, len(x)):
-        found, part, reason = _segment(problem, solutions[-1], x[k - 1], x[k], box)
+        found, part, reason = _segment(problem, solutions[-1], x[k - 1], x[k])
         if part < 1.0:
             target = problem.task.between(x[k - 1], x[k], part)
-            way = escape(problem, found, target, box)
+            way = escape(problem, found, target)
             stop = Stop(k, part, found.q, target, f"point {k}: {reason}", way)
             break
         solutions.append(found)
@@ -120,11 +119,11 @@ def _checked(problem: Problem, path: Path) -> tuple[Numbers, Numbers]:
     return x, t
 
 
-def _first(problem: Problem, x: Numbers, q: Numbers, box: Box) -> Solution:
+def _first(problem: Problem, x: Numbers, q: Numbers) -> Solution:
     given = certify(problem, q, x)
     if given.verdict in ("maximum", "minimum", "saddle"):
         return given
-    found = one_solution(problem, x, q, box, Climb())
+    found = one_solution(problem, x, q, Climb())
     if not found.certified:
         raise ArgumentError(f"the path's first point has no maximum to follow: {found.verdict}, "
                             f"residual {found.task_residual:.3g}")
@@ -132,14 +131,13 @@ def _first(problem: Problem, x: Numbers, q: Numbers, box: Box) -> Solution:
 
 
 # ---------------------------------------------------------------------- one segment
-def _segment(problem: Problem, start: Solution, a: Numbers, b: Numbers,
-             box: Box) -> tuple[Solution, float, str]:
+def _segment(problem: Problem, start: Solution, a: Numbers, b: Numbers) -> tuple[Solution, float, str]:
     """The solution at b, or the last one before and how far that is."""
     at, step, reason, here = 0.0, 1.0, "", start
     while at < 1.0:
         end = min(1.0, at + step)
         target = problem.task.between(a, b, end) if end < 1.0 else b
-        found, reason_now = _corrected(problem, here, problem.task.between(a, b, at), target, box)
+        found, reason_now = _corrected(problem, here, problem.task.between(a, b, at), target)
         if found is not None:
             here, at, step = found, end, 2 * step
             continue
@@ -149,8 +147,7 @@ def _segment(problem: Problem, start: Solution, a: Numbers, b: Numbers,
     return here, 1.0, reason
 
 
-def _corrected(problem: Problem, start: Solution, a: Numbers, b: Numbers,
-               box: Box) -> tuple[Solution | None, str]:
+def _corrected(problem: Problem, start: Solution, a: Numbers, b: Numbers) -> tuple[Solution | None, str]:
     """The solution at b on the branch of the one at a; None and why there is none."""
     blocked = _held(problem, start)
     dx = problem.task.residual(b, a)
@@ -162,10 +159,10 @@ def _corrected(problem: Problem, start: Solution, a: Numbers, b: Numbers,
         return None, _why(start, "the configuration would jump")
     guess = problem.moved(start.q, predicted)
     q = polish(problem, guess, b, blocked)
-    if np.all(box.clipped(problem, q) == q):
+    if np.all(problem.clipped(q) == q):
         found = certify(problem, q, b, blocked)
     else:
-        found = ascend(problem, box.clipped(problem, guess), b, box)
+        found = ascend(problem, problem.clipped(guess), b)
     return _accepted(problem, start, found, guess, length)
 
 
@@ -259,13 +256,13 @@ def _velocities(problem: Problem, x: Numbers, t: Numbers) -> Numbers:
 
 
 # ---------------------------------------------------------------------- the way out of a fold
-def escape(problem: Problem, last: Solution, target: Numbers, box: Box) -> Numbers | None:
+def escape(problem: Problem, last: Solution, target: Numbers) -> Numbers | None:
     """A self-motion from the last configuration to another maximum, the shorter of both ways."""
     if problem.n - problem.m != 1 or last.limits:
         return None
     ways = []
     for way in (1, -1):
-        curve = follow(problem, last.q, target, box, way)
+        curve = follow(problem, last.q, target, way)
         end = _next_maximum(problem, curve.q, curve.slope, target, last)
         if end is not None:
             ways.append(end)

@@ -1,0 +1,81 @@
+"""Operation counts of compiled quantities: free of noise, and not to rise."""
+
+import numpy as np
+import pytest
+from example_urdfs import FILES
+
+import closedform as cf
+from closedform.applications.preparation import Preparation, Request
+from closedform.maths.canonical import canonical, snapped
+from closedform.maths.catalogue import quantity
+from closedform.maths.recursive import inverse_dynamics
+from closedform.maths.regrouping import regrouped
+from closedform.program.record import record
+
+
+def urdf(name, **locked):
+    path = next((p for p in FILES if p.name == name), None)
+    if path is None:
+        pytest.skip("needs the package example-robot-data")
+    robot = cf.load(path)
+    return robot.reduced({joint: 0.0 for joint in robot.joint_names if "finger" in joint})
+
+
+def puma_with_general_parameters():
+    """The PUMA of Gautier & Khalil's Table I with no parameter at zero."""
+    robot = cf.load("puma560")
+    return robot.with_parameters(np.random.default_rng(1).uniform(0.5, 1.5, size=60))
+
+
+def operations(robot, name="inverse_dynamics"):
+    return Preparation(robot, (), 1e-9).program([Request(quantity(name))]).operations
+
+
+@pytest.mark.parametrize(("robot", "most"), [
+    (lambda: urdf("ur5_robot.urdf"), 267),                  # the prototype: 276
+    (lambda: urdf("panda.urdf"), 580),                      # 593
+    (lambda: cf.load("iiwa14"), 551),                       # 560
+    (puma_with_general_parameters, 473),   # OpenSYMORO and SymPyBotics: 301 + 240 = 541
+    (lambda: cf.load("puma560"), 324),     # Armstrong's zeros dropped; notes' generator: 341
+    (lambda: cf.load("humanoid25"), 2660),
+], ids=["ur5", "panda", "iiwa14", "puma560-general", "puma560", "humanoid25"])
+def test_inverse_dynamics_takes_at_most_so_many_operations(robot, most):
+    count = operations(robot())
+    assert count.total == count.mul + count.add
+    assert count.total <= most
+
+
+@pytest.mark.parametrize("name", ["puma560", "ur5", "iiwa14", "panda", "stanford", "humanoid25"])
+def test_canonical_frames_and_regrouped_mass_lower_the_count(name):
+    robot = snapped(cf.load(name))[0]
+    form = canonical(robot)
+    shapes = {"q": (robot.nq,), "v": (robot.nv,), "a": (robot.nv,)}
+
+    def count(robot, offset):
+        def tau(q, v, a):
+            return inverse_dynamics(robot, q + offset, v, a)
+        return record(tau, shapes, name).operations.total
+
+    as_given = count(robot, np.zeros(robot.nq))
+    framed = count(form.robot, form.offset)
+    grouped = count(regrouped(form.robot), form.offset)
+    assert grouped < min(framed, as_given)
+
+
+def test_fused_quantities_cost_less_than_apart():
+    robot = cf.load("panda")
+    names = ("mass_matrix", "christoffel_coriolis_matrix", "gravity_torque")
+    fused = Preparation(robot, (), 1e-9).program([Request(quantity(n)) for n in names])
+    assert fused.operations.total < sum(operations(robot, n).total for n in names)
+
+
+def test_jets_grow_like_the_square_of_the_order():
+    """Third differences of the counts over the order vanish against the counts."""
+    robot = cf.load("iiwa14")
+    counts = []
+    for order in range(5):
+        program = Preparation(robot, (), 1e-9, order).program(
+            [Request(quantity("inverse_dynamics_jet"))])
+        counts.append(program.operations.total)
+    assert np.all(np.abs(np.diff(counts, 3)) < 0.02 * counts[-1])
+    assert counts[2] <= 4.2 * operations(robot).total
