@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test lint types unit slow clean
+.PHONY: demo test lint types unit slow bench clean
 
 demo: .venv/.installed
 	$(BIN)/closedform show iiwa14
@@ -21,6 +21,9 @@ unit: .venv/.tested
 slow: .venv/.tested
 	$(BIN)/pytest -n 2 -m slow
 
+bench: .venv/.benched
+	$(BIN)/python benchmarks/run.py $(BENCH)
+
 .venv/bin/python:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "closedform needs Python 3.11 or newer")'
 	$(PYTHON) -m venv .venv
@@ -31,6 +34,10 @@ slow: .venv/.tested
 
 .venv/.tested: .venv/.installed
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[test]'
+	touch $@
+
+.venv/.benched: .venv/.installed
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[bench]'
 	touch $@
 
 clean:

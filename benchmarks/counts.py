@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 from clock import Effort, measured
 from contenders_ours import native_loop
-from subjects import ARM, TREE, Subject
+from subjects import ARM, TASKS, TREE, Subject
 from tables import NOTHING, Table, number
 
 import closedform as cf
@@ -17,6 +17,7 @@ from closedform.arrays import Array
 from closedform.lowerings.cache import Cache
 from closedform.lowerings.kernel import compile_program
 from closedform.maths import recursive
+from closedform.maths.catalogue import Form, quantity
 from closedform.model.robot import Robot
 from closedform.program.order import scheduled
 from closedform.program.program import Program
@@ -36,6 +37,8 @@ SymPyBotics has the same for PUMA, 330 + 282 → 286 + 226 and 326 + 285 → 264
 counted after dead code was removed, no friction, rotors or external forces.
 """
 
+JET = next(task for task in TASKS if "inverse_dynamics_jet" in task.quantities)
+
 LIMITS = {"ur5": 276, "panda": 593, "iiwa14": 560, "puma560, general": 489}
 """What multiplications and additions together may be at most."""
 
@@ -51,6 +54,30 @@ def counts_table(effort: Effort) -> Table:
             "total", "limit", "verdict", "native, ns", "OpenSYMORO"), rows,
         "Multiplications + additions, signs free; original → base in the last two columns. "
         "`general`: every inertial parameter is non-zero, as the symbolic generators assume.")
+
+
+def jets_table() -> Table:
+    """Operations of τ, τ̇, … to order K, in those of order 0."""
+    rows = []
+    for name in ("iiwa14", "panda") if JET.exists else ():
+        ready = Preparation(cf.load(name), (), 1e-9)
+        totals = [_jet(ready, order).operations.total for order in range(7)]
+        rows.append((name, *(f"{t} ({t / totals[0]:.1f})" for t in totals)))
+    return Table("Jets of inverse dynamics", ("robot", *(f"K = {k}" for k in range(7))), rows,
+                 "Multiplications and additions together of τ and its first K time derivatives "
+                 "(in brackets: as a multiple of τ alone): it grows like K².")
+
+
+def _jet(ready: Preparation, order: int) -> Program:
+    row = quantity("inverse_dynamics_jet")
+    algorithm = (row.algorithms or (row.definition,))[0]
+    robot = ready.base if row.form is Form.BASE else ready.canonical.robot
+
+    def jet(q: Array, rates: Array) -> Array:
+        return algorithm(robot, q + ready.canonical.offset, rates)
+
+    shapes = {"q": (robot.nq,), "rates": (order + 2, robot.nv)}
+    return simplify(record(jet, shapes, "inverse_dynamics_jet")).program
 
 
 def _row(name: str, robot: Robot, effort: Effort) -> tuple[str, ...]:

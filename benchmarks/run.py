@@ -24,11 +24,11 @@ from contenders_jax import Jax
 from contenders_mujoco import Mujoco
 from contenders_ours import Ours
 from contenders_pinocchio import Pinocchio
-from counts import counts_table
+from counts import counts_table, jets_table
 from figures import contenders_table, figures_table
 from rich.console import Console
 from same_results import DisagreementError, check
-from subjects import TASKS, Subject, Task, subjects
+from subjects import Subject, Task, subjects, tasks
 from tables import Table
 
 from closedform.errors import ClosedformError
@@ -130,13 +130,13 @@ def main() -> None:
     for subject in robots:
         print(f"{subject.name}: {subject.robot!r}", flush=True)
         others = peers(subject, quick, remarks)
-        for task in TASKS:
-            if subject.kind in task.kinds and task.exists:
+        for task in tasks(subject, quick):
+            if task.exists:
                 measurements[subject.name, task.name] = timed(subject, task, others, effort,
                                                               remarks)
-            elif not task.exists:
+            else:
                 remarks.tell(f"{task.name}: not in the catalogue yet")
-    tables = [figures_table(measurements, robots), compiled, counts_table(effort),
+    tables = [figures_table(measurements, robots), compiled, counts_table(effort), jets_table(),
               contenders_table(measurements, robots)]
     console = Console(width=None if sys.stdout.isatty() else 160)
     for table in tables:

@@ -77,6 +77,12 @@ TASKS = (
 )
 
 
+def tasks(subject: Subject, quick: bool) -> list[Task]:
+    """What is asked of a robot; in a quick run only what compiles in a second."""
+    wanted = [task for task in TASKS if subject.kind in task.kinds]
+    return wanted if subject.kind == ARM or not quick else wanted[:2]
+
+
 def subjects(quick: bool) -> list[Subject]:
     """Arms, the first humanoid that loads, and the tree that is like TORO."""
     found = [_first("ur5", ARM, "ur5_robot", "ur5"), _first("panda", ARM, "panda"),

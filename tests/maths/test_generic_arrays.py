@@ -7,7 +7,9 @@ import numpy as np
 import pytest
 import sympy
 
+from closedform.errors import SingularMatrix
 from closedform.maths.catalogue import CATALOGUE
+from closedform.model.joints import Mimic
 from random_robots import KINDS, random_robot
 
 ROWS = [row for row in CATALOGUE if row.name != "joint_friction"]
@@ -19,32 +21,46 @@ def arguments(robot, row, rng):
     return {**values, **({"frame": "tool"} if row.framed else {})}
 
 
+def assert_same(row, result, expected):
+    parts = zip(result, expected, strict=True) if row.fields else [(result, expected)]
+    for x, y in parts:
+        np.testing.assert_allclose(np.asarray(np.real(x), dtype=float), y, rtol=0,
+                                   atol=1e-10 * max(1, np.abs(y).max()))
+
+
+def functions(robot, row):
+    coupled = any(isinstance(body.joint, Mimic) for body in robot.bodies)
+    return [f for f in (row.definition, *row.algorithms)
+            if not (coupled and f.__module__.endswith("articulated"))]
+
+
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
 def test_object_arrays_of_mpmath_numbers_give_the_float_result(row):
-    robot = random_robot(6, ("free", "revolute", "mimic", "universal", "planar"), bodies=5)
+    small = row.fields or len(row.shape) > 2
+    kinds = ("revolute", "mimic", "universal") if small else ("free", "revolute", "mimic", "planar")
+    robot = random_robot(6, kinds, bodies=3 if small else 7, spread=1)
     values = arguments(robot, row, np.random.default_rng(1))
-    expected = row.definition(robot, **values)
-    exact = {name: np.array([mpmath.mpf(float(x)) for x in value]) if name != "frame" else value
+    try:
+        expected = row.definition(robot, **values)
+    except SingularMatrix:
+        pytest.fail("the robot of this test moves its tool in all directions")
+    exact = {name: np.vectorize(mpmath.mpf, otypes=[object])(value) if name != "frame" else value
              for name, value in values.items()}
-    for function in (row.definition, *row.algorithms):
-        if function.__module__.endswith("articulated"):
-            continue
-        result = np.asarray(function(robot, **exact), dtype=float)
-        np.testing.assert_allclose(result, expected, rtol=0, atol=1e-10 * np.abs(expected).max())
+    for function in functions(robot, row):
+        assert_same(row, function(robot, **exact), expected)
 
 
 @pytest.mark.parametrize("row", [r for r in ROWS if not r.framed], ids=lambda row: row.name)
 def test_complex_numbers_pass_through_every_function(row):
     """The result is analytic: f(x + ih) has the real part of f(x) and is not cast to real."""
-    robot = random_robot(8, KINDS[:-1], bodies=6)
+    robot = random_robot(8, KINDS[:-1], bodies=4)
     values = arguments(robot, row, np.random.default_rng(2))
     expected = row.definition(robot, **values)
     values["q"] = values["q"] + 1e-30j
-    for function in (row.definition, *row.algorithms):
+    for function in functions(robot, row):
         result = function(robot, **values)
-        assert np.iscomplexobj(result)
-        np.testing.assert_allclose(np.real(result), expected, rtol=0,
-                                   atol=1e-10 * np.abs(expected).max())
+        assert any(np.iscomplexobj(x) for x in (result if row.fields else (result,)))
+        assert_same(row, result, expected)
 
 
 def test_a_symbolic_arm_gives_the_textbook_mass_matrix():

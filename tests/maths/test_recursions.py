@@ -2,13 +2,14 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 
+from closedform.errors import SingularMatrix
 from closedform.maths.catalogue import CATALOGUE
 from closedform.model.joints import Mimic
 from random_robots import KINDS, random_robot, robots, seeds
 
-ROWS = [row for row in CATALOGUE if row.algorithms]
+ROWS = [row for row in CATALOGUE if row.algorithms and not row.fields]  # those have own tests
 
 
 def arguments(robot, row, seed):
@@ -18,17 +19,23 @@ def arguments(robot, row, seed):
         values["q"] = robot.random(rng)
     if row.wrenches:
         values["wrenches"] = rng.normal(size=(len(robot.bodies), 6))
-    return values
+    return {**values, **({"frame": "tool"} if row.framed else {})}
 
 
 def assert_algorithms_agree(robot, row, seed):
     values = arguments(robot, row, seed)
-    expected = row.definition(robot, **values)
+    try:
+        expected = row.definition(robot, **values)
+    except SingularMatrix:
+        assert row.name == "operational_space_inertia"
+        return
     size = np.abs(expected).max(initial=1.0)
     tolerance = 1e-12 * size
     if row.name == "forward_dynamics" and robot.nv:
         from closedform.maths.closed_form import mass_matrix
         tolerance *= max(1.0, 1e-2 * np.linalg.cond(mass_matrix(robot, values["q"])))
+    if row.name == "operational_space_inertia":
+        tolerance *= max(1.0, 1e-1 * np.linalg.cond(expected))
     for algorithm in row.algorithms:
         coupled = any(isinstance(body.joint, Mimic) for body in robot.bodies)
         if algorithm.__module__.endswith("articulated") and coupled:
@@ -41,6 +48,7 @@ def assert_algorithms_agree(robot, row, seed):
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
+@settings(max_examples=20)
 @given(robot=robots(), seed=seeds)
 def test_the_algorithms_equal_the_closed_form(row, robot, seed):
     assert_algorithms_agree(robot, row, seed)

@@ -92,12 +92,20 @@ def _sum_text(name: str, expression: Any) -> str:
     terms = sympy.Add.make_args(expression)
     if len(terms) < 2:
         return ""
-    own = [t for t in terms if str(t) == name] or [terms[0]]
-    text = str(own[0])
-    for term in (t for t in terms if t not in own):
-        part = str(term).replace("**2", "²").replace("*", " ")
-        text += f" − {part[1:]}" if part.startswith("-") else f" + {part}"
-    return text
+    groups: dict[Any, list[str]] = {}
+    for term in terms:
+        factor, rest = term.as_coeff_Mul()
+        groups.setdefault(factor, []).append(str(rest))
+    ones = sorted(groups.pop(sympy.Integer(1), []), key=lambda t: t != name)
+    parts = [f" + {t}" for t in ones]
+    for factor, rests in groups.items():
+        sign, size = (" − ", -factor) if factor < 0 else (" + ", factor)
+        if size == 1:
+            parts += [f" − {t}" for t in sorted(rests)]
+        else:
+            inner = " + ".join(sorted(rests))
+            parts.append(f"{sign}{size} ({inner})" if len(rests) > 1 else f"{sign}{size} {inner}")
+    return "".join(parts).removeprefix(" + ").strip().replace("**2", "²").replace("*", " ")
 
 
 def _value_text(x: Any, digits: int) -> str:

@@ -40,7 +40,7 @@ KeepOption = Annotated[str, typer.Option(
 LatexOption = Annotated[bool, typer.Option("--latex", help="Print LaTeX instead of a table.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
 PictureOption = Annotated[Path | None, typer.Option(
-    "--picture", metavar="FILE", help="Write a picture (png, svg or pdf) of which body keeps what.")]
+    "--picture", metavar="FILE", help="Write a picture (png, svg, pdf) of which body keeps what.")]
 CheckOption = Annotated[bool, typer.Option(
     "--check", help="Take the rank of a sampled regressor beside the exact one.")]
 ToleranceOption = Annotated[float, typer.Option(

@@ -14,8 +14,8 @@ parent as Λ_j X. Inward, M_j is brought to echelon form with the columns in the
 A rotor inertia is one more column, with a one in the row 2B(s_i, s_i); the massless segment within
 a universal joint passes its rows Λ_jᵀ M_a on to the body.
 
-Cites: [GautierKhalil1990] for the derivatives of the energy as variables; [WensingNiemeyerSlotine2024]
-for the recursion of the parameter null space.
+Cites: [GautierKhalil1990] for the derivatives of the energy as variables;
+[WensingNiemeyerSlotine2024] for the recursion of the parameter null space.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from typing import Any
 
 import numpy as np
 
+from closedform.arrays import numeric
 from closedform.maths.energy_vectors import bracket, generator, motion, polar, transport
 from closedform.maths.exact_geometry import ExactGeometry, ExactSegment, exact_geometry
 from closedform.maths.exact_linear import (
@@ -43,10 +44,13 @@ from closedform.maths.exact_linear import (
     units,
     whole,
 )
+from closedform.model.joints import Cylindrical, Helical, Joint, Revolute
 from closedform.model.robot import Robot
 
 PREFERENCE = (9, 4, 5, 7, 8, 1, 2, 10, 6, 3, 0)
 """Izz Ixx Ixy Ixz Iyz mcx mcy are kept first, then a rotor, Iyy mcz m: the choice of the paper."""
+TURNED = ((0, 2, 3, 1, 6, 8, 9, 5, 7, 4), (0, 3, 1, 2, 9, 7, 4, 8, 5, 6), tuple(range(10)))
+"""The ten numbers with x y z turned into y z x, z x y, and left: for axes along x, y, z."""
 
 Row = dict[int, Any]
 """A sparse row: parameter's number → coefficient."""
@@ -165,7 +169,7 @@ class Regrouping:
 
 
 def regrouping(robot: Robot, geometry: ExactGeometry) -> Regrouping:
-    """K by elimination from the leaves to the roots; K has a one at each kept parameter's column."""
+    """K by elimination from the leaves to the roots, with a one at each kept parameter's column."""
     shadow = None
     if isinstance(geometry.field, RationalFunctions):
         shadow = outward(robot, exact_geometry(robot, Residues(), geometry.tolerance))
@@ -186,7 +190,7 @@ def regrouping(robot: Robot, geometry: ExactGeometry) -> Regrouping:
         held[k] += [{} for _ in rotors[s.body]]
         for i, column in enumerate(columns):
             held[k][i] = {column: 1, **held[k][i]}
-        _eliminate(held[k], M, columns, chosen)
+        _eliminate(held[k], M, columns, _order(len(columns), _main_axis(s.joint)), chosen)
         if to:
             _pass_on(held[k], Lambda, held[to])
     kept = sorted(chosen)
@@ -201,34 +205,48 @@ def _through(virtual: Outward, here: Outward) -> Matrix:
     return span(rows, len(rows[0])).rows if rows else []
 
 
-def _order(size: int) -> Sequence[int]:
-    """PREFERENCE for the ten parameters and any number of rotors."""
-    at = PREFERENCE.index(10)
-    return (*PREFERENCE[:at], *range(10, size), *PREFERENCE[at + 1:])
+def _order(size: int, axis: int) -> Sequence[int]:
+    """PREFERENCE for the ten parameters and any number of rotors, the axis in the place of z."""
+    at, turned = PREFERENCE.index(10), TURNED[axis]
+    return (*(turned[i] for i in PREFERENCE[:at]), *range(10, size),
+            *(turned[i] for i in PREFERENCE[at + 1:]))
 
 
-def _eliminate(held: list[Row], M: Matrix, columns: list[int], chosen: dict[int, Row]) -> None:
+def _main_axis(joint: Joint) -> int:
+    """The body axis (0 x, 1 y, 2 z) that lies nearest to the joint's; z where there is none.
+
+    Dividing by its component keeps the numbers of K small for axes of any direction.
+    """
+    if not isinstance(joint, Revolute | Helical | Cylindrical) or not numeric(joint.S):
+        return 2
+    sizes = np.abs(joint.S[3:, -1].astype(float))
+    return int(max((2, 1, 0), key=lambda i: round(float(sizes[i]), 9)))
+
+
+def _eliminate(held: list[Row], M: Matrix, columns: list[int], order: Sequence[int],
+               chosen: dict[int, Row]) -> None:
     """Choose rank M parameters of a body; take from `held` what they carry."""
-    R, pivots = echelon(M, _order(len(columns)))
+    R, pivots = echelon(M, order)
     base = []
     for row in R:
         total: Row = {}
         for coefficient, part in zip(row, held, strict=True):
-            _add(total, part, coefficient)
+            add_to(total, part, coefficient)
         base.append(total)
     for pivot, total in zip(pivots, base, strict=True):
         chosen[columns[pivot]] = total
-        _add(held[pivot], total, -1)
+        add_to(held[pivot], total, -1)
 
 
 def _pass_on(held: list[Row], Lambda: Matrix, parent: list[Row]) -> None:
     """X_a += Λ X."""
     for i in range(10):
         for coefficient, part in zip(Lambda[i], held[:10], strict=True):
-            _add(parent[i], part, coefficient)
+            add_to(parent[i], part, coefficient)
 
 
-def _add(total: Row, part: Row, coefficient: Any) -> None:
+def add_to(total: Row, part: Row, coefficient: Any) -> None:
+    """total += coefficient · part."""
     if not coefficient:
         return
     for column, x in part.items():

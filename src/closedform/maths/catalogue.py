@@ -16,19 +16,34 @@ from closedform.errors import UnknownName
 from closedform.maths import (
     articulated,
     centroidal,
+    christoffel,
     closed_form,
+    dynamics_matrices,
     energy,
+    forward_derivatives,
+    inverse_derivatives,
     jacobian_jets,
     jets,
     kinematics,
+    observer,
     one_frame,
+    one_frame_derivatives,
+    one_frame_matrices,
+    one_frame_second,
+    one_frame_tensors,
     recursive,
+    recursive_regressor,
+    regressor,
+    second_derivatives,
+    state_derivatives,
     time_derivatives,
 )
 from closedform.maths.arguments import SIZES, expected_shape
 from closedform.model.robot import Robot
 
 Function = Callable[..., Any]
+Field = tuple[str, tuple[str | int, ...]]
+"""The name and the shape of a part of a named tuple."""
 
 
 class Form(Enum):
@@ -58,7 +73,7 @@ class Quantity:
     framed: bool = False
     form: Form = Form.USER
     any_base: bool = False
-    fields: tuple[tuple[str, tuple[str | int, ...]], ...] = ()
+    fields: tuple[Field, ...] = ()
 
     @property
     def summary(self) -> str:
@@ -86,7 +101,12 @@ def _row(
 
 _k, _c, _r, _o, _e = kinematics, closed_form, recursive, one_frame, energy
 
-_CANONICAL, _BASE, _NN = Form.CANONICAL, Form.BASE, ("nv", "nv")
+_od, _ot, _om = one_frame_derivatives, one_frame_tensors, one_frame_matrices
+_y, _rr = regressor, recursive_regressor
+_CANONICAL, _BASE = Form.CANONICAL, Form.BASE
+_NN, _NNN = ("nv", "nv"), ("nv", "nv", "nv")
+_NP, _NNP = ("nv", "parameters"), ("nv", "nv", "parameters")
+_MCG: tuple[Field, ...] = (("M", _NN), ("C", _NN), ("g", ("nv",)))
 
 CATALOGUE: tuple[Quantity, ...] = (
     _row("poses", _k.poses, "q", "bodies 4 4"),
@@ -137,6 +157,43 @@ CATALOGUE: tuple[Quantity, ...] = (
          wrenches=True, form=_BASE),
     _row("jacobian_jet", jacobian_jets.jacobian_jet, "q rates", "configurations 6 nv",
          framed=True, form=_CANONICAL),
+    _row("state_derivatives", state_derivatives.state_derivatives, "q v", "",
+         _ot.state_derivatives, any_base=True, form=_CANONICAL,
+         fields=(("dM_dq", _NNN), ("dC_dq", _NNN), ("dC_dv", _NNN), ("dg_dq", _NN))),
+    _row("inverse_dynamics_derivatives", inverse_derivatives.inverse_dynamics_derivatives,
+         "q v a", "", _od.inverse_dynamics_derivatives, any_base=True, wrenches=True, form=_BASE,
+         fields=(("dtau_dq", _NN), ("dtau_dv", _NN), ("dtau_da", _NN))),
+    _row("inverse_dynamics_and_derivatives", inverse_derivatives.inverse_dynamics_and_derivatives,
+         "q v a", "", _od.inverse_dynamics_and_derivatives,
+         any_base=True, wrenches=True, form=_BASE,
+         fields=(("tau", ("nv",)), ("dtau_dq", _NN), ("dtau_dv", _NN), ("dtau_da", _NN))),
+    _row("forward_dynamics_derivatives", forward_derivatives.forward_dynamics_derivatives,
+         "q v tau", "", _od.forward_dynamics_derivatives, any_base=True, wrenches=True, form=_BASE,
+         fields=(("da_dq", _NN), ("da_dv", _NN), ("da_dtau", _NN))),
+    _row("inverse_dynamics_second_derivatives",
+         second_derivatives.inverse_dynamics_second_derivatives, "q v a", "",
+         one_frame_second.inverse_dynamics_second_derivatives, any_base=True, form=_BASE,
+         fields=(("d2tau_dqdq", _NNN), ("d2tau_dqdv", _NNN), ("d2tau_dvdv", _NNN),
+                 ("d2tau_dqda", _NNN))),
+    _row("regressor", _y.regressor, "q v a", "nv parameters", _rr.regressor),
+    _row("slotine_li_regressor", _y.slotine_li_regressor, "q v v_r a_r", "nv parameters",
+         _rr.slotine_li_regressor),
+    _row("momentum_regressor", _y.momentum_regressor, "q v", "nv parameters",
+         _rr.momentum_regressor),
+    _row("kinetic_energy_regressor", _y.kinetic_energy_regressor, "q v", "parameters",
+         _rr.kinetic_energy_regressor),
+    _row("potential_energy_regressor", _y.potential_energy_regressor, "q", "parameters",
+         _rr.potential_energy_regressor),
+    _row("parameter_derivatives", _y.parameter_derivatives, "q v", "", _rr.parameter_derivatives,
+         fields=(("dM_dpi", _NNP), ("dC_dpi", _NNP), ("dg_dpi", _NP))),
+    _row("christoffel_symbols", christoffel.christoffel_symbols, "q", "nv nv nv",
+         _ot.christoffel_symbols, any_base=True, form=_BASE),
+    _row("coriolis_transpose_torque", christoffel.coriolis_transpose_torque, "q v", "nv",
+         observer.coriolis_transpose_torque, form=_BASE),
+    _row("passive_dynamics_matrices", dynamics_matrices.passive_dynamics_matrices, "q v", "",
+         _om.passive_dynamics_matrices, any_base=True, form=_CANONICAL, fields=_MCG),
+    _row("christoffel_dynamics_matrices", dynamics_matrices.christoffel_dynamics_matrices,
+         "q v", "", _om.christoffel_dynamics_matrices, any_base=True, form=_BASE, fields=_MCG),
 )
 
 

@@ -5,13 +5,13 @@ Cites: [Chang1987, eqs. (9), (14)–(25)].
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import qr
 
-Numbers = NDArray[np.float64]
+Numbers = NDArray[np.floating[Any]]
 
 
 class Split(NamedTuple):

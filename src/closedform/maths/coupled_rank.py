@@ -20,7 +20,7 @@ from math import isqrt, lcm
 from typing import Any
 
 from closedform.errors import ArgumentError
-from closedform.maths.base_recursion import Regrouping, Row, _add, rotor_columns
+from closedform.maths.base_recursion import Regrouping, Row, add_to, rotor_columns
 from closedform.maths.energy_vectors import cross, motion, polar, transport
 from closedform.maths.exact_geometry import ExactGeometry, exact_geometry
 from closedform.maths.exact_linear import (
@@ -67,7 +67,7 @@ def without_dependent(robot: Robot, geometry: ExactGeometry, found: Regrouping,
     for i, pivot in enumerate(pivots):
         total: Row = dict(found.rows[pivot])
         for other, column in factors.items():
-            _add(total, found.rows[other], column[i])
+            add_to(total, found.rows[other], column[i])
         rows.append(total)
     return Regrouping([kept[i] for i in pivots], rows)
 

@@ -2,7 +2,7 @@
 
     E = DE(V) · X,   U = DU · X,   X = (m, mcx, mcy, mcz, Ixx, Ixy, Iyy, Ixz, Iyz, Izz)
 
-    DE is quadratic in the body twist V; `polar(V, W)` is twice its polar form, 2 DE(V) = polar(V, V)
+    DE is quadratic in the body twist V: 2 DE(V) = `polar(V, V)`, twice its polar form
     DU = (−gᵀp, −Rᵀg, 0₆) at the pose (R, p)
 
 `transport` takes parameters from a frame to its parent's, `generator` is its derivative along a
@@ -91,7 +91,7 @@ def motion(R: Matrix, p: Vector, V: Vector) -> Vector:
 def bracket(S: Vector) -> Matrix:
     """S×, (6, 6): how twists of the parent change in the body's frame as the joint moves."""
     v, w = S[:3], S[3:]
-    columns = [cross(w, e) + [0, 0, 0] for e in _basis()]
+    columns = [[*cross(w, e), 0, 0, 0] for e in _basis()]
     columns += [cross(v, e) + cross(w, e) for e in _basis()]
     return transposed(columns)
 

@@ -68,8 +68,8 @@ AXES: dict[type[Joint], tuple[int, ...]] = {
 class ExactSegment:
     """A segment in exact numbers, in its body's own frame.
 
-    `pose` is its pose in the parent's frame at zero; `screws` are the columns of S; `ratio`, `slide`
-    and `turn` = (cos, sin) carry a mimic's ratio and offset.
+    `pose` is its pose in the parent's frame at zero; `screws` are the columns of S; `ratio`,
+    `slide` and `turn` = (cos, sin) carry a mimic's ratio and offset.
     """
 
     segment: Segment
@@ -129,7 +129,7 @@ class _Reading:
         self.snapping.size = self._size()
 
     def geometry(self) -> ExactGeometry:
-        convert, snap = self.field.number, self.snapping
+        snap = self.snapping
         world = snap.pose(pose(self.up), "gravity") if self.up is not None else _still()
         bodies = [world, *(snap.pose(A, f"{s.name} axis") for A, s in
                            zip(self.frames, self.robot.segments, strict=True))]
@@ -139,15 +139,18 @@ class _Reading:
             carried = compose(inverted(placed[s.parent]), placed[k]) if self._rides(s) \
                 else placed[k]
             at = compose(compose(bodies[s.parent], carried), inverted(bodies[k]))
-            own = ExactPose([[convert(x) for x in row] for row in at.R], [convert(x) for x in at.p]) \
-                if numeric(s.placement) else self._entries(s.placement, s.name)
+            own = self._in_field(at) if numeric(s.placement) else self._entries(s.placement, s.name)
             result.append(self._segment(s, own, bodies[k]))
         gravity = [self._entry(x) for x in self.gravity] if self.up is None \
-            else [convert(-row[2]) for row in world.R]
+            else [self.field.number(-row[2]) for row in world.R]
         return ExactGeometry(self.field, tuple(result), gravity, snap.tolerance,
                              tuple(snap.changes), tuple(snap.near))
 
     # ------------------------------------------------------------------ poses
+    def _in_field(self, at: ExactPose) -> ExactPose:
+        convert = self.field.number
+        return ExactPose([[convert(x) for x in row] for row in at.R], [convert(x) for x in at.p])
+
     def _rides(self, s: Segment) -> bool:
         """Whether the parent cannot turn, so that poses count from further up."""
         return s.parent > 0 and isinstance(self.robot.segments[s.parent - 1].joint,

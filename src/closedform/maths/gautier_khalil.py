@@ -34,7 +34,7 @@ NEAR = 1e-9
 
 
 class Link(NamedTuple):
-    """One row of Table I: σ = 0 rotational, 1 translational. (The print heads σ with a second α.)"""
+    """One row of Table I: σ = 0 rotational, 1 translational (the print heads σ with an α)."""
 
     sigma: int
     alpha: Any
@@ -45,7 +45,7 @@ class Link(NamedTuple):
 
 # ---------------------------------------------------------------------- appendix
 def lambda_matrix(link: Link) -> Array:
-    """λ_j, (10, 10): DE_j = λ_j DE_{j−1} + q̇_j f_j                                (A1), (A2)-(A7)."""
+    """λ_j, (10, 10): DE_j = λ_j DE_{j−1} + q̇_j f_j                       (A1), (A2)-(A7)."""
     (Ca, Sa), (Ct, St), d, r = cos_sin(link.alpha), cos_sin(link.theta), link.d, link.r
     CCa, SSa, CSa, CCt, SSt, CSt = Ca * Ca, Sa * Sa, Ca * Sa, Ct * Ct, St * St, Ct * St
     DJ = [[CCt, CSt * Ca, CSt * Sa, SSt * CCa, SSt * CSa, SSt * SSa],
@@ -186,8 +186,10 @@ def first_axes(links: Sequence[Link]) -> tuple[int, int]:
 
 
 def axis_of(links: Sequence[Link], j: int, of: int) -> Array:
-    """The axis of joint `of` in frame j ≥ of at θ of the table: constant while all joints between
-    are parallel to it or translational."""
+    """The axis of joint `of` in frame j ≥ of at the table's θ.
+
+    It is constant while all joints between are parallel to it or translational.
+    """
     u: Array = np.array([0, 0, 1])
     for link in links[of + 1:j + 1]:
         u = rotation(link).T @ u

@@ -9,6 +9,7 @@ vector that leaves every torque alone an upper bound.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 
@@ -24,7 +25,7 @@ GAP = 1e6
 EPS = float(np.finfo(float).eps)
 
 
-class RankDisagreement(ClosedformError, ArithmeticError):
+class RankDisagreement(ClosedformError, ArithmeticError):  # noqa: N818
     """Exact and certified numeric rank differ: one of them is wrong."""
 
 
@@ -85,7 +86,6 @@ def sampled_regressor(robot: Robot, seed: int = 0) -> Array:
 
 def declared_rank(robot: Robot, geometry: ExactGeometry, seed: int = 0) -> NumericRank:
     """The numeric rank for the declared geometry; symbols at random numbers."""
-    from fractions import Fraction
     rng = np.random.default_rng(seed)
     at = {name: Fraction(int(rng.integers(200, 900)), 1000) for name in geometry_symbols(robot)}
     def number(x: object) -> float:

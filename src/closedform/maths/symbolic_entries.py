@@ -119,7 +119,9 @@ def readable_sum(row: Mapping[int, Any], symbols: Mapping[int, Any], field: Fiel
             by_monomial.setdefault(monomial, {})[column] = number
     by_parameters: dict[Any, list[Any]] = {}
     for monomial, part in by_monomial.items():
-        by_parameters.setdefault(tuple(sorted(part.items())), []).append(monomial)
+        sign = -1 if all(n < 0 for n in part.values()) else 1
+        key = tuple((c, sign * n) for c, n in sorted(part.items()))
+        by_parameters.setdefault(key, []).append(sign * monomial)
     return sympy.Add(*(sympy.Add(*monomials) * sympy.Add(*(n * symbols[c] for c, n in part))
                        for part, monomials in by_parameters.items()))
 

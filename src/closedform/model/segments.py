@@ -53,11 +53,11 @@ class Segment:
 
     def coordinates(self, q: Array) -> Array:
         """The joint's own coordinates, (nq_k,)."""
-        return self.ratio * (q[list(self.q_index)] if self.q_index else q[:0]) + self.offset
+        return self.ratio * (q[np.array(self.q_index)] if self.q_index else q[:0]) + self.offset
 
     def velocities(self, v: Array) -> Array:
         """Those of the robot's velocities that move this joint; S times them is its twist."""
-        return v[list(self.v_index)] if self.v_index else v[:0]
+        return v[np.array(self.v_index)] if self.v_index else v[:0]
 
 
 def segments_of(bodies: tuple[Body, ...]) -> tuple[Segment, ...]:

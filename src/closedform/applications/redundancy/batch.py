@@ -103,7 +103,8 @@ def _newton_block(problem: Problem, q: Numbers, targets: Numbers) -> Solutions:
         return _certified(problem, q, targets, settled)
 
 
-def _certified(problem: Problem, q: Numbers, targets: Numbers, settled: NDArray[np.bool_]) -> Solutions:
+def _certified(problem: Problem, q: Numbers, targets: Numbers,
+               settled: NDArray[np.bool_]) -> Solutions:
     """The certificate of every state, as `certify` gives one."""
     here = problem.at(q, targets)
     step = newton_steps(here)

@@ -11,7 +11,6 @@ Joint limits are bounds: a joint that meets its limit stays there until its mult
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -57,7 +56,7 @@ def reach(problem: Problem, q: Numbers, target: Numbers, tries: int = 250) -> Nu
         J = here.J[:, free]
         dq = np.zeros(problem.n)
         dq[free] = -J.T @ np.linalg.solve(J @ J.T + damping * size * np.eye(problem.m), here.e)
-        dq *= min(1.0, LONGEST / (np.linalg.norm(dq) + 1e-300))
+        dq *= min(1.0, LONGEST / (float(np.linalg.norm(dq)) + 1e-300))
         trial = problem.clipped(problem.moved(q, dq))
         there = problem.at(trial, target)
         if there.e @ there.e < size:
@@ -73,7 +72,6 @@ def reach(problem: Problem, q: Numbers, target: Numbers, tries: int = 250) -> Nu
 
 def climb(problem: Problem, q: Numbers, target: Numbers, tries: int = 120) -> State:
     """From a configuration that meets the target up to a maximum of H, within the limits."""
-    below, above = problem.room(q)
     state = State(q, problem.at(q, target), np.zeros(problem.n, dtype=bool))
     radius = LONGEST
     for _ in range(tries):
@@ -111,7 +109,7 @@ def uphill(found: Reduced, radius: float) -> tuple[Numbers, bool]:
     t = c / np.maximum(np.abs(r), 1e-6 * scale)
     lost = (r > -1e-9 * scale) & (np.abs(t) < 1e-2 * radius)
     t = np.where(lost & (r > 0), np.where(c < 0, -1.0, 1.0) * 0.1 * radius, t)
-    length = np.linalg.norm(t)
+    length = float(np.linalg.norm(t))
     newton = bool(np.all(r < 0)) and length <= radius
     return V @ (t * min(1.0, radius / (length + 1e-300))), newton
 

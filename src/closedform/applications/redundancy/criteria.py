@@ -36,7 +36,7 @@ from closedform.maths.redundancy import (
 from closedform.model.robot import Robot
 from closedform.program.differentiate import gradient, hessian, jacobian
 
-Numbers = NDArray[np.float64]
+Numbers = NDArray[np.floating[Any]]
 
 
 class Criterion(ABC):
@@ -152,7 +152,8 @@ class Posture(Criterion):
 
     def __init__(self, q: Any, weights: Any = None) -> None:
         object.__setattr__(self, "q", _finite(q, "posture"))
-        object.__setattr__(self, "weights", None if weights is None else _finite(weights, "weights"))
+        given = None if weights is None else _finite(weights, "weights")
+        object.__setattr__(self, "weights", given)
 
     def terms(self, robot: Robot, q: Array, task: TaskTerms, inverse: Inverse) -> Terms:
         require_adding(robot, "Posture")

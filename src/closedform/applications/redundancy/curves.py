@@ -10,7 +10,6 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from closedform.applications.redundancy.certificate import (
     MET,
@@ -29,7 +28,7 @@ from closedform.errors import ArgumentError
 
 PACE = 0.06             # rad or m along a curve, at most
 LEAST = 1e-5
-POINTS = 20_000
+POINTS = 4000           # of a curve, at most
 SAME = 1e-5             # rad or m: closer configurations are the same
 
 
@@ -56,7 +55,7 @@ def follow(problem: Problem, q: Numbers, target: Numbers, way: int) -> SelfMotio
     N, slope = tangent(problem, q, target)
     direction = way * N
     points, lengths, slopes = [q], [0.0], [way * slope]
-    pace, here, away = PACE, q, False
+    pace, here, away, closed = PACE, q, False, False
     while len(points) < POINTS:
         trial = correct(problem, problem.moved(here, pace * direction), target, none)
         if trial is None or not _near(problem, here, trial, pace):
@@ -80,17 +79,17 @@ def follow(problem: Problem, q: Numbers, target: Numbers, way: int) -> SelfMotio
         back = problem.apart(here, q)
         distance = float(np.linalg.norm(back))
         away = away or distance > 3 * PACE
-        if away and distance <= 1.2 * PACE and _passes(back, direction, points, problem, q):
-            return SelfMotion(*map(np.array, (points, lengths, slopes)), closed=True)
-    return SelfMotion(*map(np.array, (points, lengths, slopes)), closed=False)
+        if away and distance <= 1.2 * PACE and _passes(back, direction):
+            closed = True
+            break
+    return SelfMotion(np.array(points), np.array(lengths), np.array(slopes), closed)
 
 
 def _near(problem: Problem, a: Numbers, b: Numbers, pace: float) -> bool:
     return bool(np.linalg.norm(problem.apart(a, b)) < 1.5 * pace)
 
 
-def _passes(back: Numbers, direction: Numbers, points: list[Numbers], problem: Problem,
-            q: Numbers) -> bool:
+def _passes(back: Numbers, direction: Numbers) -> bool:
     """Whether the start lies just ahead, on this very curve: across it nothing is left over."""
     along = float(back @ direction)
     across = np.linalg.norm(back - along * direction)
@@ -210,7 +209,7 @@ def distinct(problem: Problem, found: list[Solution]) -> list[Solution]:
     """Without repetitions."""
     kept: list[Solution] = []
     for one in found:
-        others: NDArray[np.float64] = np.array([k.q for k in kept])
+        others = np.array([k.q for k in kept])
         if not kept or np.min(np.linalg.norm(problem.apart(others, one.q[None]), axis=-1)) > SAME:
             kept.append(one)
     return kept

@@ -22,7 +22,7 @@ from closedform.maths.redundancy import (
 from closedform.model.robot import Robot
 from closedform.program.record import record
 
-Numbers = NDArray[np.float64]
+Numbers = NDArray[np.floating[Any]]
 SAMPLES = 4         # configurations at which idle joints are looked for
 IDLE = 1e-12
 
@@ -171,7 +171,9 @@ class Problem:
             return np.asarray(self.robot.neutral(), dtype=float)
         a: Numbers = self.robot._sized(q, self.robot.nq, what)
         if not np.all(np.isfinite(a)):
-            raise ArgumentError(f"{what} must be finite, not {a.tolist() if a.ndim == 1 else 'NaN'}")
+            bad = a.reshape(-1, self.robot.nq)
+            bad = bad[~np.all(np.isfinite(bad), axis=-1)][0]
+            raise ArgumentError(f"{what} must be finite, not {bad.tolist()}")
         return a
 
 

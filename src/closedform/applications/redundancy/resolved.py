@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -37,9 +38,9 @@ LIEGEOIS, EXTENDED = Rate.LIEGEOIS, Rate.EXTENDED
 class Integrator:
     """How q̇ becomes q: Runge and Kutta's four stages, or θ += dt ((1 − w) f + w f_before).
 
-    With `late` the tip's velocity is taken from the step before. `previous=1/6, late=True`
-    reproduces the resolved-motion rows of Chang's tables within 4·10⁻⁴ degrees; whether it is his
-    program cannot be known.
+    With `late` the tip's velocity is that of the step before. f_before and the late velocity are 0
+    at the first step. `Integrator(1, previous=1/6, late=True)` reproduces the resolved-motion rows
+    of Chang's tables to 4·10⁻⁴ degrees; whether it is his program cannot be known.
     """
 
     stages: int = 4             # 4 or 1
@@ -73,7 +74,8 @@ def resolved_motion(robot: Any, task: Any, path: Any, criterion: Any, q0: Any, *
         raise ArgumentError(f"a path has the shape (points, {', '.join(map(str, problem.shape))}), "
                             f"not {x.shape}")
     if not (speed > 0 and step > 0 and np.isfinite([speed, step, gain]).all()):
-        raise ArgumentError(f"speed and step must be positive, gain finite: {speed}, {step}, {gain}")
+        raise ArgumentError("speed and step must be positive and gain finite, "
+                            f"not {speed}, {step}, {gain}")
     if integrator.stages not in (1, 4):
         raise ArgumentError(f"an integrator has 1 or 4 stages, not {integrator.stages}")
     q = problem.checked_q(q0)
@@ -89,7 +91,7 @@ def _plan(problem: Problem, x: Numbers, speed: float,
           step: float) -> list[tuple[Numbers, float, int]]:
     """(ẋ, dt, steps) of every segment."""
     plan = []
-    for a, b in zip(x[:-1], x[1:], strict=True):
+    for a, b in pairwise(x):
         dx = problem.task.residual(b, a)
         length = float(np.linalg.norm(dx[:3]) or np.linalg.norm(dx))
         steps = max(1, round(length / speed / step))
@@ -122,8 +124,7 @@ def _integrated(problem: Problem, q: Numbers, plan: list[tuple[Numbers, float, i
                 field: Field, how: Integrator) -> tuple[Numbers, list[int], Numbers]:
     """All configurations, the places of the path's points among them, and the times."""
     history, marks, clock = [q], [0], [0.0]
-    last: Numbers | None = None
-    before = plan[0][0] if plan else np.zeros(problem.m)
+    last, before = np.zeros(problem.n), np.zeros(problem.m)
     for dx, dt, steps in plan:
         for _ in range(steps):
             used = before if how.late else dx
@@ -131,7 +132,7 @@ def _integrated(problem: Problem, q: Numbers, plan: list[tuple[Numbers, float, i
                 dq = _runge_kutta(problem, q, used, dt, field)
             else:
                 f = field(q, used)
-                dq = dt * (f if last is None else (1 - how.previous) * f + how.previous * last)
+                dq = dt * ((1 - how.previous) * f + how.previous * last)
                 last = f
             q, before = problem.moved(q, dq), dx
             if not np.all(np.isfinite(q)):

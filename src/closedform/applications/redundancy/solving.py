@@ -87,7 +87,7 @@ def _many(problem: Problem, x: Numbers, q: Numbers, method: Method) -> Solutions
     found = newton_batch(problem, q, x)
     rest = ~found.certified if isinstance(method, Climb) else np.ones(len(q), dtype=bool)
     for k in np.flatnonzero(rest):
-        with_solution(found, k, one_solution(problem, x[k], q[k], method))
+        with_solution(found, int(k), one_solution(problem, x[k], q[k], method))
     return found
 
 

@@ -23,7 +23,7 @@ from closedform.maths.redundancy import (
 from closedform.model.robot import Robot
 from closedform.program.differentiate import hessian, jacobian
 
-Numbers = NDArray[np.float64]
+Numbers = NDArray[np.floating[Any]]
 
 
 class TaskTerms(NamedTuple):
@@ -31,7 +31,7 @@ class TaskTerms(NamedTuple):
 
     place: Array            # where the arm is, of the shape of a target
     J: Array                # (m, nv)
-    dJ: Array               # (m, nv, nv)
+    dJ: Array               # (m, nv, nv)  # noqa: N815
     motion: Motion | None   # of the frame, where there is one
     rows: tuple[int, ...]   # of the frame's six, where there is one
 
@@ -163,7 +163,7 @@ class Pose(Task):
 
 
 def rotation_vector(R: Numbers) -> Numbers:
-    """log R, (..., 3): θ n with |θ| ≤ π; by the skew part, and by quaternions where that is weak."""
+    """log R, (..., 3): θ n with |θ| ≤ π, by the skew part; by quaternions where that is weak."""
     skew = 0.5 * np.stack([R[..., 2, 1] - R[..., 1, 2], R[..., 0, 2] - R[..., 2, 0],
                            R[..., 1, 0] - R[..., 0, 1]], axis=-1)
     s = np.sqrt(np.sum(skew * skew, axis=-1))

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from closedform.applications.redundancy.certificate import (
     Reduced,
     Solution,
+    Verdict,
     certify,
     reduced,
 )
@@ -110,7 +111,8 @@ def _checked(problem: Problem, path: Path) -> tuple[Numbers, Numbers]:
                             f"not {x.shape}")
     t = np.arange(len(x), dtype=float) if path.times is None else np.asarray(path.times, float)
     if t.shape != (len(x),) or not np.all(np.isfinite(t)) or np.any(np.diff(t) <= 0):
-        raise ArgumentError(f"times of a path must be {len(x)} increasing numbers, not {t.tolist()}")
+        raise ArgumentError(f"times of a path must be {len(x)} increasing numbers, "
+                            f"not {t.tolist()}")
     for name in ("velocities", "accelerations"):
         given = getattr(path, name)
         if given is not None and np.shape(given) != (len(x), problem.m):
@@ -121,7 +123,7 @@ def _checked(problem: Problem, path: Path) -> tuple[Numbers, Numbers]:
 
 def _first(problem: Problem, x: Numbers, q: Numbers) -> Solution:
     given = certify(problem, q, x)
-    if given.verdict in ("maximum", "minimum", "saddle"):
+    if given.verdict in (Verdict.MAXIMUM, Verdict.MINIMUM, Verdict.SADDLE):
         return given
     found = one_solution(problem, x, q, Climb())
     if not found.certified:
@@ -131,7 +133,8 @@ def _first(problem: Problem, x: Numbers, q: Numbers) -> Solution:
 
 
 # ---------------------------------------------------------------------- one segment
-def _segment(problem: Problem, start: Solution, a: Numbers, b: Numbers) -> tuple[Solution, float, str]:
+def _segment(problem: Problem, start: Solution, a: Numbers,
+             b: Numbers) -> tuple[Solution, float, str]:
     """The solution at b, or the last one before and how far that is."""
     at, step, reason, here = 0.0, 1.0, "", start
     while at < 1.0:
@@ -147,7 +150,8 @@ def _segment(problem: Problem, start: Solution, a: Numbers, b: Numbers) -> tuple
     return here, 1.0, reason
 
 
-def _corrected(problem: Problem, start: Solution, a: Numbers, b: Numbers) -> tuple[Solution | None, str]:
+def _corrected(problem: Problem, start: Solution, a: Numbers,
+               b: Numbers) -> tuple[Solution | None, str]:
     """The solution at b on the branch of the one at a; None and why there is none."""
     blocked = _held(problem, start)
     dx = problem.task.residual(b, a)
@@ -159,30 +163,30 @@ def _corrected(problem: Problem, start: Solution, a: Numbers, b: Numbers) -> tup
         return None, _why(start, "the configuration would jump")
     guess = problem.moved(start.q, predicted)
     q = polish(problem, guess, b, blocked)
-    if np.all(problem.clipped(q) == q):
-        found = certify(problem, q, b, blocked)
-    else:
-        found = ascend(problem, problem.clipped(guess), b)
-    return _accepted(problem, start, found, guess, length)
+    found = certify(problem, q, b, blocked)
+    if np.all(problem.clipped(q) == q) and _same(start, found):
+        return _near(problem, start, found, guess, 0.5 * length)
+    if start.certified and (start.limits or np.any(problem.clipped(q) != q)):
+        found = ascend(problem, problem.clipped(guess), b)      # a joint meets or leaves its limit
+        return _near(problem, start, found, guess, 2 * length)
+    return _near(problem, start, found, guess, 0.5 * length)
 
 
-def _accepted(problem: Problem, start: Solution, found: Solution, guess: Numbers,
-              length: float) -> tuple[Solution | None, str]:
-    if found.verdict == "unreachable":
+def _same(start: Solution, found: Solution) -> bool:
+    """Whether both are stationary points of one kind."""
+    return found.verdict == start.verdict or (found.certified and start.certified)
+
+
+def _near(problem: Problem, start: Solution, found: Solution, guess: Numbers,
+          most: float) -> tuple[Solution | None, str]:
+    """The solution found, if it continues the branch; else None and why it does not."""
+    if found.verdict is Verdict.UNREACHABLE:
         return None, _why(start, "the target is out of reach from this branch")
-    same = (found.verdict == start.verdict) or (found.certified and start.certified)
-    if not same:
-        if start.certified and found.verdict == "not stationary" and start.limits:
-            return _released(problem, start, found)
-        return None, _why(start, f"the {start.verdict} becomes {found.verdict}")
-    if np.linalg.norm(problem.apart(guess, found.q)) > 0.5 * length + 1e-9:
+    if not _same(start, found):
+        return None, _why(start, f"a fold: the {start.verdict} becomes {found.verdict}")
+    if np.linalg.norm(problem.apart(guess, found.q)) > most + 1e-9:
         return None, _why(start, "the solution leaves its branch")
     return found, ""
-
-
-def _released(problem: Problem, start: Solution, found: Solution) -> tuple[Solution | None, str]:
-    """A joint whose multiplier has changed sign leaves its limit."""
-    return None, f"{', '.join(start.limits)} would leave the limit"
 
 
 def _why(start: Solution, what: str) -> str:
@@ -277,6 +281,6 @@ def _next_maximum(problem: Problem, q: Numbers, slope: Numbers, target: Numbers,
         if slope[k - 1] > 0 >= slope[k]:
             one = certify(problem, polish(problem, q[k - 1], target, free), target)
             apart = np.linalg.norm(problem.apart(last.q, one.q))
-            if one.verdict == "maximum" and apart > 1e-2:
+            if one.verdict is Verdict.MAXIMUM and apart > 1e-2:
                 return np.vstack([q[:k], one.q])
     return None
