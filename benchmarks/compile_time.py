@@ -11,7 +11,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from figures import verdict
+from figures import at_most
 from subjects import ARM, HUMANOID, Subject, urdf
 from tables import Table
 
@@ -55,7 +55,7 @@ def _row(name: str, what: str, times: Sequence[tuple[float, float]], most: float
          ) -> tuple[str, ...]:
     used, wall = (statistics.median(column) for column in zip(*times, strict=True))
     return (name, what, f"{used:.3f}", f"{wall:.3f}", f"≤ {most:g}",
-            verdict(used, lambda x: x <= most))
+            at_most(used, most))
 
 
 def _seconds(robot: Robot, cache: str) -> tuple[float, float]:

@@ -11,7 +11,7 @@ import numpy as np
 from building import FOLDER, HERE, MissingError, library
 from clock import Job
 from conventional import Scalars, forward_dynamics, inverse_dynamics, mass_matrix, prepared
-from subjects import ARM, DERIVATIVES, FD, ID, MASS, STATES, Subject, Task
+from subjects import ARM, DERIVATIVES, FD, ID, MASS, STATES, Subject, Task, split
 
 from closedform.applications.conventions import Convention, pinocchio_convention
 from closedform.arrays import Array
@@ -42,20 +42,20 @@ class Casadi:
         inputs = [given[name] for name in ("q", "v", task.third)]
         out = np.zeros((STATES, function.numel_out(0)))
         return [Job(LABEL, _loop(code, function, [*inputs, out]), STATES,
-                    lambda: self._split(task, out))]
+                    lambda: split(task, self.robot.nv, out))]
 
     def _function(self, task: Task) -> Any:
         ca, robot = self.ca, self.robot
         q, v, x = ca.SX.sym("q", robot.nq), ca.SX.sym("v", robot.nv), ca.SX.sym("x", robot.nv)
         of = Scalars(lambda c: np.asarray(c, dtype=float).astype(object), _objects,
                      lambda x: _objects([[ca.sin(x)]]), lambda x: _objects([[ca.cos(x)]]))
-        args = [_objects([[s[i] for i in range(s.numel())]])[0] for s in (q, v, x)]
+        q_s, v_s, x_s = (_objects([[s[i] for i in range(s.numel())]])[0] for s in (q, v, x))
         if task.name == MASS:
-            parts = [entry for row in mass_matrix(robot, args[0], of) for entry in row]
+            parts = [entry for row in mass_matrix(robot, q_s, of) for entry in row]
         elif task.name == FD:
-            parts = forward_dynamics(robot, *args, of)
+            parts = forward_dynamics(robot, q_s, v_s, x_s, of)
         else:
-            parts = inverse_dynamics(robot, *args, of)
+            parts = inverse_dynamics(robot, q_s, v_s, x_s, of)
         result = ca.densify(ca.vertcat(*parts))
         if task.name == DERIVATIVES:
             by = [ca.densify(ca.jacobian(result, s)).T for s in (q, v, x)]     # row by row
@@ -71,14 +71,6 @@ class Casadi:
         path = FOLDER / f"casadi-{hashlib.sha256(text.encode()).hexdigest()[:16]}.c"
         path.write_text(text)
         return path, "-lm"
-
-    def _split(self, task: Task, out: Array) -> list[Array]:
-        n = self.robot.nv
-        shapes = {ID: [(n,)], FD: [(n,)], MASS: [(n, n)],
-                  DERIVATIVES: [(n, n)] * 3 + [(n,)]}[task.name]
-        ends = np.cumsum([int(np.prod(shape)) for shape in shapes])[:-1]
-        return [x.reshape(STATES, *shape)
-                for x, shape in zip(np.split(out, ends, axis=1), shapes, strict=True)]
 
 
 def _objects(rows: list[list[Any]]) -> Any:

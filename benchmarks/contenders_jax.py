@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import time
 from typing import Any
@@ -24,11 +25,11 @@ class Jax:
 
     def __init__(self, subject: Subject) -> None:
         try:
-            import jax
+            jax: Any = importlib.import_module("jax")
         except ImportError as error:
             raise MissingError(f"pip install jax ({error})") from None
         jax.config.update("jax_enable_x64", True)
-        self.jax: Any = jax
+        self.jax = jax
         self.subject, self.robot = subject, prepared(subject.robot)
         self.convention = same_convention(subject.robot)
 

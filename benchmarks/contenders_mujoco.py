@@ -90,11 +90,12 @@ def _joint(body: Body) -> str:
     joint, name = body.joint, quoteattr(body.joint_name)
     if isinstance(joint, cf.Free):
         return f"<freejoint name={name}/>"
-    kind = {cf.Revolute: "hinge", cf.Prismatic: "slide"}.get(type(joint))
-    if kind is None:
-        raise MissingError(f"the benchmark writes no {type(joint).__name__} as MJCF")
-    point = _text(getattr(joint, "point", np.zeros(3)))
-    return f'<joint name={name} type="{kind}" axis="{_text(joint.axis)}" pos="{point}"/>'
+    if isinstance(joint, cf.Revolute):
+        place = f'axis="{_text(joint.axis)}" pos="{_text(joint.point)}"'
+        return f'<joint name={name} type="hinge" {place}/>'
+    if isinstance(joint, cf.Prismatic):
+        return f'<joint name={name} type="slide" axis="{_text(joint.axis)}"/>'
+    raise MissingError(f"the benchmark writes no {type(joint).__name__} as MJCF")
 
 
 def _text(x: Array) -> str:

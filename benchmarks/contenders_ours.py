@@ -27,10 +27,10 @@ def batch_label(states: int, kind: str = "f64") -> str:
 
 
 class Ours:
-    """One task of one robot: the kernel, its arguments, its results."""
+    """One task of one robot: the kernel, its arguments, its results; f32 too with `singles`."""
 
-    def __init__(self, subject: Subject, task: Task) -> None:
-        self.subject, self.task = subject, task
+    def __init__(self, subject: Subject, task: Task, singles: bool = True) -> None:
+        self.subject, self.task, self.singles = subject, task, singles
         names = task.quantities
         self.kernel: Kernel = compile(subject.robot, list(names))
         self.states = subject.states()
@@ -77,7 +77,8 @@ class Ours:
         jobs = []
         for n in self.task.batches_of(self.subject.kind):
             inputs = self._inputs(self.subject.states(n))
-            jobs.append(self._batch_call(n, inputs, np.float32))
+            if self.singles:
+                jobs.append(self._batch_call(n, inputs, np.float32))
             if n >= LARGE:
                 jobs.append(self._batch_call(n, inputs, np.float64))
             else:

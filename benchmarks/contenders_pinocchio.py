@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from building import HERE, MissingError, library
 from clock import Job, cheapest
-from subjects import DERIVATIVES, FD, ID, MASS, MATRICES, STATES, Subject, Task, urdf
+from subjects import DERIVATIVES, FD, ID, MASS, MATRICES, STATES, Subject, Task, split, urdf, width
 
 from closedform.applications.conventions import from_pinocchio_model
 from closedform.arrays import Array
@@ -78,19 +78,9 @@ class Pinocchio:
 
     def _native(self, name: str, task: Task) -> Job:
         bench = _Bench(self.code, self.model, self.q, self.v, self.third[task.third])
-        nv = self.model.nv
-        shapes = {ID: [(nv,)], FD: [(nv,)], MASS: [(nv, nv)],
-                  MATRICES: [(nv, nv), (nv, nv), (nv,)],
-                  DERIVATIVES: [(nv, nv)] * 3 + [(nv,)]}[task.name]
-        sizes = [int(np.prod(shape)) for shape in shapes]
-        out = np.zeros((STATES, sum(sizes)))
-
-        def results() -> list[Array]:
-            parts = np.split(out, np.cumsum(sizes)[:-1], axis=1)
-            return [x.reshape(STATES, *shape) for x, shape in zip(parts, shapes, strict=True)]
-
+        out = np.zeros((STATES, width(task, self.model.nv)))
         return Job(CPP, lambda repeats: bench.run(ALGORITHMS.index(name), repeats, out), STATES,
-                   results)
+                   lambda: split(task, self.model.nv, out))
 
     def _call(self, task: Task) -> Job | None:
         """The call from Python, for one state."""

@@ -127,9 +127,9 @@ def _turn(body: Body, q: Any, of: Scalars) -> Any:
 
 
 def _axes(body: Body) -> Any:
-    if isinstance(body.joint, cf.Free):
-        return np.eye(6)
-    return np.concatenate([np.zeros(3), np.asarray(body.joint.axis, dtype=float)])[:, None]
+    if isinstance(body.joint, cf.Revolute):
+        return np.array([0.0, 0.0, 0.0, *body.joint.axis])[:, None]
+    return np.eye(6)
 
 
 def _place(robot: Robot, M: list[list[Any]], block: Any, j: int, k: int) -> None:

@@ -59,7 +59,7 @@ def counts_table(effort: Effort) -> Table:
 def jets_table() -> Table:
     """Operations of τ, τ̇, … to order K, in those of order 0."""
     rows = []
-    for name in ("iiwa14", "panda") if JET.exists else ():
+    for name in ("iiwa14",) if JET.exists else ():
         ready = Preparation(cf.load(name), (), 1e-9)
         totals = [_jet(ready, order).operations.total for order in range(7)]
         rows.append((name, *(f"{t} ({t / totals[0]:.1f})" for t in totals)))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import contenders_casadi
@@ -63,7 +63,7 @@ FIGURES = (
 
 def figures_table(measured: Measured, subjects: Sequence[Subject]) -> Table:
     """Every figure for every robot that it is about."""
-    rows = []
+    rows: list[tuple[str, ...]] = []
     for figure in FIGURES:
         for subject in subjects:
             if subject.kind not in figure.least:
@@ -72,7 +72,7 @@ def figures_table(measured: Measured, subjects: Sequence[Subject]) -> Table:
             reached, least = ratio(times, figure.theirs, figure.ours), figure.least[subject.kind]
             rows.append((figure.text, subject.name, figure.theirs, _median(times, figure.theirs),
                          _median(times, figure.ours), number(reached, "x"), f"≥ {least:g}x",
-                         verdict(reached, lambda x, least=least: x >= least)))
+                         at_least(reached, least)))
     rows += _jet_rows(measured, subjects)
     return Table(
         "Figures to reach", ("quantity", "robot", "against", "theirs, ns", "ours, ns", "ratio",
@@ -84,7 +84,7 @@ def figures_table(measured: Measured, subjects: Sequence[Subject]) -> Table:
 
 def _jet_rows(measured: Measured, subjects: Sequence[Subject]) -> list[tuple[str, ...]]:
     """τ, τ̇, τ̈ in calls of inverse dynamics, and what (6b) costs instead of Christoffel's C."""
-    rows = []
+    rows: list[tuple[str, ...]] = []
     for subject in subjects:
         jet = _middle(measured.get((subject.name, JET), {}), NATIVE)
         once = _middle(measured.get((subject.name, ID), {}), NATIVE)
@@ -93,7 +93,7 @@ def _jet_rows(measured: Measured, subjects: Sequence[Subject]) -> list[tuple[str
             limit = "≤ 4.5x" if subject.name == "iiwa14" else ""
             rows.append(("τ, τ̇, τ̈, native", subject.name, "inverse dynamics, native",
                          number(once), number(jet), number(share, "x"), limit,
-                         verdict(share, lambda x: x <= 4.5) if limit else ""))
+                         at_most(share, 4.5) if limit else ""))
         six_b = measured.get((subject.name, MATRICES_6B), {})
         cpp = _middle(measured.get((subject.name, MATRICES), {}), _CPP)
         ours = _middle(six_b, NATIVE)
@@ -122,8 +122,12 @@ def contenders_table(measured: Measured, subjects: Sequence[Subject]) -> Table:
                  "algebra, C code, gcc -O3 -march=native; it returns M with the derivatives too.")
 
 
-def verdict(x: float | None, good: Callable[[float], bool]) -> str:
-    return "not measured" if x is None else "reached" if good(x) else "missed"
+def at_least(x: float | None, least: float) -> str:
+    return "not measured" if x is None else "reached" if x >= least else "missed"
+
+
+def at_most(x: float | None, most: float) -> str:
+    return "not measured" if x is None else "reached" if x <= most else "missed"
 
 
 def _middle(times: Times, label: str) -> float | None:

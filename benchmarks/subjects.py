@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from dataclasses import dataclass
+from functools import cached_property
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 
@@ -30,12 +32,16 @@ class Subject:
 
     def states(self, n: int = STATES) -> dict[str, Array]:
         """n rows of every argument that a quantity may take; more rows begin with the fewer."""
-        rng, nv = np.random.default_rng(0), self.robot.nv
-        distinct = np.stack([self.robot.random(rng) for _ in range(min(n, 1024))])
+        nv, distinct = self.robot.nv, self._coordinates
         shapes = {"v": (nv,), "a": (nv,), "tau": (nv,), "rates": (4, nv)}
         return {"q": np.resize(distinct, (n, self.robot.nq)),
                 **{name: np.random.default_rng(seed).normal(size=(n, *shape))
                    for seed, (name, shape) in enumerate(shapes.items(), start=1)}}
+
+    @cached_property
+    def _coordinates(self) -> Array:
+        rng = np.random.default_rng(0)
+        return np.stack([self.robot.random(rng) for _ in range(STATES)])
 
 
 @dataclass(frozen=True)
@@ -75,6 +81,28 @@ TASKS = (
     Task(DERIVATIVES, ("inverse_dynamics_derivatives", "inverse_dynamics")),
     Task(JET, ("inverse_dynamics_jet",), kinds=(ARM,)),
 )
+
+
+def shapes(task: Task, nv: int) -> list[tuple[int, ...]]:
+    """What the peers return for a task, in the order of our outputs."""
+    matrix, vector = (nv, nv), (nv,)
+    table: dict[str, list[tuple[int, ...]]] = {
+        ID: [vector], FD: [vector], MASS: [matrix], MATRICES: [matrix, matrix, vector],
+        DERIVATIVES: [matrix, matrix, matrix, vector]}
+    return table[task.name]
+
+
+def width(task: Task, nv: int) -> int:
+    """How many numbers that is."""
+    return sum(math.prod(shape) for shape in shapes(task, nv))
+
+
+def split(task: Task, nv: int, out: Array) -> list[Array]:
+    """Rows of all outputs, one behind the other, taken apart."""
+    sizes = [math.prod(shape) for shape in shapes(task, nv)]
+    parts = np.split(out, np.cumsum(sizes)[:-1], axis=1)
+    return [x.reshape(len(out), *shape)
+            for x, shape in zip(parts, shapes(task, nv), strict=True)]
 
 
 def tasks(subject: Subject, quick: bool) -> list[Task]:

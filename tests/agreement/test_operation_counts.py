@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from example_urdfs import FILES
 
 import closedform as cf
 from closedform.applications.preparation import Preparation, Request
@@ -11,6 +10,7 @@ from closedform.maths.catalogue import quantity
 from closedform.maths.recursive import inverse_dynamics
 from closedform.maths.regrouping import regrouped
 from closedform.program.record import record
+from example_urdfs import FILES
 
 
 def urdf(name, **locked):

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from closedform.maths.base_parameters import BaseParameters
+from closedform.maths.base_recursion import rotor_columns
 from closedform.model.inertia import PARAMETER_NAMES
 
 COLUMNS = (9, 4, 5, 7, 8, 1, 2, 6, 3, 0)
@@ -21,10 +22,10 @@ def picture(base: BaseParameters) -> Any:
     from matplotlib.colors import ListedColormap
     from matplotlib.figure import Figure
     from matplotlib.patches import Patch
-    robot, state = base.source, states(base)
-    rotors = any(body.joint.rotor_inertia is not None for body in robot.bodies)
-    titles = [PARAMETER_NAMES[i] for i in COLUMNS] + (["rotor"] if rotors else [])
-    cells = state[:, :len(titles)]
+    robot, cells = base.source, states(base)
+    rotors = cells.shape[1] - len(COLUMNS)
+    titles = [PARAMETER_NAMES[i] for i in COLUMNS]
+    titles += ["rotor"] if rotors == 1 else [f"rotor{i}" for i in range(rotors)]
     figure = Figure(figsize=(1.6 + 0.62 * len(titles), 1.7 + 0.32 * len(robot.bodies)),
                     layout="constrained")
     axes = figure.add_subplot()
@@ -39,10 +40,10 @@ def picture(base: BaseParameters) -> Any:
     axes.tick_params(length=0)
     axes.spines[:].set_visible(False)
     axes.set_title(f"{robot.name}: {base.count} base parameters of {len(robot.parameter_names)}")
-    shown = [Patch(color=c, label=f"{k}: {int((state == i).sum())}")
+    shown = [Patch(color=c, label=f"{k}: {int((cells == i).sum())}")
              for i, (c, k) in enumerate(zip(COLOURS, KINDS, strict=True))]
-    figure.legend(handles=shown, loc="outside lower center", ncols=4 if len(titles) > 8 else 2,
-                  frameon=False, fontsize="small")
+    figure.legend(handles=shown, loc="outside lower center", ncols=4, frameon=False,
+                  fontsize="small")
     return figure
 
 
@@ -55,7 +56,6 @@ def states(base: BaseParameters) -> Any:
         kind[column] = 0 if name in idle else 1
     for column, row in zip(base.kept, base.rows, strict=True):
         kind[column] = 2 if len(row) == 1 else 3
-    from closedform.maths.base_recursion import rotor_columns
     rotors = rotor_columns(robot)
     width = 10 + max(len(columns) for columns in rotors)
     cells = np.full((len(robot.bodies), width), -1)

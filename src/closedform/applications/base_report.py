@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from closedform.arrays import numeric
-from closedform.maths.base_parameters import BaseParameters
+from closedform.maths.base_parameters import BaseParameters as BaseParameters
 from closedform.maths.base_parameters import base_parameters as base_parameters
 from closedform.model.inertia import PARAMETER_NAMES
 
@@ -25,10 +25,9 @@ class Entry(NamedTuple):
 
 def entries(base: BaseParameters, digits: int = 6) -> list[Entry]:
     """The base parameters as text."""
-    rounded = [_rounded(e, digits) for e in base.expressions]
     values = [_value_text(x, digits) for x in base.values]
-    return [Entry(n, _sum_text(n, e), x)
-            for n, e, x in zip(base.names, rounded, values, strict=True)]
+    return [Entry(n, _sum_text(n, e, digits), x)
+            for n, e, x in zip(base.names, base.expressions, values, strict=True)]
 
 
 def headline(base: BaseParameters) -> str:
@@ -86,11 +85,11 @@ def _rounded(expression: Any, digits: int) -> Any:
                                 for x in expression.atoms(sympy.Float)})
 
 
-def _sum_text(name: str, expression: Any) -> str:
+def _sum_text(name: str, expression: Any, digits: int) -> str:
     """The sum as text, the kept parameter first; empty if it is that alone."""
     import sympy
     terms = sympy.Add.make_args(expression)
-    if len(terms) < 2:
+    if str(expression) == name:
         return ""
     groups: dict[Any, list[str]] = {}
     for term in terms:
@@ -103,8 +102,8 @@ def _sum_text(name: str, expression: Any) -> str:
         if size == 1:
             parts += [f" − {t}" for t in sorted(rests)]
         else:
-            inner = " + ".join(sorted(rests))
-            parts.append(f"{sign}{size} ({inner})" if len(rests) > 1 else f"{sign}{size} {inner}")
+            inner, number = " + ".join(sorted(rests)), f"{float(size):.{digits}g}"
+            parts.append(f"{sign}{number} " + (f"({inner})" if len(rests) > 1 else inner))
     return "".join(parts).removeprefix(" + ").strip().replace("**2", "²").replace("*", " ")
 
 

@@ -10,6 +10,9 @@ for large motions.
 
 from closedform.applications.flexible_batch import BatchSimulation as BatchSimulation
 from closedform.applications.flexible_batch import simulate_batch as simulate_batch
+from closedform.applications.flexible_equations import EQUATIONS as EQUATIONS
+from closedform.applications.flexible_equations import compile_equation as compile_equation
+from closedform.applications.flexible_equations import equation_program as equation_program
 from closedform.applications.flexible_files import BUILTIN_ARMS as BUILTIN_ARMS
 from closedform.applications.flexible_files import load as load
 from closedform.applications.flexible_files import motion_table as motion_table

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from closedform.applications.flexible_inputs import Held
+from closedform.applications.flexible_inputs import Held, input_law
 from closedform.applications.flexible_programs import Rate, joined, rk4_step
 from closedform.arrays import Array
 from closedform.errors import ArgumentError, SingularMatrix
@@ -52,16 +52,21 @@ def simulate_batch(arms: Sequence[FlexibleArm], q0: Any, v0: Any = None, torque:
     constants, places = packed(arms, damping)
     kernel = _kernel(N, n, places)
     x = np.zeros((len(arms), 2 * N + 3))
-    x[:, :N], x[:, N:2 * N] = q0, 0.0 if v0 is None else v0
+    x[:, :N] = _rows(q0, len(arms), N, "q0")
+    x[:, N:2 * N] = _rows(np.zeros(N) if v0 is None else v0, len(arms), N, "v0")
     held = np.zeros((len(arms), n + 1))
+    if isinstance(torque, Held):
+        input_law(torque, n)                           # refuses a wrong number of columns
+    elif torque is not None:
+        held[:, :n] = _rows(torque, len(arms), n, "torque")
     path, turned = [x], np.empty_like(x)
     for start, stop in pairwise(t):
         count = max(int(np.ceil((stop - start) / step - 1e-9)), 1)
         held[:, n] = (stop - start) / count
         for k in range(count):
             now = start + k * held[0, n]
-            if torque is not None:
-                held[:, :n] = torque.at(np.array([now]))[0] if isinstance(torque, Held) else torque
+            if isinstance(torque, Held):
+                held[:, :n] = torque.at(np.array([now]))[0]
             kernel(x, held, constants, out=turned, threads=threads)
             x, turned = turned, x if x is not path[-1] else np.empty_like(x)
         _refuse_lost(arms, x, stop)
@@ -141,6 +146,18 @@ def _rate(N: int, n: int, places: Places, constants: Array) -> Rate:
         return joined(v, a, v @ (driven - lost), driven[0] - lost[0], pivots)
 
     return rate
+
+
+def _rows(given: Any, arms: int, size: int, what: str) -> Array:
+    """Finite numbers for every arm: (size,) or (arms, size)."""
+    try:
+        a = np.array(given, dtype=float)
+    except (TypeError, ValueError):
+        a = np.zeros(0)
+    if a.shape not in ((size,), (arms, size)) or not np.all(np.isfinite(a)):
+        raise ArgumentError(f"{what} of a batch is finite numbers of shape ({size},) or "
+                            f"({arms}, {size}), not {given!r}")
+    return a
 
 
 def _checked_arms(arms: Sequence[FlexibleArm]) -> FlexibleArm:

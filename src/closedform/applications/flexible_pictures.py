@@ -106,37 +106,49 @@ def motion_figure(run: FlexibleSimulation) -> Figure:
 
 def write_animation(run: FlexibleSimulation, path: Path, frames: int = 80, fps: int = 20) -> None:
     """An animated GIF of the arm and its tip's trace, in `frames` pictures over the whole run."""
-    from matplotlib import pyplot
-    from matplotlib.animation import FuncAnimation, PillowWriter
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+    from PIL import Image
 
     if frames < 2 or fps < 1:
         raise ArgumentError(f"an animation has 2 frames or more, at 1 or more a second; {frames} "
                             f"and {fps} were given")
     chosen = np.unique(np.linspace(0, len(run.times) - 1, frames).astype(int))
     poses = [arm_points(run.arm, run.q[k], run.model) for k in chosen]
-    figure, axes = _figure(1, 1, (4.8, 4.8))
-    panel = axes[0, 0]
-    everything = np.concatenate([*(p.reshape(-1, 2) for p in poses), run.tip])
-    low, high = everything.min(axis=0), everything.max(axis=0)
-    middle, half = (low + high) / 2, 0.55 * max(*(high - low), 1e-6)
-    panel.set(xlim=middle[0] + np.array([-half, half]), ylim=middle[1] + np.array([-half, half]),
-              aspect="equal", xlabel="x [m]", ylabel="y [m]")
-    trace, = panel.plot([], [], color="C1", linewidth=0.8)
-    links = [panel.plot([], [], color="C0", linewidth=3, solid_capstyle="round")[0]
-             for _ in run.arm.links]
-    joints, = panel.plot([], [], "o", color="0.2")
-    title = panel.set_title("")
+    figure = Figure(figsize=(4.8, 4.8))
+    canvas: Any = FigureCanvasAgg(figure)
+    draw = _Stage(figure.add_subplot(), run, poses).draw
+    pictures = []
+    for k, pose in zip(chosen, poses, strict=True):
+        draw(int(k), pose)
+        canvas.draw()
+        pictures.append(Image.fromarray(np.asarray(canvas.buffer_rgba())[..., :3].copy()))
+    pictures[0].save(path, save_all=True, append_images=pictures[1:], duration=1000 // fps, loop=0)
 
-    def draw(k: int) -> list[Any]:
-        for line, points in zip(links, poses[k], strict=True):
+
+class _Stage:
+    """The axes of an animation, wide enough for all of it, and what moves on them."""
+
+    def __init__(self, panel: Axes, run: FlexibleSimulation, poses: list[Array]) -> None:
+        everything = np.concatenate([*(p.reshape(-1, 2) for p in poses), run.tip])
+        low, high = everything.min(axis=0), everything.max(axis=0)
+        middle, half = (low + high) / 2, 0.55 * max(*(high - low), 1e-6)
+        x, y = (tuple(m + np.array([-half, half])) for m in middle)
+        panel.set(xlim=x, ylim=y, aspect="equal", xlabel="x [m]", ylabel="y [m]")
+        self.run = run
+        self.trace, = panel.plot([], [], color="C1", linewidth=0.8)
+        self.links = [panel.plot([], [], color="C0", linewidth=3, solid_capstyle="round")[0]
+                      for _ in run.arm.links]
+        self.joints, = panel.plot([], [], "o", color="0.2")
+        self.title = panel.set_title("")
+
+    def draw(self, k: int, pose: Array) -> None:
+        """Move everything to the k-th time."""
+        for line, points in zip(self.links, pose, strict=True):
             line.set_data(*points.T)
-        joints.set_data(*np.concatenate([poses[k][:, 0], poses[k][-1:, -1]]).T)
-        trace.set_data(*run.tip[:chosen[k] + 1].T)
-        title.set_text(f"{run.arm.name}, t = {run.times[chosen[k]]:.2f} s")
-        return [*links, joints, trace, title]
-
-    FuncAnimation(figure, draw, frames=len(chosen)).save(path, writer=PillowWriter(fps=fps))
-    pyplot.close(figure)
+        self.joints.set_data(*np.concatenate([pose[:, 0], pose[-1:, -1]]).T)
+        self.trace.set_data(*self.run.tip[:k + 1].T)
+        self.title.set_text(f"{self.run.arm.name}, t = {self.run.times[k]:.2f} s")
 
 
 def _figure(rows: int, columns: int, size: tuple[float, float]) -> tuple[Figure, Array]:

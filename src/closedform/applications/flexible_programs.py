@@ -12,8 +12,9 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
-from functools import lru_cache
-from typing import NamedTuple
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import NamedTuple, final
 
 import numpy as np
 
@@ -35,7 +36,6 @@ from closedform.maths.flexible_arm import (
 )
 from closedform.maths.flexible_kinematics import shortening_moments
 from closedform.program.order import scheduled
-from closedform.program.program import Program
 from closedform.program.record import record
 
 Rate = Callable[[Array, Array], Array]
@@ -101,36 +101,60 @@ def watched(arm: FlexibleArm, model: Model) -> Callable[[Array, Array], Watched]
     return watch
 
 
-class ArmKernels(NamedTuple):
-    """Compiled code of an arm."""
+@final
+@dataclass(frozen=True)
+class ArmKernels:
+    """Compiled code of an arm, each part from the cache or compiled when first needed."""
 
-    rate: Kernel         # (x, u) -> ẋ and the defect
-    step: Kernel         # (x and defect, u and step) -> x and defect
-    watch: Kernel        # (q, v) -> Watched
+    arm: FlexibleArm
+    damping: bytes       # of D, (N, N)
+    model: Model
+
+    @cached_property
+    def rate(self) -> Kernel:
+        """(x, u) -> ẋ and the defect."""
+        N, n = self.arm.nq, self.arm.n
+        return self._load("rate", lambda: self._rate, {"x": (2 * N + 2,), "u": (n,)})
+
+    @cached_property
+    def step(self) -> Kernel:
+        """(x and defect, u and step) -> x and defect."""
+        N, n = self.arm.nq, self.arm.n
+        return self._load("step", lambda: rk4_step(self._rate, n),
+                          {"x": (2 * N + 3,), "held": (n + 1,)})
+
+    @cached_property
+    def watch(self) -> Kernel:
+        """(q, v) -> Watched."""
+        N = self.arm.nq
+        return self._load("watch", lambda: watched(self.arm, self.model), {"q": (N,), "v": (N,)})
+
+    @property
+    def _rate(self) -> Rate:
+        return state_rate(self.arm, self._D, self.model)
+
+    @property
+    def _D(self) -> Array:
+        return np.frombuffer(self.damping).reshape(self.arm.nq, self.arm.nq)
+
+    @cached_property
+    def _key(self) -> str:
+        return digest(self.arm, self._D, self.model)
+
+    def _load(self, what: str, function: Callable[[], Callable[..., object]],
+              inputs: dict[str, tuple[int, ...]]) -> Kernel:
+        return Kernel.load(f"flexible {what} {self._key}", lambda: scheduled(
+            record(function(), inputs, f"flexible_{what}")))
 
 
 def arm_kernels(arm: FlexibleArm, D: Array, model: Model) -> ArmKernels:
-    """Compiled rates, steps and watches, from the cache where they are known."""
+    """Compiled rates, steps and watches of an arm with the damping D."""
     return _kernels(arm, D.tobytes(), model)
 
 
 @lru_cache(maxsize=32)
 def _kernels(arm: FlexibleArm, damping: bytes, model: Model) -> ArmKernels:
-    N, n = arm.nq, arm.n
-    D = np.frombuffer(damping).reshape(N, N)
-    rate, key = state_rate(arm, D, model), digest(arm, D, model)
-    return ArmKernels(
-        Kernel.load(f"flexible rate {key}", lambda: _program(
-            rate, {"x": (2 * N + 2,), "u": (n,)}, "flexible_rate")),
-        Kernel.load(f"flexible step {key}", lambda: _program(
-            rk4_step(rate, n), {"x": (2 * N + 3,), "held": (n + 1,)}, "flexible_step")),
-        Kernel.load(f"flexible watch {key}", lambda: _program(
-            watched(arm, model), {"q": (N,), "v": (N,)}, "flexible_watch")))
-
-
-def _program(function: Callable[..., object], inputs: dict[str, tuple[int, ...]],
-             name: str) -> Program:
-    return scheduled(record(function, inputs, name))
+    return ArmKernels(arm, damping, model)
 
 
 def digest(arm: FlexibleArm, D: Array, model: Model) -> str:

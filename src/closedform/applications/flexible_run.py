@@ -75,13 +75,19 @@ class Run:
                 step(x, np.append(u, sizes[k]), out=following)
                 if following[-1] != 0:
                     break
-        bad = np.flatnonzero(path[1:len(marks) + 1, -1])
-        if len(bad):
-            raise self.lost(marks[bad[0]])
-        if not np.all(np.isfinite(path[len(marks)])):
-            raise ClosedformError(f"by t = {marks[-1] + sizes[-1]:g} s the motion of "
-                                  f"{self.arm.name} is not finite: RK4's step of {sizes[-1]:g} s "
-                                  "is too long for it; try a shorter one, or method='Radau'")
+        self._refuse_bad(path[1:len(marks) + 1], marks, sizes)
+
+    def _refuse_bad(self, path: Array, marks: Array, sizes: Array) -> None:
+        """Stop at the first step after which B was indefinite or the state is not finite."""
+        bad = np.flatnonzero((path[:, -1] != 0) | ~np.all(np.isfinite(path), axis=1))
+        if not len(bad):
+            return
+        first = int(bad[0])
+        if np.isfinite(path[first, -1]) and path[first, -1] != 0:
+            raise self.lost(marks[first], f", or RK4's step of {sizes[first]:g} s is too long")
+        raise ClosedformError(
+            f"at t = {marks[first]:g} s the motion of {self.arm.name} is not finite: RK4's step of "
+            f"{sizes[first]:g} s is too long for it; try a shorter one, or method='Radau'")
 
     def scipy(self, x: Array, t: Array, method: Adaptive, rtol: float, atol: float,
               show: Callable[[float], None]) -> Array:
@@ -140,9 +146,9 @@ class Run:
             return self.lost(t)
         return ClosedformError(f"{method} stopped at t = {t:g} s: {found.message}")
 
-    def lost(self, t: float) -> SingularMatrix:
+    def lost(self, t: float, otherwise: str = "") -> SingularMatrix:
         """The stop where B ceases to be positive definite."""
         return SingularMatrix(
             f"at t = {t:.6g} s: the inertia matrix B of {self.arm.name} loses positive "
-            "definiteness; the truncated model has no motion beyond. Deflections are outside its "
-            "range: try model=ExactRotation(), more damping or less torque")
+            f"definiteness; the truncated model has no motion beyond{otherwise}. Deflections are "
+            "outside its range: try model=ExactRotation(), more damping or less torque")

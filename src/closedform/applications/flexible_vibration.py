@@ -11,6 +11,7 @@ from scipy.linalg import eigh
 from closedform.arrays import Array
 from closedform.errors import ArgumentError
 from closedform.maths.assumed_modes import FlexibleArm
+from closedform.maths.definite import refuse_indefinite
 from closedform.maths.flexible_arm import (
     PAPER,
     Model,
@@ -78,6 +79,7 @@ def vibration(arm: FlexibleArm, q: Any = None, locked: bool = False,
     if q.shape != (arm.nq,):
         raise ArgumentError(f"q of {arm.name} has shape ({arm.n},) or ({arm.nq},), not {q.shape}")
     B = inertia_matrix(arm, q, model)
+    refuse_indefinite(B, np.linalg.eigvalsh(B), f"the inertia matrix of {arm.name}")
     gravity = np.stack([np.imag(gravity_torque(arm, q + 1j * STEP * e, model)) / STEP
                         for e in np.eye(arm.nq)], axis=1)
     K = stiffness_matrix(arm) + (gravity + gravity.T) / 2

@@ -18,6 +18,7 @@ from rich.text import Text
 
 from closedform.applications.base_picture import save_picture
 from closedform.applications.base_report import (
+    BaseParameters,
     base_parameters,
     by_body,
     entries,
@@ -72,29 +73,34 @@ def base(robot: RobotArgument, keep: KeepOption = "", as_latex: LatexOption = Fa
     elif as_latex:
         typer.echo(latex(found))
     else:
-        sized = sys.stdout.isatty() or "COLUMNS" in os.environ
-        console = Console(highlight=False, width=None if sized else PIPE_WIDTH)
-        console.print(Text(headline(found), style="bold"), "", sep="\n")
-        table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
-        table.add_column("keeps")
-        table.add_column("value", justify="right", style="cyan")
-        table.add_column("stands for", overflow="fold")
-        last = ""
-        for entry in entries(found):
-            body = entry.name.rpartition(".")[0]
-            if last and body != last:
-                table.add_section()
-            last = body
-            table.add_row(escape(entry.name), entry.value, escape(entry.sum))
-        console.print(table)
-        for title, names in (("no effect", found.no_effect), ("regrouped", found.regrouped)):
-            if names:
-                console.print(Text(f"\n{title}: {len(names)}", style="bold"))
-                for line in by_body(names):
-                    console.print(Text(f"  {line}"))
-        console.print(Text(f"\n{found.evidence}", style="dim"))
+        _print_table(found)
     if picture is not None and not (as_json or as_latex):
         typer.echo(f"picture: {picture}")
+
+
+def _print_table(found: BaseParameters) -> None:
+    """The kept parameters by body, then what was dropped, then on what all rests."""
+    sized = sys.stdout.isatty() or "COLUMNS" in os.environ
+    console = Console(highlight=False, width=None if sized else PIPE_WIDTH)
+    console.print(Text(headline(found), style="bold"), "", sep="\n")
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
+    table.add_column("keeps")
+    table.add_column("value", justify="right", style="cyan")
+    table.add_column("stands for", overflow="fold")
+    last = ""
+    for entry in entries(found):
+        body = entry.name.rpartition(".")[0]
+        if last and body != last:
+            table.add_section()
+        last = body
+        table.add_row(escape(entry.name), entry.value, escape(entry.sum))
+    console.print(table)
+    for title, names in (("no effect", found.no_effect), ("regrouped", found.regrouped)):
+        if names:
+            console.print(Text(f"\n{title}: {len(names)}", style="bold"))
+            for line in by_body(names):
+                console.print(Text(f"  {line}"))
+    console.print(Text(f"\n{found.evidence}", style="dim"))
 
 
 def _loaded(source: str, floating: bool) -> Robot:

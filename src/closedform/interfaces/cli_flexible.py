@@ -43,6 +43,7 @@ def show_arm(
     parquet: Annotated[bool, typer.Option(
         "--parquet", help="Write the table as Parquet instead of CSV.")] = False,
     animation: Annotated[bool, typer.Option(help="Write an animated GIF.")] = True,
+    frames: Annotated[int, typer.Option(min=2, help="Pictures in the animation.")] = 80,
 ) -> None:
     """Show a flexible arm's modes and frequencies; with --simulate run it and write files."""
     given = read_arm(arm)
@@ -57,7 +58,7 @@ def show_arm(
         run = _run(given, start, _input(torque, bang_bang), method, model)
     for warning in caught:
         typer.echo(f"warning: {warning.message}", err=True)
-    _write(run, output, parquet, animation)
+    _write(run, output, parquet, frames if animation else 0)
 
 
 def _run(given: ArmFile, start: dict[str, Any], torque: Any, method: str,
@@ -83,7 +84,7 @@ def _input(torque: str | None, bang_bang: float | None) -> Any:
     return flexible.bang_bang(u, 0.0, bang_bang / 2, bang_bang)
 
 
-def _write(run: FlexibleSimulation, folder: Path, parquet: bool, animation: bool) -> None:
+def _write(run: FlexibleSimulation, folder: Path, parquet: bool, frames: int) -> None:
     """Table, plots and animation, each named as it is written."""
     import matplotlib
 
@@ -94,8 +95,8 @@ def _write(run: FlexibleSimulation, folder: Path, parquet: bool, animation: bool
     flexible.write_table(run, table)
     run.plot().savefig(folder / f"{name}.png", dpi=120)
     written = [table, folder / f"{name}.png"]
-    if animation:
-        run.animate(folder / f"{name}.gif")
+    if frames:
+        run.animate(folder / f"{name}.gif", frames=frames)
         written.append(folder / f"{name}.gif")
     typer.echo(f"{len(run.times)} times to {run.times[-1]:g} s by {run.method}; residuals: energy "
                f"{abs(run.energy_residual).max():.1e} J, momentum "

@@ -95,7 +95,8 @@ def _solved(robot: Robot, kept: list[int], p: int,
             tolerance: float) -> tuple[list[int], dict[int, list[int]]]:
     """Independent columns, first ones first, and the others as their combinations modulo p."""
     rows = _energy_rows(robot, kept, p, tolerance)
-    pivots, done = [], []
+    pivots: list[int] = []
+    done: list[list[int]] = []
     for column in range(len(kept)):
         at = next((i for i, row in enumerate(rows) if row[column]), None)
         if at is None:

@@ -247,7 +247,9 @@ def echelon(rows: Iterable[Vector], order: Sequence[int]) -> tuple[Matrix, list[
     The pivots are the first independent columns of the order. Row i has a one in the column of its
     pivot, every other row a zero.
     """
-    left, done, pivots = [list(row) for row in rows], [], []
+    left: Matrix = [list(row) for row in rows]
+    done: Matrix = []
+    pivots: list[int] = []
     for column in order:
         at = next((i for i, row in enumerate(left) if row[column]), None)
         if at is None:

@@ -11,7 +11,8 @@ nearer by
 
     s(x) = ½ ∫₀ˣ y'² dx = Σ_jk F_jk(x) δ_j δ_k,   F_jk = ½ ∫₀ˣ φ'_j φ'_k dx,               (2)
 
-without which a turning arm gets softer instead of stiffer.
+without which a turning arm gets softer instead of stiffer. Bending energy stays ½ ∫EI y''² dx: a
+large vibration is followed to third order in its amplitude (`tests/agreement/test_exudyn.py`).
 
 Cites: [DeLucaSiciliano1991, eqs. (1)–(3)]; they have no foreshortening.
 """

@@ -132,7 +132,7 @@ def truncated_inertia(tensors: ArmTensors, q: Array) -> Array:
     for C, S, turn in zip(tensors.cosine, tensors.sine, tensors.turn, strict=True):
         sigma = turn @ q
         B = B + C * xp.cos(sigma) + (S @ q) * xp.sin(sigma)
-    return B if len(tensors.turn) else B + 0 * xp.sin(q[0])
+    return B if len(tensors.turn) else B + 0 * xp.sin(q[0])  # one link: constant, of q's kind
 
 
 def truncated_coriolis(tensors: ArmTensors, q: Array, v: Array) -> Array:

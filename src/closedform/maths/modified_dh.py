@@ -70,9 +70,9 @@ def modified_dh(T: Array, tolerance: float, size: float) -> ModifiedDH:
     sine = math.hypot(z_k[0], z_k[1])
     if math.atan2(sine, abs(z_k[2])) <= tolerance:
         d = math.hypot(x, y)
-        gamma, d = (math.atan2(y, x), d) if d > tolerance * size else (0.0, 0.0)
+        gamma = math.atan2(y, x) if d > tolerance * size else 0.0
         turn, sign = math.atan2(R[1, 0], R[0, 0]), math.copysign(1.0, z_k[2])
-        alpha = 0.0 if sign > 0 else math.pi
+        alpha = math.atan2(sine, z_k[2])
         return ModifiedDH(gamma, 0.0, alpha, d, sign * (turn - gamma), sign * z)
     gamma, alpha = math.atan2(z_k[0], -z_k[1]), math.atan2(sine, z_k[2])
     if not -RIGHT + tolerance < gamma <= RIGHT + tolerance:  # the other end of the common normal

@@ -1,9 +1,9 @@
 """The certified numeric rank of a sampled regressor: a number, or "undecided".
 
 Rows of Y at random states, columns normalised; the rank is where the singular values fall most. It
-is certified if they fall by at least 1e6 there (and the columns' sizes too, between those that are
-rounding errors and those that are not). A sampled rank is a lower bound of the true one, a null
-vector that leaves every torque alone an upper bound.
+is certified if they fall by at least 1e6 there, down to rounding errors (and so do the columns'
+sizes, between those that are rounding errors and those that are not). A sampled rank is a lower
+bound of the true one, a null vector that leaves every torque alone an upper bound.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from closedform.model.joints import Mimic
 from closedform.model.robot import Robot
 
 GAP = 1e6
+NOISE = 1e-13
 EPS = float(np.finfo(float).eps)
 
 
@@ -31,43 +32,51 @@ class RankDisagreement(ClosedformError, ArithmeticError):  # noqa: N818
 
 @dataclass(frozen=True)
 class NumericRank:
-    """A rank with the factor by which the singular values fall behind it."""
+    """A rank, the factor by which singular values fall behind it, and what is left of them there.
+
+    `noise` is the largest value behind the cut, relative to the first of all.
+    """
 
     rank: int
     gap: float
     columns: int
+    noise: float = 0.0
 
     @property
     def certified(self) -> bool:
-        return self.gap >= GAP
+        return self.gap >= GAP and self.noise <= NOISE
 
     def __str__(self) -> str:
         verdict = "certified" if self.certified else "undecided"
-        return f"rank {self.rank} of {self.columns} columns, {verdict} (gap {self.gap:.1e})"
+        return (f"rank {self.rank} of {self.columns} columns, {verdict} "
+                f"(gap {self.gap:.1e}, down to {self.noise:.0e})")
 
 
 def numeric_rank(Y: Array) -> NumericRank:
     """The rank of a matrix by its singular values, columns normalised, with the gap."""
     size = np.linalg.norm(Y, axis=0)
     columns = len(size)
-    live, column_gap = _fall(np.sort(size)[::-1], len(Y))
+    live, column_gap, column_noise = _fall(np.sort(size)[::-1], len(Y))
     order = np.argsort(-size, kind="stable")[:live]
     if live == 0:
         return NumericRank(0, np.inf, columns)
     singular = np.linalg.svd(Y[:, order] / size[order], compute_uv=False)
-    rank, gap = _fall(singular, len(Y))
-    return NumericRank(rank, min(gap, column_gap), columns)
+    rank, gap, noise = _fall(singular, len(Y))
+    return NumericRank(rank, min(gap, column_gap), columns, max(noise, column_noise))
 
 
-def _fall(values: Array, rows: int) -> tuple[int, float]:
-    """Where descending values fall most, and by what factor; rounding errors count as equal."""
+def _fall(values: Array, rows: int) -> tuple[int, float, float]:
+    """Where descending values fall most, by what factor, and to what part of the first.
+
+    Values below rounding errors count as equal to them.
+    """
     if len(values) == 0 or values[0] == 0:
-        return 0, float(np.inf)
+        return 0, float(np.inf), 0.0
     floor = values[0] * EPS * np.sqrt(rows)
     clipped = np.append(np.maximum(values, floor), floor)
     ratios = clipped[:-1] / clipped[1:]
     at = int(np.argmax(ratios))
-    return at + 1, float(ratios[at])
+    return at + 1, float(ratios[at]), float(clipped[at + 1] / clipped[0])
 
 
 def sampled_regressor(robot: Robot, seed: int = 0) -> Array:

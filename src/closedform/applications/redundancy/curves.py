@@ -7,6 +7,7 @@ an arc, else it closes.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -174,8 +175,8 @@ def branches(robot: Any, task: Any, target: Any, criterion: Any, *, starts: int 
         free = np.zeros(problem.n, dtype=bool)
         found = [certify(problem, polish(problem, q, x, free, tries=60), x) for q in reached]
         found += [ascend(problem, q, x) for q in reached]
-    return sorted(distinct(problem, [f for f in found if f.verdict not in _NO_POINTS]),
-                  key=lambda one: -one.value)
+    points = distinct(problem, [f for f in found if f.verdict not in _NO_POINTS])
+    return sorted((replace(p, q=problem.wrapped(p.q)) for p in points), key=lambda p: -p.value)
 
 
 _NO_POINTS = (Verdict.UNREACHABLE, Verdict.NOT_STATIONARY)

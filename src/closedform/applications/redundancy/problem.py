@@ -12,6 +12,7 @@ from closedform.applications.redundancy.criteria import Criterion, criterion_of
 from closedform.applications.redundancy.tasks import Task, adding, task_of
 from closedform.arrays import Array
 from closedform.errors import ArgumentError
+from closedform.lowerings import numpy_blocks
 from closedform.lowerings.kernel import Kernel, compile_program
 from closedform.maths.redundancy import (
     Inverse,
@@ -54,16 +55,29 @@ class Problem:
         self.robot, self.task, self.criterion = robot, task, criterion
         self.limits = limits
         self.shape = task.shape(robot)
+        self._require_rank()
         program = record(self._terms, {"q": (robot.nq,)}, "redundancy")
         self.kernel: Kernel = compile_program(program)
         rows = next(o for o in program.outputs if o.name == "J").shape[0]
         self.m = rows
         self.used = self._used()
         self.n = len(self.used)
-        if self.m > self.n:
-            raise ArgumentError(f"{task} asks for {self.m} numbers; {robot.name} has "
-                                f"{self.n} joints that move them")
         self._whole = self.n == robot.nv
+
+    def _require_rank(self) -> None:
+        """Refuse a task whose equations the joints cannot meet independently anywhere."""
+        def J(q: Array) -> Array:
+            return self.task.terms(self.robot, q).J
+        program = record(J, {"q": (self.robot.nq,)}, "J")
+        rng = np.random.default_rng(2)
+        q = np.array([self.robot.random(rng) for _ in range(SAMPLES)])
+        found, = numpy_blocks.run(program, q)
+        m = found.shape[-2]
+        rank = int(np.max(np.linalg.matrix_rank(found, tol=1e-9))) if found.size else 0
+        if rank < m:
+            raise ArgumentError(f"{self.task} asks for {m} independent numbers; the "
+                                f"{self.robot.nv} joints of {self.robot.name} can choose {rank} "
+                                "at most")
 
     def _parts(self, q: Array) -> tuple[Any, Inverse, Terms]:
         task = self.task.terms(self.robot, q)
@@ -164,6 +178,13 @@ class Problem:
             revolute[v] = type(body.joint).__name__ in ("Revolute", "Universal")
         free = np.isinf(self.bounds[0]) & np.isinf(self.bounds[1])
         return revolute[self.used] & free
+
+    def wrapped(self, q: Numbers) -> Numbers:
+        """q with the turns without limits within ±π."""
+        places = self.places[self.turns]
+        result = q.copy()
+        result[places] = np.pi - (np.pi - q[places]) % (2 * np.pi)
+        return result
 
     def checked_q(self, q: Any, what: str = "q0") -> Numbers:
         """Configurations as an array, batch axes first."""

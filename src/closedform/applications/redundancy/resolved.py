@@ -124,7 +124,8 @@ def _integrated(problem: Problem, q: Numbers, plan: list[tuple[Numbers, float, i
                 field: Field, how: Integrator) -> tuple[Numbers, list[int], Numbers]:
     """All configurations, the places of the path's points among them, and the times."""
     history, marks, clock = [q], [0], [0.0]
-    last, before = np.zeros(problem.n), np.zeros(problem.m)
+    last: Numbers = np.zeros(problem.n)
+    before: Numbers = np.zeros(problem.m)
     for dx, dt, steps in plan:
         for _ in range(steps):
             used = before if how.late else dx

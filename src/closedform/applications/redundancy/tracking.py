@@ -32,6 +32,7 @@ from closedform.applications.redundancy.solving import Climb, one_solution
 from closedform.errors import ArgumentError
 
 HALVINGS = 20
+SHRUNK = 0.02           # to this part of its first value: on the way to zero
 DIFFERENCE = 1e-4       # of the path's parameter, for accelerations
 Flags = NDArray[np.bool_]
 
@@ -93,6 +94,7 @@ def track(robot: Any, task: Any, path: Any, criterion: Any, q0: Any = None, *,
     for k in range(1, len(x)):
         found, part, reason = _segment(problem, solutions[-1], x[k - 1], x[k])
         if part < 1.0:
+            reason = f"{_cause(first, found)}: {reason}"
             target = problem.task.between(x[k - 1], x[k], part)
             way = escape(problem, found, target)
             stop = Stop(k, part, found.q, target, f"point {k}: {reason}", way)
@@ -181,12 +183,21 @@ def _near(problem: Problem, start: Solution, found: Solution, guess: Numbers,
           most: float) -> tuple[Solution | None, str]:
     """The solution found, if it continues the branch; else None and why it does not."""
     if found.verdict is Verdict.UNREACHABLE:
-        return None, _why(start, "the target is out of reach from this branch")
+        return None, _why(start, "the branch has no solution beyond")
     if not _same(start, found):
-        return None, _why(start, f"a fold: the {start.verdict} becomes {found.verdict}")
+        return None, _why(start, f"the {start.verdict} becomes {found.verdict}")
     if np.linalg.norm(problem.apart(guess, found.q)) > most + 1e-9:
         return None, _why(start, "the solution leaves its branch")
     return found, ""
+
+
+def _cause(first: Solution, last: Solution) -> str:
+    """What has shrunk towards zero since the first point, if anything has."""
+    bent = [float(np.abs(s.reduced_hessian).min(initial=np.inf)) for s in (first, last)]
+    shrunk = {"a fold": bent[1] / bent[0] if np.isfinite(bent[0]) else 1.0,
+              "a singularity": last.sigma_min / first.sigma_min}
+    cause = min(shrunk, key=lambda name: shrunk[name])
+    return cause if shrunk[cause] < SHRUNK else "no way on"
 
 
 def _why(start: Solution, what: str) -> str:
