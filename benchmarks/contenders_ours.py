@@ -15,9 +15,13 @@ from subjects import STATES, Subject, Task
 from closedform.applications.kernels import compile
 from closedform.arrays import Array
 from closedform.lowerings.kernel import Kernel
+from closedform.lowerings.llvm_ir import Kind
+from closedform.lowerings.native import Native
 
 LARGE = 10_000
 """States from which on the call from Python is no longer seen."""
+
+KINDS: dict[Kind, str] = {"double": "f64", "float": "f32"}
 
 NATIVE, PYTHON, PYTHON_OUT = "ours, native", "ours, Python", "ours, Python, out="
 
@@ -53,7 +57,7 @@ class Ours:
 
     def native(self) -> Job:
         arrays = [*self._inputs(self.states), *self.outputs.values()]
-        return native_loop(NATIVE, self.kernel, arrays)
+        return native_loop(NATIVE, self.kernel.native, arrays)
 
     def calls(self) -> list[Job]:
         """One state from Python, allocating the result and not."""
@@ -77,15 +81,16 @@ class Ours:
         jobs = []
         for n in self.task.batches_of(self.subject.kind):
             inputs = self._inputs(self.subject.states(n))
-            if self.singles:
-                jobs.append(self._batch_call(n, inputs, np.float32))
-            if n >= LARGE:
-                jobs.append(self._batch_call(n, inputs, np.float64))
-            else:
-                arrays = [*inputs, *self._empty(n).values()]
-                address = self.kernel.batch_native.address
-                jobs.append(native_loop(batch_label(n), self.kernel, arrays, "loop_batch", address))
+            make = self._batch_call if n >= LARGE else self._batch_loop
+            jobs += [make(n, inputs, dtype)
+                     for dtype in ((np.float64, np.float32) if self.singles else (np.float64,))]
         return jobs
+
+    def _batch_loop(self, states: int, inputs: Sequence[Array], dtype: Any) -> Job:
+        kind: Kind = "double" if dtype is np.float64 else "float"
+        native = self.kernel._code.native("batch", kind)     # of f32 there is no public pointer
+        arrays = [*(x.astype(dtype) for x in inputs), *self._empty(states, dtype).values()]
+        return native_loop(batch_label(states, KINDS[kind]), native, arrays, batch=True)
 
     def _batch_call(self, states: int, inputs: Sequence[Array], dtype: Any) -> Job:
         kernel: Any = self.kernel
@@ -100,17 +105,16 @@ class Ours:
         return Job(batch_label(states, "f32" if dtype is np.float32 else "f64"), run, states)
 
 
-def native_loop(label: str, kernel: Kernel, arrays: Sequence[Array], loop: str = "loop_native",
-                address: int | None = None) -> Job:
-    """A kernel's native function over the rows of arrays, in C."""
+def native_loop(label: str, native: Native, arrays: Sequence[Array], batch: bool = False) -> Job:
+    """A native function over the rows of arrays, in C; of a batch it does them all at once."""
     code, count, states = library(HERE / "loops.c"), len(arrays), len(arrays[0])
+    loop = code.loop_batch if batch else code.loop_native
     rows = (ctypes.c_void_p * count)(*(x.ctypes.data for x in arrays))
-    widths = (ctypes.c_long * count)(*(x[0].size for x in arrays))
-    kept = kernel, list(arrays)
-    start = ctypes.c_void_p(kernel.native.address if address is None else address)
+    steps = (ctypes.c_long * count)(*(x[0].nbytes if batch else x[0].size for x in arrays))
+    kept = list(arrays)
 
     def run(repeats: int) -> None:
-        getattr(code, loop)(start, len(kept[1]), rows, widths, ctypes.c_long(states),
-                            ctypes.c_long(repeats))
+        loop(ctypes.c_void_p(native.address), len(kept), rows, steps, ctypes.c_long(states),
+             ctypes.c_long(repeats))
 
     return Job(label, run, states)

@@ -60,6 +60,12 @@ FIGURES = (
     Figure("∂τ/∂q, ∂τ/∂v, M, τ, batch of 64", DERIVATIVES, batch_label(64), _CPP, {HUMANOID: 15}),
 )
 
+PAPERS = (
+    ("τ, τ̇, τ̈, native", "iiwa14", JET, "Müller & Kumar 2021", 1.6e6, 1000),
+    ("M, (6b) C, g, native", "humanoid25", MATRICES_6B, "Garofalo et al. 2013", 0.244e6, 1),
+)
+"""Published times in ns, and how many times below them to stay."""
+
 
 def figures_table(measured: Measured, subjects: Sequence[Subject]) -> Table:
     """Every figure for every robot that it is about."""
@@ -73,7 +79,7 @@ def figures_table(measured: Measured, subjects: Sequence[Subject]) -> Table:
             rows.append((figure.text, subject.name, figure.theirs, _median(times, figure.theirs),
                          _median(times, figure.ours), number(reached, "x"), f"≥ {least:g}x",
                          at_least(reached, least)))
-    rows += _jet_rows(measured, subjects)
+    rows += _own_rows(measured, subjects) + _paper_rows(measured)
     return Table(
         "Figures to reach", ("quantity", "robot", "against", "theirs, ns", "ours, ns", "ratio",
                              "target", "verdict"), rows,
@@ -82,7 +88,18 @@ def figures_table(measured: Measured, subjects: Sequence[Subject]) -> Table:
         "its variants, its Python call the one a user writes.")
 
 
-def _jet_rows(measured: Measured, subjects: Sequence[Subject]) -> list[tuple[str, ...]]:
+def _paper_rows(measured: Measured) -> list[tuple[str, ...]]:
+    """What the papers report on the computers of their time."""
+    rows: list[tuple[str, ...]] = []
+    for text, robot, task, paper, reported, least in PAPERS:
+        ours = _middle(measured.get((robot, task), {}), NATIVE)
+        share = reported / ours if ours else None
+        rows.append((text, robot, paper, number(reported), number(ours), number(share, "x"),
+                     f"≥ {least}x", at_least(share, least)))
+    return rows
+
+
+def _own_rows(measured: Measured, subjects: Sequence[Subject]) -> list[tuple[str, ...]]:
     """τ, τ̇, τ̈ in calls of inverse dynamics, and what (6b) costs instead of Christoffel's C."""
     rows: list[tuple[str, ...]] = []
     for subject in subjects:

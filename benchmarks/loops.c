@@ -42,9 +42,9 @@ void loop_native(void *f, int arguments, double **rows, const long *widths, long
 }
 
 /* One of our native functions of a batch: pointer and stride in bytes for each argument. */
-void loop_batch(void *f, int arguments, double **x, const long *widths, long states,
+void loop_batch(void *f, int arguments, double **x, const long *strides, long states,
                 long repeats) {
-#define A(i) x[i], widths[i] * (int64_t)sizeof(double)
+#define A(i) x[i], strides[i]
     for (long r = 0; r < repeats; ++r) {
         switch (arguments) {
 #define CASE(n, types, ...)                                         \

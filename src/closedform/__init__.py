@@ -1,6 +1,7 @@
 """closedform: closed-form robot models that are exact, readable, differentiable and fast."""
 
 from closedform.applications import conventions as conventions
+from closedform.applications import flexible as flexible
 from closedform.applications.kernels import At as At
 from closedform.applications.kernels import compile as compile
 from closedform.applications.preparation import Gravity as Gravity
@@ -16,6 +17,7 @@ from closedform.errors import ModelError as ModelError
 from closedform.errors import ModelWarning as ModelWarning
 from closedform.errors import SingularMatrix as SingularMatrix
 from closedform.errors import UnknownName as UnknownName
+from closedform.maths.assumed_modes import FlexibleArm as FlexibleArm
 from closedform.maths.catalogue import CATALOGUE as CATALOGUE
 from closedform.maths.christoffel import christoffel_symbols as christoffel_symbols
 from closedform.maths.christoffel import coriolis_transpose_torque as coriolis_transpose_torque
@@ -78,6 +80,8 @@ from closedform.maths.second_derivatives import (
 )
 from closedform.maths.state_derivatives import state_derivatives as state_derivatives
 from closedform.maths.time_derivatives import time_derivatives as time_derivatives
+from closedform.model.beam import FlexibleLink as FlexibleLink
+from closedform.model.beam import Payload as Payload
 from closedform.model.findings import Finding as Finding
 from closedform.model.findings import Level as Level
 from closedform.model.formats.load import load as load

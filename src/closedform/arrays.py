@@ -53,7 +53,7 @@ class Numbers:
 
     @staticmethod
     def solve(A: Array, b: Array) -> Array:
-        """A⁻¹ b for a symmetric A; one singular to rounding is refused, NaN and infinity pass through."""
+        """A⁻¹ b for a symmetric A; one singular to rounding is refused, NaN and infinity pass."""
         if A.size and np.all(np.isfinite(A)) and np.linalg.cond(A) > 0.1 / np.finfo(float).eps:
             raise SingularMatrix(f"a {A.shape[0]} x {A.shape[1]} matrix is singular to rounding")
         return np.linalg.solve(A, b)

@@ -68,3 +68,11 @@ def test_an_undecided_rank_is_told_but_no_error(monkeypatch):
     b = module.base_parameters(cf.load("puma560"), twin=True)
     assert not b.evidence.twin.certified
     assert "undecided" in str(b.evidence)
+
+
+def test_limits_that_leave_no_room_do_not_lower_the_sampled_rank():
+    """URDF's missing limits are 0 … 0; ranks are those of the joints, not of their ranges."""
+    def pendulum(**limits):
+        joint = cf.Revolute((0, 1, 0), **limits)
+        return cf.Robot("pendulum", [cf.Body("b", None, joint)])
+    assert numeric_rank(sampled_regressor(pendulum(lower=0.0, upper=0.0))).rank == 3

@@ -64,11 +64,12 @@ def input_law(torque: Input, n: int) -> Law:
         return lambda t, q, v: torque.at(np.array([t]))[0]
     if callable(torque):
         return _Checked(torque, n)
-    return _Constant(np.zeros(n) if torque is None else torque, n)
+    return Constant(np.zeros(n) if torque is None else torque, n)
 
 
-class _Constant:
-    constant = True
+@final
+class Constant:
+    """The same torques at all times."""
 
     def __init__(self, given: Any, n: int) -> None:
         self.value = _finite(given, n, f"torque is {given!r}")

@@ -10,7 +10,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from scipy.integrate import solve_ivp
 
-from closedform.applications.flexible_inputs import Held, Law
+from closedform.applications.flexible_inputs import Constant, Held, Law
 from closedform.applications.flexible_programs import ArmKernels
 from closedform.arrays import Array
 from closedform.errors import ArgumentError, ClosedformError, SingularMatrix
@@ -43,15 +43,28 @@ class Run:
     evaluations: int = 0
     ends: tuple[tuple[float, Array], tuple[float, Array]] = field(init=False)
 
+    @property
+    def known(self) -> bool:
+        """Whether the torque depends on nothing but time."""
+        return self.held is not None or isinstance(self.law, Constant)
+
+    def torques(self, t: Array, q: Array, v: Array) -> Array:
+        """The torques at these times and states, (points, n)."""
+        if self.held is not None:
+            return self.held.at(t)
+        if isinstance(self.law, Constant):
+            return np.tile(self.law.value, (len(t), 1))
+        return np.stack([self.law(*row) for row in zip(t, q, v, strict=True)])
+
     def rk4(self, x: Array, t: Array, step: float, show: Callable[[float], None]) -> Array:
         """The states at the times t, (points, 2N + 2), by fixed steps."""
         counts = np.maximum(np.ceil(np.diff(t) / step - 1e-9), 1).astype(int)
         if 4 * int(counts.sum()) > self.limit:
             raise ArgumentError(f"{counts.sum()} steps of {step:g} s are more than "
                                 f"max_evaluations = {self.limit} allows")
-        marks = np.repeat(t[:-1], counts) + np.concatenate(
-            [np.arange(c) * (gap / c) for c, gap in zip(counts, np.diff(t), strict=True)] or [[]])
-        sizes = np.repeat(np.diff(t) / counts, counts)
+        sizes, ends = np.repeat(np.diff(t) / counts, counts), np.cumsum(counts)
+        within = np.arange(counts.sum()) - np.repeat(ends - counts, counts)
+        marks = np.repeat(t[:-1], counts) + within * sizes
         path = np.zeros((len(marks) + 1, len(x) + 1))
         path[0, :-1] = x
         for first in range(0, len(marks), CHUNK):
@@ -59,13 +72,12 @@ class Run:
             self._steps(path[first:first + CHUNK + 1], marks[part], sizes[part])
             show(marks[part][-1])
         self.evaluations = 4 * len(marks)
-        return path[np.concatenate([[0], np.cumsum(counts)]), :-1]
+        return path[np.concatenate([[0], ends]), :-1]
 
     def _steps(self, path: Array, marks: Array, sizes: Array) -> None:
         N, rows, step = self.arm.nq, list(path), self.kernels.step
-        if self.held is not None or getattr(self.law, "constant", False):
-            u = self.held.at(marks) if self.held is not None else np.tile(
-                self.law(0.0, path[0], path[0]), (len(marks), 1))
+        if self.known:
+            u = self.torques(marks, path, path)
             inputs = list(np.concatenate([u, sizes[:, None]], axis=1))
             for x, held, following in zip(rows, inputs, rows[1:], strict=False):
                 step(x, held, out=following)

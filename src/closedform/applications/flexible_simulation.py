@@ -128,7 +128,7 @@ def _told(run: Run, t: Array, path: Array, method: Method) -> FlexibleSimulation
         warnings.warn(f"from t = {t[k]:g} s on a link of {arm.name} is bent by up to "
                       f"{np.max(slope):.2g} rad, more than the {SMALL_SLOPE:g} rad of the "
                       "small-deflection range", ModelWarning, stacklevel=3)
-    tau = np.stack([run.law(*row) for row in zip(t, q, v, strict=True)])
+    tau = run.torques(t, q, v)
     return FlexibleSimulation(
         arm, run.model, t, q, v, tau, watched.kinetic, watched.potential, path[:, 2 * N],
         watched.momentum, path[:, 2 * N + 1], watched.tip, slope, method, run.evaluations)
@@ -147,8 +147,10 @@ def steepest(arm: FlexibleArm, q: Array) -> Array:
 def _bar(t: Array, progress: bool | None) -> Iterator[Callable[[float], None]]:
     """A progress bar on standard error, and the function that moves it to a time."""
     terminal = sys.stderr.isatty()
-    shown = terminal if progress is None else progress
-    with Progress(console=Console(stderr=True), transient=terminal, disable=not shown) as bar:
+    if not (terminal if progress is None else progress):
+        yield lambda now: None
+        return
+    with Progress(console=Console(stderr=True), transient=terminal) as bar:
         task = bar.add_task("simulating", total=t[-1] - t[0])
         yield lambda now: bar.update(task, completed=now - t[0])
 

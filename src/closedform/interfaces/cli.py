@@ -25,7 +25,7 @@ from rich.text import Text
 from rich.tree import Tree
 
 from closedform.errors import ClosedformError
-from closedform.interfaces import cli_torques
+from closedform.interfaces import cli_base, cli_flexible, cli_ik, cli_torques
 from closedform.model.describe import (
     headline,
     index_text,
@@ -64,11 +64,16 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal without τ shows ? and goes on
+    warnings.showwarning = _warn
     try:
         app(prog_name="closedform")
     except (ClosedformError, OSError) as error:
         _complain("error", error)
         sys.exit(2)
+
+
+def _warn(message: Warning | str, *_: Any) -> None:
+    _complain("warning", message)
 
 
 def _complain(level: str, message: object) -> None:
@@ -244,5 +249,5 @@ def robots(as_json: JsonOption = False) -> None:
     _console().print(table)
 
 
-for command in (cli_torques,):
-    command.register(app, _loaded)
+for room in (cli_torques, cli_base, cli_ik, cli_flexible):
+    room.register(app)

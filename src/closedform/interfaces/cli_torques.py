@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
@@ -20,8 +19,8 @@ EXAMPLES = ("[bold]Examples:[/]  closedform torques iiwa14 --plot torques.png  |
             "closedform torques robot.urdf --trajectory motion.csv -o torques.csv")
 
 
-def register(app: typer.Typer, loaded: Callable[[str, bool], Robot] = load) -> None:
-    """Add the command to the program; `loaded` makes a robot of a source and `--floating`."""
+def register(app: typer.Typer) -> None:
+    """Add the command to the program."""
 
     @app.command("torques", epilog=EXAMPLES)
     def command(
@@ -40,7 +39,7 @@ def register(app: typer.Typer, loaded: Callable[[str, bool], Robot] = load) -> N
             "--floating", help="Put the root link on a free joint.")] = False,
     ) -> None:
         """Compute τ, τ̇ and τ̈ along a trajectory, exactly."""
-        made = loaded(robot, floating)
+        made = load(robot, floating)
         path, times = _path(made, trajectory, points, duration)
         result = torques(made, path, times)
         result.write(output)

@@ -16,6 +16,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 from fractions import Fraction
+from itertools import islice
 from math import isqrt, lcm
 from typing import Any
 
@@ -51,44 +52,50 @@ def without_dependent(robot: Robot, geometry: ExactGeometry, found: Regrouping,
                       tolerance: float) -> Regrouping:
     """The regrouping with the parameters dropped that the couplings make dependent."""
     kept = found.kept
-    primes = _primes()
-    pivots, residues = _solved(robot, kept, next(primes), tolerance)
+    pivots, residues = _solved(robot, kept, PRIME, tolerance)
     if len(pivots) == len(kept):
         return found
     if isinstance(geometry.field, Residues):
-        rows = [row for i, row in enumerate(found.rows) if i in pivots]
-        return Regrouping([kept[i] for i in pivots], rows)
+        return Regrouping([kept[i] for i in pivots], [found.rows[i] for i in pivots])
     if not isinstance(geometry.field, Rationals):
         raise ArgumentError(
             f"{robot.name}: its mimic joints leave {len(pivots)} of {len(kept)} parameters, but "
             "how the others regroup is found for numbers only; put numbers for the symbols")
-    factors = _rebuilt(robot, kept, pivots, residues, primes, tolerance)
-    rows = []
-    for i, pivot in enumerate(pivots):
-        total: Row = dict(found.rows[pivot])
-        for other, column in factors.items():
-            add_to(total, found.rows[other], column[i])
-        rows.append(total)
-    return Regrouping([kept[i] for i in pivots], rows)
+    factors = _rebuilt(robot, kept, pivots, residues, tolerance)
+    rows: dict[int, Row] = {pivot: dict(found.rows[pivot]) for pivot in pivots}
+    for other, column in factors.items():
+        for pivot, factor in column.items():
+            add_to(rows[pivot], found.rows[other], factor)
+    return Regrouping([kept[i] for i in pivots], list(rows.values()))
 
 
 def _rebuilt(robot: Robot, kept: list[int], pivots: list[int], residues: dict[int, list[int]],
-             primes: Iterator[int], tolerance: float) -> dict[int, list[Fraction]]:
-    """The factors of the dependent columns as fractions: more primes until they stop changing."""
+             tolerance: float) -> dict[int, dict[int, Fraction]]:
+    """The factors of the dependent columns as fractions: more primes until they stop changing.
+
+    Only the columns that take part are sampled again.
+    """
+    found = {c: {p: x for p, x in zip(pivots, column, strict=True) if x}
+             for c, column in residues.items()}
+    part = sorted(set(found).union(*found.values()))
     modulus, last = PRIME, None
-    while True:
-        fractions = {c: [_fraction(x, modulus) for x in column] for c, column in residues.items()}
-        if fractions == last and all(x is not None for col in fractions.values() for x in col):
+    for p in islice(_primes(), 1, None):
+        fractions = {c: {i: _fraction(x, modulus) for i, x in column.items()}
+                     for c, column in found.items()}
+        if fractions == last and all(x is not None for f in fractions.values() for x in f.values()):
             return fractions  # type: ignore[return-value]
-        last, p = fractions, next(primes)
-        other, more = _solved(robot, kept, p, tolerance)
-        if other != pivots:
+        last = fractions
+        leads, more = _solved(robot, [kept[i] for i in part], p, tolerance)
+        if [part[i] for i in leads] != [i for i in part if i not in found]:
             raise ArgumentError(f"{robot.name}: ranks modulo two primes differ; the geometry holds "
                                 "fractions that one of them divides")
-        for c, column in residues.items():
-            pairs = zip(column, more[c], strict=True)
-            residues[c] = [x + modulus * ((y - x) * pow(modulus, -1, p) % p) for x, y in pairs]
+        back = pow(modulus, -1, p)
+        for c, column in found.items():
+            new = dict(zip((part[i] for i in leads), more[part.index(c)], strict=True))
+            for i, x in column.items():
+                column[i] = x + modulus * ((new[i] - x) * back % p)
         modulus *= p
+    raise AssertionError("the primes never end")
 
 
 def _solved(robot: Robot, kept: list[int], p: int,

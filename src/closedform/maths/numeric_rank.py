@@ -8,7 +8,7 @@ bound of the true one, a null vector that leaves every torque alone an upper bou
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
@@ -88,7 +88,9 @@ def sampled_regressor(robot: Robot, seed: int = 0) -> Array:
     rng = np.random.default_rng(seed)
     mimics = any(isinstance(body.joint, Mimic) for body in robot.bodies)
     states = len(robot.parameter_names) + 8 if mimics else 24
-    rows = [regressor(robot, robot.random(rng), *rng.normal(size=(2, robot.nv)) * 3)
+    wide = Robot(robot.name, [replace(b, joint=replace(b.joint, lower=None, upper=None))
+                              for b in robot.bodies], robot.gravity)  # limits may leave no room
+    rows = [regressor(wide, wide.random(rng), *rng.normal(size=(2, robot.nv)) * 3)
             for _ in range(states)]
     return np.concatenate(rows)
 

@@ -27,6 +27,7 @@ from closedform.applications.redundancy.problem import Local, Numbers, Problem
 
 TINY = 1e-13            # a residual that rounding leaves
 CLOSE = 1e-9            # a Newton step after which one more reaches rounding
+STUCK = 1e-2            # m, rad: a residual that no longer halves is given up above this
 LONGEST = 0.6           # rad or m: the longest step of reach and climb
 Flags = NDArray[np.bool_]
 
@@ -44,10 +45,15 @@ def reach(problem: Problem, q: Numbers, target: Numbers, tries: int = 250) -> Nu
     """A configuration that meets the target, or the best that was found from q."""
     q = problem.clipped(q)
     here, damping = problem.at(q, target), 1e-3
-    for _ in range(tries):
+    before = np.inf
+    for k in range(tries):
         size = float(here.e @ here.e)
         if size < TINY ** 2:
             break
+        if k % 20 == 0:
+            if size > 0.25 * before and size > STUCK ** 2:
+                break
+            before = size
         g = here.J.T @ here.e
         below, above = problem.room(q)
         free = ~(((below <= 0) & (g > 0)) | ((above <= 0) & (g < 0)))

@@ -22,17 +22,12 @@ from closedform.errors import ArgumentError
 from closedform.maths.chang import chang_Z
 
 NUDGE = 0.05            # rad or m: how far a singular start is moved
-FAR = 0.1               # m or rad
 
 
 @final
 @dataclass(frozen=True)
 class Climb:
-    """Climb to a maximum; if that fails, from other starts, so many at most.
-
-    From a start far from the target (a residual above `FAR`) there is no branch to keep: if the
-    climb ends at a joint's limit, the other starts are tried too and the best value wins.
-    """
+    """Climb to a maximum, within the limits; if that fails, from other starts, so many at most."""
 
     restarts: int = 12
 
@@ -97,13 +92,12 @@ def one_solution(problem: Problem, x: Numbers, q: Numbers, method: Method) -> So
         return certify(problem, polish(problem, q, x, free, tries=60), x)
     if isinstance(method, Hybrid):
         return hybrid(problem, x, q, method.tolerance)
-    far = np.linalg.norm(problem.at(q, x).e) > FAR
     best: Solution | None = None
     for start in _starts(problem, q, method.restarts):
         found = ascend(problem, start, x)
         if best is None or _rank(found) < _rank(best):
             best = found
-        if best.verdict is Verdict.MAXIMUM or (best.certified and not far):
+        if best.certified:
             break
     assert best is not None
     return best
