@@ -13,7 +13,7 @@ import sys
 import warnings
 from dataclasses import asdict
 from importlib.metadata import version
-from typing import Annotated, Any
+from typing import Annotated, Any, TextIO
 
 import typer
 from rich import box
@@ -72,7 +72,8 @@ def main() -> None:
         sys.exit(2)
 
 
-def _warn(message: Warning | str, *_: Any) -> None:
+def _warn(message: Warning | str, category: type[Warning], filename: str, lineno: int,
+          file: TextIO | None = None, line: str | None = None) -> None:
     _complain("warning", message)
 
 
