@@ -18,6 +18,8 @@ from closedform.errors import ModelWarning as ModelWarning
 from closedform.errors import SingularMatrix as SingularMatrix
 from closedform.errors import UnknownName as UnknownName
 from closedform.maths.assumed_modes import FlexibleArm as FlexibleArm
+from closedform.maths.base_parameters import BaseParameters as BaseParameters
+from closedform.maths.base_parameters import base_parameters as base_parameters
 from closedform.maths.catalogue import CATALOGUE as CATALOGUE
 from closedform.maths.christoffel import christoffel_symbols as christoffel_symbols
 from closedform.maths.christoffel import coriolis_transpose_torque as coriolis_transpose_torque
@@ -69,6 +71,7 @@ from closedform.maths.kinematics import frame_jacobian_rate as frame_jacobian_ra
 from closedform.maths.kinematics import frame_pose as frame_pose
 from closedform.maths.kinematics import kinematic_hessian as kinematic_hessian
 from closedform.maths.kinematics import poses as poses
+from closedform.maths.numeric_rank import RankDisagreement as RankDisagreement
 from closedform.maths.regressor import kinetic_energy_regressor as kinetic_energy_regressor
 from closedform.maths.regressor import momentum_regressor as momentum_regressor
 from closedform.maths.regressor import parameter_derivatives as parameter_derivatives

@@ -91,6 +91,18 @@ def test_random_starts_end_at_certified_maxima(robot, task):
         assert np.all(found.q[k] <= robot.upper + 1e-12)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("robot", [IIWA, PANDA], ids=["iiwa", "panda"])
+@pytest.mark.parametrize("limits", [True, False], ids=["limits", "no limits"])
+def test_hundreds_of_random_starts_end_at_certified_maxima(robot, limits):
+    task = Pose(robot.frame_names[-1])
+    targets, starts = reachable(robot, task.frame, 300)
+    found = solve(robot, task, targets, Manipulability(), starts, limits=limits)
+    assert np.mean(found.certified) >= 0.95
+    if not limits:
+        assert np.mean(found.verdict == "maximum") >= 0.95
+
+
 def test_a_minimum_is_left_by_climbing_and_found_on_request():
     minimum = next(s for s in branches(PLANAR, TIP, TARGET, Manipulability())
                    if s.verdict == "minimum")

@@ -150,9 +150,8 @@ def certify(problem: Problem, q: Numbers, target: Numbers,
     found = reduced(problem, q, here, blocked)
     eigenvalues = np.linalg.eigvalsh(found.R)
     optimality = float(np.linalg.norm(found.h))
-    _, upper = problem.bounds
-    at_upper = q[problem.places] >= upper
-    z = limit_multipliers(here, found, blocked, at_upper)
+    below, above = problem.room(q)
+    z = limit_multipliers(here, found, blocked, above < below)
     verdict = _verdict(residual, optimality, found, here, eigenvalues, z)
     sign = branch_sign(here.J[:, found.free], found.R)
     return Solution(q, residual, optimality, float(here.H), eigenvalues, verdict, sign,

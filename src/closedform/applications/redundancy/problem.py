@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from closedform.applications.redundancy.criteria import Criterion, criterion_of
-from closedform.applications.redundancy.tasks import Task, adding, task_of
+from closedform.applications.redundancy.tasks import Task, adding, moving_bodies, task_of
 from closedform.arrays import Array
 from closedform.errors import ArgumentError
 from closedform.lowerings import numpy_blocks
@@ -20,6 +20,7 @@ from closedform.maths.redundancy import (
     inverse_terms,
     lagrangian_hessian,
 )
+from closedform.model.joints import Revolute, Universal
 from closedform.model.robot import Robot
 from closedform.program.record import record
 
@@ -145,8 +146,9 @@ class Problem:
     def places(self) -> NDArray[np.intp]:
         """For each velocity that counts, its coordinate in q; −1 where it has none of its own."""
         found = np.full(self.robot.nv, -1)
-        for (_, q, v), _joint in zip(self.robot._moving, self.robot.joint_names, strict=True):
-            found[v] = np.arange(q.start, q.start + (v.stop - v.start))
+        for name, v in self.robot.v_slices.items():
+            start = self.robot.q_slices[name].start
+            found[v] = np.arange(start, start + v.stop - v.start)
         found[~adding(self.robot)] = -1
         return found[self.used]
 
@@ -174,8 +176,9 @@ class Problem:
     def turns(self) -> NDArray[np.bool_]:
         """Velocities of turning joints without limits, whose angles count modulo 2π."""
         revolute = np.zeros(self.robot.nv, dtype=bool)
-        for body, _, v in self.robot._moving:
-            revolute[v] = type(body.joint).__name__ in ("Revolute", "Universal")
+        for body in moving_bodies(self.robot):
+            turning = isinstance(body.joint, Revolute | Universal)
+            revolute[self.robot.v_slices[body.joint_name]] = turning
         free = np.isinf(self.bounds[0]) & np.isinf(self.bounds[1])
         return revolute[self.used] & free
 
@@ -190,7 +193,14 @@ class Problem:
         """Configurations as an array, batch axes first."""
         if q is None:
             return np.asarray(self.robot.neutral(), dtype=float)
-        a: Numbers = self.robot._sized(q, self.robot.nq, what)
+        shape = f"(..., {self.robot.nq})"
+        try:
+            a: Numbers = np.asarray(q, dtype=float)
+        except (TypeError, ValueError) as error:
+            raise ArgumentError(f"{what} must be numbers of shape {shape}, not {q!r}") from error
+        if a.ndim == 0 or a.shape[-1] != self.robot.nq:
+            raise ArgumentError(f"{what} must have the shape {shape} for {self.robot.name}, "
+                                f"not {a.shape}")
         if not np.all(np.isfinite(a)):
             bad = a.reshape(-1, self.robot.nq)
             bad = bad[~np.all(np.isfinite(bad), axis=-1)][0]

@@ -20,7 +20,8 @@ from closedform.maths.redundancy import (
     jacobian_derivative,
     jacobian_of,
 )
-from closedform.model.robot import Robot
+from closedform.model.joints import Free, Planar, Spherical
+from closedform.model.robot import Body, Robot
 from closedform.program.differentiate import hessian, jacobian
 
 Numbers = NDArray[np.floating[Any]]
@@ -229,10 +230,14 @@ def name_of(function: Any) -> str:
 def adding(robot: Robot) -> NDArray[np.bool_]:
     """For each velocity, whether its coordinate simply adds up, so that q moves as v does."""
     flags = np.zeros(robot.nv, dtype=bool)
-    for body, q, v in robot._moving:
-        if q.stop - q.start == v.stop - v.start and type(body.joint).__name__ != "Planar":
-            flags[v] = True
+    for body in moving_bodies(robot):
+        flags[robot.v_slices[body.joint_name]] = not isinstance(body.joint, Planar | Spherical | Free)
     return flags
+
+
+def moving_bodies(robot: Robot) -> list[Body]:
+    """Bodies whose joints have coordinates of their own, in the order of q."""
+    return [body for body in robot.bodies if body.joint.nv]
 
 
 def require_adding(robot: Robot, what: str) -> None:
