@@ -8,7 +8,6 @@ from itertools import pairwise
 from typing import Any, Literal, get_args
 
 import numpy as np
-from scipy.integrate import solve_ivp
 
 from closedform.applications.flexible_inputs import Constant, Held, Law
 from closedform.applications.flexible_programs import ArmKernels
@@ -113,6 +112,7 @@ class Run:
                 continue
             inside = t[(t > start) & (t <= stop)]
             asked = inside if len(inside) and inside[-1] == stop else np.append(inside, stop)
+            from scipy.integrate import solve_ivp  # slow to import
             found = solve_ivp(self._rate(start, stop, method, show), (start, stop), at,
                               method=method, t_eval=asked, rtol=rtol, atol=atol)
             if not found.success:

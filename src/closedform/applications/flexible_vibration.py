@@ -6,7 +6,6 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.linalg import eigh
 
 from closedform.arrays import Array
 from closedform.errors import ArgumentError
@@ -84,6 +83,7 @@ def vibration(arm: FlexibleArm, q: Any = None, locked: bool = False,
                         for e in np.eye(arm.nq)], axis=1)
     K = stiffness_matrix(arm) + (gravity + gravity.T) / 2
     first = arm.n if locked else 0
+    from scipy.linalg import eigh  # slow to import
     squares, vectors = eigh(K[first:, first:], B[first:, first:])
     shapes = np.concatenate([np.zeros((first, len(squares))), vectors])
     floor = 1e-9 * max(np.max(np.abs(squares), initial=0.0), 1e-300)

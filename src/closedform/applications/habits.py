@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import final
 
 import numpy as np
-from scipy.spatial.transform import Rotation
 
 from closedform.arrays import Array
 from closedform.model import groups
@@ -151,6 +150,7 @@ class WorldFree(Habit):
 
     def _turn(self) -> Array:
         """The placement's rotation as a quaternion xyzw."""
+        from scipy.spatial.transform import Rotation  # slow to import
         return Rotation.from_matrix(self.placement[:3, :3]).as_quat()
 
     def _R(self, q: Array) -> Array:

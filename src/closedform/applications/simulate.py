@@ -21,7 +21,6 @@ from typing import TYPE_CHECKING, Any, Literal, final, get_args
 import numpy as np
 from rich.console import Console
 from rich.progress import Progress
-from scipy.integrate import solve_ivp
 
 from closedform.applications.kernels import compile
 from closedform.arrays import Array
@@ -215,6 +214,7 @@ def _integrated(rate: Rate, t: Array, y0: Array, method: Method, rtol: float, at
     """The state at the times t, (points, size)."""
     if len(t) == 1:
         return y0[None]
+    from scipy.integrate import solve_ivp  # slow to import
     run = solve_ivp(rate, (t[0], t[-1]), y0, method=method, t_eval=t, rtol=rtol, atol=atol)
     if not run.success:
         reached = run.t[-1] if len(run.t) else t[0]

@@ -16,7 +16,6 @@ from typing import Any, Protocol, final
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.interpolate import make_interp_spline
 
 from closedform.errors import ArgumentError, FormatError
 from closedform.model.joints import Free, Planar, Spherical
@@ -55,6 +54,7 @@ class Sampled:
             raise ArgumentError("samples must be finite, at times that increase")
 
     def coordinates(self, times: Numbers) -> Numbers:
+        from scipy.interpolate import make_interp_spline  # slow to import
         spline = make_interp_spline(self.times, self.q, k=DEGREE)
         return np.stack([spline(times, nu=k) for k in range(ROWS)])
 

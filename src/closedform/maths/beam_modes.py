@@ -27,8 +27,6 @@ from typing import Any, final
 
 import numpy as np
 from numpy.polynomial import Legendre
-from scipy.linalg import eigh
-from scipy.optimize import brentq
 
 from closedform.arrays import Array
 from closedform.errors import ModelError
@@ -142,6 +140,7 @@ def wave_numbers(link: FlexibleLink, load: TipLoad, count: int) -> Array:
 def _root(link: FlexibleLink, load: TipLoad, low: float, high: float, j: int) -> float:
     """The root between two wave numbers, by sign of the equation, or by count where signs agree."""
     if frequency_equation(link, load, low) * frequency_equation(link, load, high) < 0:
+        from scipy.optimize import brentq  # slow to import
         return float(brentq(lambda b: frequency_equation(link, load, b), low, high,
                             xtol=1e-300, rtol=4 * np.finfo(float).eps))
     while high - low > 4 * np.finfo(float).eps * high:
@@ -258,6 +257,7 @@ def ritz_modes(link: FlexibleLink, load: TipLoad) -> LinkModes:
     """
     basis = [_clamped_polynomial(link.length, k) for k in range(link.modes + 14)]
     trial = _with_integrals(link, load, basis)
+    from scipy.linalg import eigh  # slow to import
     squares, vectors = eigh(trial.elasticity, modal_mass(trial))
     shapes = [_mixture(basis, vectors[:, j]) for j in range(link.modes)]
     modes = _normalised(_with_integrals(link, load, shapes))
@@ -312,6 +312,7 @@ def _with_integrals(link: FlexibleLink, load: TipLoad, shapes: Sequence[Shape]) 
         mass=float(np.sum(rho)), first_moment=float(rho @ x), inertia=float(rho @ x**2))
     if not shapes:
         return modes
+    from scipy.linalg import eigh  # slow to import
     squares = eigh(modes.elasticity, modal_mass(modes), eigvals_only=True)
     return LinkModes(**{**vars(modes),
                         "frequencies": np.sqrt(np.maximum(squares, 0)) / (2 * math.pi)})

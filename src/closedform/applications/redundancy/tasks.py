@@ -25,6 +25,7 @@ from closedform.model.robot import Body, Robot
 from closedform.program.differentiate import hessian, jacobian
 
 Numbers = NDArray[np.floating[Any]]
+LARGEST = 1e9           # m: squares of residuals stay finite
 
 
 class TaskTerms(NamedTuple):
@@ -68,6 +69,8 @@ class Task(ABC):
                                 f"before it, not {x.shape}")
         if not np.all(np.isfinite(x)):
             raise ArgumentError(f"target must be finite, not {_first_bad(x, len(shape))}")
+        if np.abs(x).max(initial=0.0) > LARGEST:
+            raise ArgumentError(f"target must be below {LARGEST:.0e}, not {np.abs(x).max():.3g}")
         return x
 
 
@@ -231,7 +234,8 @@ def adding(robot: Robot) -> NDArray[np.bool_]:
     """For each velocity, whether its coordinate simply adds up, so that q moves as v does."""
     flags = np.zeros(robot.nv, dtype=bool)
     for body in moving_bodies(robot):
-        flags[robot.v_slices[body.joint_name]] = not isinstance(body.joint, Planar | Spherical | Free)
+        adds = not isinstance(body.joint, Planar | Spherical | Free)
+        flags[robot.v_slices[body.joint_name]] = adds
     return flags
 
 
