@@ -78,7 +78,7 @@ def small_pieces(monkeypatch):
 
 def test_a_large_program_in_pieces_is_what_the_reference_says(target, small_pieces):
     program = random_program(5, operations=300, shapes=((30,), (4, 3)), outputs=((17,), (20, 20)))
-    assert len(pieces(steps(program, target.fma, 1))) > 5
+    assert len(pieces(steps(program, target.fma, 1), 1)) > 5
     native = NativeCode(program, target)
     count = native.width + 1
     inputs = random_inputs(program, 0, (count,))
@@ -92,7 +92,7 @@ def test_a_large_program_in_pieces_is_what_the_reference_says(target, small_piec
 def test_pieces_hold_every_step_once_and_never_read_a_slot_that_was_given_away(small_pieces):
     program = random_program(6, operations=600, outputs=((50, 50),))
     whole = steps(program, fma=True, columns=8)
-    parts = pieces(whole)
+    parts = pieces(whole, columns=8)
     assert [step for part in parts for step in part] == whole and len(parts) > 10
     slots, count = waiting_places(parts)
     held: dict[int, int] = {}

@@ -23,6 +23,9 @@ class Memory(Protocol):
     def write(self, array: int, entry: int, values: Sequence[str], constant: bool) -> None:
         """Consecutive entries of an output; `constant` when they are all literals."""
 
+    def fill(self, array: int, entry: int, count: int, constant: float) -> None:
+        """A constant into many consecutive entries of an output."""
+
 
 class Body:
     """Writes steps into a function, and remembers the names of their values."""
@@ -37,6 +40,10 @@ class Body:
         for step in steps:
             if step.op == "write":
                 self._write(step)
+                continue
+            if step.op == "fill":
+                constant = self.program.outputs[step.array].entries[step.entry].constant
+                self.memory.fill(step.array, step.entry, len(step.args), constant)
                 continue
             if step.op == "read":
                 results = self.memory.read(step.array, step.entry, len(step.results))

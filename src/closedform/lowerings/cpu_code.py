@@ -15,8 +15,9 @@ block overlaps the one before it; fewer states than lanes go one by one through 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from closedform.lowerings.blocks import STRETCH
 from closedform.lowerings.body import Body
 from closedform.lowerings.llvm_ir import (
     APART,
@@ -27,6 +28,7 @@ from closedform.lowerings.llvm_ir import (
     Function,
     Lanes,
     Module,
+    number,
 )
 from closedform.lowerings.schedule import Step, pieces, steps, waiting_places
 from closedform.lowerings.sincos import add_repair
@@ -56,12 +58,23 @@ class Rows:
         self.e.function.line(
             f"store <{len(values)} x {kind}> <{elements}>, ptr {place}, align {size}")
 
+    def fill(self, array: int, entry: int, count: int, constant: float) -> None:
+        _call_fill(self.e, f"%out{array}", "0", entry, count, constant)
+
+
+def _call_fill(e: Emitter, array: str, stride: str, entry: int, count: int, x: float) -> None:
+    kind = e.lanes.kind
+    place = e.function.offset(array, entry * BYTES[kind])
+    e.function.line(f"call void @fill(ptr {place}, i64 {stride}, i64 {count}, "
+                    f"{kind} {number(x, kind)})")
+
 
 @dataclass(frozen=True)
 class Columns:
     """Row-major memory of several states: a block of entries is read or written and transposed."""
 
     e: Emitter
+    odd: dict[tuple[str, int], str] = field(default_factory=dict)
 
     def read(self, array: int, entry: int, count: int) -> Sequence[str]:
         rows = [self._load(row, count) for row in self._rows(f"in{array}", entry)]
@@ -78,13 +91,27 @@ class Columns:
         for place, row in zip(self._rows(f"out{array}", entry), rows, strict=True):
             self._store(row, place, len(values))
 
+    def fill(self, array: int, entry: int, count: int, constant: float) -> None:
+        _call_fill(self.e, f"%out{array}", f"%out{array}.stride", entry, count, constant)
+
     def _rows(self, array: str, entry: int) -> list[str]:
         """Where the entry of each state lies."""
         f = self.e.function
-        places = [f.offset(f"%{array}", entry * BYTES[self.e.lanes.kind])]
-        for _ in range(self.e.lanes.width - 1):
-            places.append(f.offset(places[-1], f"%{array}.stride"))
-        return places
+        first = f.offset(f"%{array}", entry * BYTES[self.e.lanes.kind])
+        return [first, *(f.offset(first, shift) for shift in self._shifts(array))]
+
+    def _shifts(self, array: str) -> list[str]:
+        """1, 2, ... strides: odd ones once per function, doubled ones are part of an address."""
+        f, shifts = self.e.function, [f"%{array}.stride"]
+        for k in range(2, self.e.lanes.width):
+            if k % 2:
+                if (array, k) not in self.odd:
+                    self.odd[array, k] = f.let(f"mul i64 %{array}.stride, {k}")
+                shifts.append(self.odd[array, k])
+            else:
+                power = (k & -k).bit_length() - 1
+                shifts.append(f.let(f"shl i64 {shifts[k // (k & -k) - 1]}, {power}"))
+        return shifts
 
     def _mask(self, count: int) -> str:
         return "<" + ", ".join(f"i1 {int(k < count)}" for k in range(self.e.lanes.width)) + ">"
@@ -133,7 +160,7 @@ def _arrays(program: Program) -> list[str]:
 def scalar_module(program: Program, lanes: Lanes) -> Module:
     """`kernel`, for lanes of width 1."""
     module = Module()
-    parts = pieces(steps(program, lanes.fma, columns=1))
+    parts = pieces(steps(program, lanes.fma, columns=1), columns=1)
     slots, count = waiting_places(parts)
     arguments = ", ".join(f"ptr noalias %{a}" for a in _arrays(program))
     main = Function(module)
@@ -150,26 +177,61 @@ def scalar_module(program: Program, lanes: Lanes) -> Module:
             piece.finish(f"internal void @piece{k}({arguments}, ptr noalias %scratch)", APART)
             main.line(f"call void @piece{k}({given}, ptr {scratch})")
     main.finish(f"dso_local void @kernel({arguments})")
-    _add_repair_if_needed(module, program, lanes)
+    _add_functions_called(module, parts, lanes)
     return module
 
 
-def _add_repair_if_needed(module: Module, program: Program, lanes: Lanes) -> None:
-    if any(x.op in ("sin", "cos") for x in program.code):
+def _add_functions_called(module: Module, parts: Sequence[Sequence[Step]], lanes: Lanes) -> None:
+    called = {step.op for part in parts for step in part}
+    if "sincos" in called:
         add_repair(module, lanes.kind)
+    if "fill" in called:
+        _add_fill(module, lanes)
+
+
+def _add_fill(module: Module, lanes: Lanes) -> None:
+    """void fill(place, stride, n, x): x at n ≥ `STRETCH` places of a state, for all in the lanes.
+
+    The last store of a state overlaps the one before.
+    """
+    f = Function(module)
+    e, size = Emitter(f, Lanes(lanes.kind, STRETCH, lanes.fma)), BYTES[lanes.kind]
+    t = e.lanes.type
+    x = f.let(f"shufflevector {t} {f.let(f'insertelement {t} poison, {lanes.kind} %x, i32 0')}, "
+              f"{t} poison, <{STRETCH} x i32> zeroinitializer")
+    f.line(f"%last = sub i64 %n, {STRETCH}")
+    f.line("br label %row")
+    f.label("row")
+    f.line("%r = phi i64 [ 0, %start ], [ %r.next, %end ]")
+    row = f.offset("%place", f.let("mul i64 %r, %stride"))
+    f.line("br label %part")
+    f.label("part")
+    f.line("%k = phi i64 [ 0, %row ], [ %k.next, %part ]")
+    e.store(x, f.let(f"getelementptr {lanes.kind}, ptr {row}, i64 %k"), align=size)
+    f.line(f"%k.next = add i64 %k, {STRETCH}")
+    f.line("%k.more = icmp slt i64 %k.next, %last")
+    f.line("br i1 %k.more, label %part, label %end")
+    f.label("end")
+    e.store(x, f.let(f"getelementptr {lanes.kind}, ptr {row}, i64 %last"), align=size)
+    f.line("%r.next = add i64 %r, 1")
+    f.line(f"%r.more = icmp slt i64 %r.next, {lanes.width}")
+    f.line("br i1 %r.more, label %row, label %done")
+    f.label("done")
+    f.finish(f"internal void @fill(ptr %place, i64 %stride, i64 %n, {lanes.kind} %x)", APART)
 
 
 def batch_module(program: Program, lanes: Lanes) -> Module:
     """`batch`, for lanes of the target's width."""
     module = Module()
-    parts = pieces(steps(program, lanes.fma, columns=lanes.width))
+    columns = lanes.width
+    parts = pieces(steps(program, lanes.fma, columns), columns)
     slots, count = waiting_places(parts)
     main = Function(module)
     if lanes.width == 1 or count * lanes.bytes > BATCH_STACK:
         _loop_of_single_states(program, main)
     else:
         _loop_of_blocks(program, main, lanes, parts, slots, count)
-        _add_repair_if_needed(module, program, lanes)
+        _add_functions_called(module, parts, lanes)
     arguments = ", ".join(f"ptr noalias %{a}.base, i64 %{a}.stride" for a in _arrays(program))
     main.finish(f"dso_local void @batch(i64 %n, {arguments})", LANES)
     return module

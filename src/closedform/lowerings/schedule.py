@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from closedform.lowerings.blocks import blocks
 from closedform.program.program import LEAVES, Program, size
 
 PIECE = 1000
@@ -25,7 +26,8 @@ class Step(NamedTuple):
     """One step. Places are those of the program's code; −1 stands for no value.
 
     "sincos" has the angles as arguments and a sine and a cosine for each as results. "read" and
-    "write" start at an entry of input or output number `array`.
+    "write" start at an entry of input or output number `array`; "fill" gives the constant found
+    there to as many entries of an output as it has arguments.
     """
 
     op: str
@@ -125,11 +127,14 @@ def _with_reads(program: Program, arithmetic: Iterator[Step], columns: int) -> I
 
 
 def _with_writes(program: Program, before: list[Step], columns: int) -> Iterator[Step]:
-    """A block of an output is written when its last entry is known; constant blocks come first."""
+    """A block of an output is written when its last entry is known; constants come first."""
     born = {i: k for k, step in enumerate(before) for i in step.results}
     writes: dict[int, list[Step]] = {}
     for array, output in enumerate(program.outputs):
-        for start, stop in _blocks(program, array, columns):
+        for start, stop, fill in blocks(output.entries, columns):
+            if fill:
+                yield Step("fill", (), (-1,) * (stop - start), array, start)
+                continue
             args = tuple(e.index for e in output.entries[start:stop])
             last = max((born.get(i, -1) for i in args if i >= 0), default=-1)
             writes.setdefault(last, []).append(Step("write", (), args, array, start))
@@ -139,36 +144,29 @@ def _with_writes(program: Program, before: list[Step], columns: int) -> Iterator
         yield from writes.get(k, ())
 
 
-def _blocks(program: Program, array: int, columns: int) -> Iterator[tuple[int, int]]:
-    """Runs of entries of an output that are written together; constants up to eight at a time."""
-    entries = program.outputs[array].entries
-    start = 0
-    while start < len(entries):
-        stop = start + columns - start % columns
-        if columns == 1 and entries[start].index < 0:
-            while stop < min(start + 8, len(entries)) and entries[stop].index < 0:
-                stop += 1
-        yield start, min(stop, len(entries))
-        start = stop
-
-
-def pieces(whole: Sequence[Step]) -> list[list[Step]]:
+def pieces(whole: Sequence[Step], columns: int) -> list[list[Step]]:
     """The steps cut into runs that LLVM compiles in time proportional to their number."""
-    if sum(_cost(step) for step in whole) <= WHOLE:
+    costs = [_cost(step, columns) for step in whole]
+    if sum(costs) <= WHOLE:
         return [list(whole)]
     result: list[list[Step]] = [[]]
-    cost = 0
-    for step in whole:
-        if cost >= PIECE:
+    total = 0
+    for step, cost in zip(whole, costs, strict=True):
+        if total >= PIECE:
             result.append([])
-            cost = 0
+            total = 0
         result[-1].append(step)
-        cost += _cost(step)
+        total += cost
     return result
 
 
-def _cost(step: Step) -> int:
-    return SINCOS_COST * len(step.args) if step.op == "sincos" else 1
+def _cost(step: Step, columns: int) -> int:
+    """Instructions, roughly; blocks of several columns are transposed unless they are constant."""
+    if step.op == "sincos":
+        return SINCOS_COST * len(step.args)
+    if step.op == "read" or (step.op == "write" and max(step.args) >= 0):
+        return columns * columns.bit_length()
+    return columns if step.op == "write" else 1
 
 
 def waiting_places(parts: Sequence[Sequence[Step]]) -> tuple[dict[int, int], int]:
