@@ -2,6 +2,7 @@
 
 from closedform.applications import conventions as conventions
 from closedform.applications import flexible as flexible
+from closedform.applications import redundancy as redundancy
 from closedform.applications.kernels import At as At
 from closedform.applications.kernels import compile as compile
 from closedform.applications.preparation import Gravity as Gravity

@@ -20,7 +20,7 @@ from closedform.arrays import Array, numeric
 from closedform.errors import ArgumentError
 from closedform.maths.arguments import SIZES, expected_shape, size_of
 from closedform.maths.canonical import Canonical, canonical, snapped
-from closedform.maths.catalogue import Form, Quantity
+from closedform.maths.catalogue import Form, Quantity, takes_base
 from closedform.maths.kinematics import Reference
 from closedform.maths.regrouping import regrouped
 from closedform.maths.spatial import cross
@@ -74,6 +74,8 @@ class PayloadAt:
 
 
 RuntimeInput = Parameters | Gravity | PayloadAt
+Evaluation = Callable[[Mapping[str, Array]], Any]
+"""A quantity of given arrays, by some algorithm in some frame."""
 
 
 class Preparation:
@@ -118,48 +120,58 @@ class Preparation:
 
     def program(self, requests: Sequence[Request], wrenches: bool = False) -> Program:
         """The smallest program found for these quantities, sharing what they have in common."""
-        names = [n for n in SIZES if any(n in r.row.inputs for r in requests)]
-        shapes = self.shapes([*names, *(["wrenches"] if wrenches else [])])
-        choices = [self._smallest(r, wrenches) for r in requests]
-        title = requests[0].row.name if len(requests) == 1 else "and".join(
-            r.row.name for r in requests)
-
-        def together(*arrays: Array) -> Any:
-            given = dict(zip(shapes, arrays, strict=True))
-            results = [(r, function(given)) for r, function in zip(requests, choices, strict=True)]
-            return _named(results)
-
-        program = record(together, shapes, title)
+        title = "_and_".join(r.row.name for r in requests)
+        found = [self._recorded(title, requests, choice, wrenches)
+                 for choice in self._choices(requests, wrenches)]
+        program = min(found, key=lambda p: p.operations.total)
         rules = None if program.operations.total <= THOROUGH else (REGROUP,)
         return scheduled(simplify(program, rules).program)
 
-    def _smallest(self, request: Request, wrenches: bool) -> Callable[[Mapping[str, Array]], Any]:
-        """The algorithm and frame of expression that record the fewest operations."""
-        candidates = list(self._candidates(request, wrenches))
-        if len(candidates) == 1:
-            return candidates[0]
-        names = [*request.row.inputs, *(["wrenches"] if wrenches else [])]
-        shapes = self.shapes(names)
+    def _recorded(self, title: str, requests: Sequence[Request], choice: Sequence[Evaluation],
+                  wrenches: bool) -> Program:
+        """The program of the requests, each evaluated as the choice says."""
+        names = [n for n in SIZES if any(n in r.row.inputs for r in requests)]
+        shapes = self.shapes([*names, *(["wrenches"] if wrenches else [])])
 
-        def size(function: Callable[[Mapping[str, Array]], Any]) -> int:
-            def recorded(*arrays: Array) -> Any:
-                return function(dict(zip(shapes, arrays, strict=True)))
-            return record(recorded, shapes, request.row.name).operations.total
+        def together(*arrays: Array) -> Any:
+            given = dict(zip(shapes, arrays, strict=True))
+            return _named([(r, evaluate(given))
+                           for r, evaluate in zip(requests, choice, strict=True)])
 
-        return min(candidates, key=size)
+        return record(together, shapes, title)
 
-    def _candidates(self, request: Request, wrenches: bool) -> Iterator[Callable[..., Any]]:
+    def _choices(self, requests: Sequence[Request], wrenches: bool) -> Iterator[list[Evaluation]]:
+        """Ways to evaluate all requests: each by itself the smallest, or all in one frame."""
+        options = [list(self._candidates(r, r.row.algorithms, wrenches)) for r in requests]
+        if len(requests) == 1:
+            yield from ([evaluate] for _, evaluate in options[0])
+            return
+        alone = [min(option, key=lambda x, r=request: self._recorded(  # type: ignore[misc]
+            r.row.name, [r], [x[1]], wrenches).operations.total)[1]
+            for request, option in zip(requests, options, strict=True)]
+        yield alone
+        for request, option in zip(requests, options, strict=True):
+            if request.row.shared is not None:
+                option += self._candidates(request, (request.row.shared,), wrenches)
+        bases = sorted({base for option in options for base, _ in option if base is not None})
+        for base in bases:
+            in_frame = [[e for b, e in option if b == base] for option in options]
+            yield [last[-1] if last else own for last, own in zip(in_frame, alone, strict=True)]
+
+    def _candidates(self, request: Request, algorithms: Sequence[Callable[..., Any]],
+                    wrenches: bool) -> Iterator[tuple[int | None, Evaluation]]:
+        """Frames of expression (None: of the bodies) with the evaluations of a request in them."""
         row = request.row
         coupled = any(isinstance(body.joint, Mimic) for body in self.robot.bodies)
-        for algorithm in row.algorithms or (row.definition,):
+        for algorithm in algorithms or (row.definition,):
             if coupled and algorithm.__module__.endswith("articulated"):
                 continue
-            for base in self._bases(row):
+            for base in self._bases(row, algorithm):
                 extra = {} if base is None else {"base": base}
-                yield partial(self._evaluate, request, algorithm, extra, wrenches)
+                yield base, partial(self._evaluate, request, algorithm, extra, wrenches)
 
-    def _bases(self, row: Quantity) -> Sequence[int | None]:
-        if not row.any_base:
+    def _bases(self, row: Quantity, algorithm: Callable[..., Any]) -> Sequence[int | None]:
+        if not takes_base(algorithm):
             return (None,)
         n = len(self._form(row)[0].segments)
         return range(n + 1) if n <= ALL_BASES else (0, 1, n // 2)

@@ -23,8 +23,8 @@ class Memory(Protocol):
     def write(self, array: int, entry: int, values: Sequence[str], constant: bool) -> None:
         """Consecutive entries of an output; `constant` when they are all literals."""
 
-    def fill(self, array: int, entry: int, count: int, constant: float) -> None:
-        """A constant into many consecutive entries of an output."""
+    def fill(self, array: int, count: int, constant: float) -> None:
+        """A constant into all entries of an output, `LARGE` or more."""
 
 
 class Body:
@@ -42,8 +42,8 @@ class Body:
                 self._write(step)
                 continue
             if step.op == "fill":
-                constant = self.program.outputs[step.array].entries[step.entry].constant
-                self.memory.fill(step.array, step.entry, len(step.args), constant)
+                count = len(self.program.outputs[step.array].entries)
+                self.memory.fill(step.array, count, step.fill)
                 continue
             if step.op == "read":
                 results = self.memory.read(step.array, step.entry, len(step.results))

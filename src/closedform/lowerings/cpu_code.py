@@ -17,7 +17,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from closedform.lowerings.blocks import STRETCH
 from closedform.lowerings.body import Body
 from closedform.lowerings.llvm_ir import (
     APART,
@@ -36,6 +35,8 @@ from closedform.program.program import Program
 
 BATCH_STACK = 1 << 18
 """Bytes of scratch above which `batch` calls `kernel` state by state: threads have small stacks."""
+FILLED = 8
+"""Entries that are filled with a constant at once."""
 
 
 @dataclass(frozen=True)
@@ -58,15 +59,10 @@ class Rows:
         self.e.function.line(
             f"store <{len(values)} x {kind}> <{elements}>, ptr {place}, align {size}")
 
-    def fill(self, array: int, entry: int, count: int, constant: float) -> None:
-        _call_fill(self.e, f"%out{array}", "0", entry, count, constant)
-
-
-def _call_fill(e: Emitter, array: str, stride: str, entry: int, count: int, x: float) -> None:
-    kind = e.lanes.kind
-    place = e.function.offset(array, entry * BYTES[kind])
-    e.function.line(f"call void @fill(ptr {place}, i64 {stride}, i64 {count}, "
-                    f"{kind} {number(x, kind)})")
+    def fill(self, array: int, count: int, constant: float) -> None:
+        kind = self.e.lanes.kind
+        self.e.function.line(f"call void @fill(ptr %out{array}, i64 0, i64 {count}, "
+                             f"{kind} {number(constant, kind)})")
 
 
 @dataclass(frozen=True)
@@ -91,8 +87,10 @@ class Columns:
         for place, row in zip(self._rows(f"out{array}", entry), rows, strict=True):
             self._store(row, place, len(values))
 
-    def fill(self, array: int, entry: int, count: int, constant: float) -> None:
-        _call_fill(self.e, f"%out{array}", f"%out{array}.stride", entry, count, constant)
+    def fill(self, array: int, count: int, constant: float) -> None:
+        kind = self.e.lanes.kind
+        self.e.function.line(f"call void @fill(ptr %out{array}, i64 %out{array}.stride, "
+                             f"i64 {count}, {kind} {number(constant, kind)})")
 
     def _rows(self, array: str, entry: int) -> list[str]:
         """Where the entry of each state lies."""
@@ -190,25 +188,25 @@ def _add_functions_called(module: Module, parts: Sequence[Sequence[Step]], lanes
 
 
 def _add_fill(module: Module, lanes: Lanes) -> None:
-    """void fill(place, stride, n, x): x at n ≥ `STRETCH` places of a state, for all in the lanes.
+    """void fill(out, stride, n, x): x at n ≥ `FILLED` entries of each state.
 
     The last store of a state overlaps the one before.
     """
     f = Function(module)
-    e, size = Emitter(f, Lanes(lanes.kind, STRETCH, lanes.fma)), BYTES[lanes.kind]
+    e, size = Emitter(f, Lanes(lanes.kind, FILLED, lanes.fma)), BYTES[lanes.kind]
     t = e.lanes.type
     x = f.let(f"shufflevector {t} {f.let(f'insertelement {t} poison, {lanes.kind} %x, i32 0')}, "
-              f"{t} poison, <{STRETCH} x i32> zeroinitializer")
-    f.line(f"%last = sub i64 %n, {STRETCH}")
+              f"{t} poison, <{FILLED} x i32> zeroinitializer")
+    f.line(f"%last = sub i64 %n, {FILLED}")
     f.line("br label %row")
     f.label("row")
     f.line("%r = phi i64 [ 0, %start ], [ %r.next, %end ]")
-    row = f.offset("%place", f.let("mul i64 %r, %stride"))
+    row = f.offset("%out", f.let("mul i64 %r, %stride"))
     f.line("br label %part")
     f.label("part")
     f.line("%k = phi i64 [ 0, %row ], [ %k.next, %part ]")
     e.store(x, f.let(f"getelementptr {lanes.kind}, ptr {row}, i64 %k"), align=size)
-    f.line(f"%k.next = add i64 %k, {STRETCH}")
+    f.line(f"%k.next = add i64 %k, {FILLED}")
     f.line("%k.more = icmp slt i64 %k.next, %last")
     f.line("br i1 %k.more, label %part, label %end")
     f.label("end")
@@ -217,7 +215,7 @@ def _add_fill(module: Module, lanes: Lanes) -> None:
     f.line(f"%r.more = icmp slt i64 %r.next, {lanes.width}")
     f.line("br i1 %r.more, label %row, label %done")
     f.label("done")
-    f.finish(f"internal void @fill(ptr %place, i64 %stride, i64 %n, {lanes.kind} %x)", APART)
+    f.finish(f"internal void @fill(ptr %out, i64 %stride, i64 %n, {lanes.kind} %x)", APART)
 
 
 def batch_module(program: Program, lanes: Lanes) -> Module:

@@ -26,8 +26,8 @@ class Step(NamedTuple):
     """One step. Places are those of the program's code; −1 stands for no value.
 
     "sincos" has the angles as arguments and a sine and a cosine for each as results. "read" and
-    "write" start at an entry of input or output number `array`; "fill" gives the constant found
-    there to as many entries of an output as it has arguments.
+    "write" start at an entry of input or output number `array`; "fill" gives all entries of an
+    output one constant.
     """
 
     op: str
@@ -35,6 +35,7 @@ class Step(NamedTuple):
     args: tuple[int, ...]
     array: int = -1
     entry: int = -1
+    fill: float = 0.0
 
 
 def steps(program: Program, fma: bool, columns: int) -> list[Step]:
@@ -132,8 +133,8 @@ def _with_writes(program: Program, before: list[Step], columns: int) -> Iterator
     writes: dict[int, list[Step]] = {}
     for array, output in enumerate(program.outputs):
         for start, stop, fill in blocks(output.entries, columns):
-            if fill:
-                yield Step("fill", (), (-1,) * (stop - start), array, start)
+            if fill is not None:
+                yield Step("fill", (), (), array, fill=fill)
                 continue
             args = tuple(e.index for e in output.entries[start:stop])
             last = max((born.get(i, -1) for i in args if i >= 0), default=-1)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
+from inspect import signature
 from typing import Any
 
 from closedform.errors import UnknownName
@@ -60,7 +61,8 @@ class Quantity:
 
     `form`: the robot it may be computed in, for the compiler.
     `framed`: it takes the name of a frame and a reference as further arguments.
-    `any_base`: its algorithms take `base`, the frame of expression.
+    Algorithms with a parameter `base` may be written in the frame of any segment. `shared` is one
+    that pays only beside other quantities in the same frame.
     """
 
     name: str
@@ -72,8 +74,8 @@ class Quantity:
     wrenches: bool = False
     framed: bool = False
     form: Form = Form.USER
-    any_base: bool = False
     fields: tuple[Field, ...] = ()
+    shared: Function | None = None
 
     @property
     def summary(self) -> str:
@@ -99,8 +101,12 @@ def _row(
     return Quantity(name, definition, tuple(inputs.split()), size, algorithms, **flags)
 
 
-_k, _c, _r, _o, _e = kinematics, closed_form, recursive, one_frame, energy
+def takes_base(algorithm: Function) -> bool:
+    """Whether an algorithm may be written in the frame of any segment."""
+    return "base" in signature(algorithm).parameters
 
+
+_k, _c, _r, _o, _e = kinematics, closed_form, recursive, one_frame, energy
 _od, _ot, _om = one_frame_derivatives, one_frame_tensors, one_frame_matrices
 _y, _rr = regressor, recursive_regressor
 _CANONICAL, _BASE = Form.CANONICAL, Form.BASE
@@ -121,16 +127,17 @@ CATALOGUE: tuple[Quantity, ...] = (
     _row("center_of_mass", _k.center_of_mass, "q", "3"),
     _row("com_jacobian", _k.com_jacobian, "q", "3 nv", centroidal.com_jacobian),
     _row("mass_matrix", _c.mass_matrix, "q", "nv nv",
-         _r.mass_matrix, symmetric=True, form=_BASE),
+         _r.mass_matrix, shared=_om.mass_matrix, symmetric=True, form=_BASE),
     _row("coriolis_matrix", _c.coriolis_matrix, "q v", "nv nv",
-         _o.coriolis_matrix, any_base=True, form=_CANONICAL),
+         _o.coriolis_matrix, shared=_om.coriolis_matrix, form=_CANONICAL),
     _row("christoffel_coriolis_matrix", _c.christoffel_coriolis_matrix, "q v", "nv nv",
-         _o.christoffel_coriolis_matrix, any_base=True, form=_BASE),
-    _row("gravity_torque", _c.gravity_torque, "q", "nv", _r.gravity_torque, form=_BASE),
+         _o.christoffel_coriolis_matrix, shared=_om.christoffel_coriolis_matrix, form=_BASE),
+    _row("gravity_torque", _c.gravity_torque, "q", "nv",
+         _r.gravity_torque, shared=_om.gravity_torque, form=_BASE),
     _row("coriolis_torque", _c.coriolis_torque, "q v", "nv", _r.coriolis_torque, form=_BASE),
     _row("bias", _c.bias, "q v", "nv", _r.bias, form=_BASE),
     _row("inverse_dynamics", _c.inverse_dynamics, "q v a", "nv",
-         _r.inverse_dynamics, wrenches=True, form=_BASE),
+         _r.inverse_dynamics, shared=_od.inverse_dynamics, wrenches=True, form=_BASE),
     _row("forward_dynamics", _c.forward_dynamics, "q v tau", "nv",
          _r.forward_dynamics, articulated.forward_dynamics, wrenches=True, form=_BASE),
     _row("passivity_inverse_dynamics", _c.passivity_inverse_dynamics, "q v v_r a_r", "nv",
@@ -150,7 +157,7 @@ CATALOGUE: tuple[Quantity, ...] = (
          centroidal.operational_space_inertia,
          framed=True, form=_CANONICAL, symmetric=True),
     _row("time_derivatives", time_derivatives.time_derivatives, "q v a j", "",
-         time_derivatives.time_derivatives_in_one_frame, any_base=True, form=_CANONICAL,
+         time_derivatives.time_derivatives_in_one_frame, form=_CANONICAL,
          fields=(("dM", _NN), ("ddM", _NN), ("dC", _NN), ("ddC", _NN),
                  ("dg", ("nv",)), ("ddg", ("nv",)))),
     _row("inverse_dynamics_jet", jets.inverse_dynamics_jet, "q rates", "orders nv",
@@ -158,21 +165,20 @@ CATALOGUE: tuple[Quantity, ...] = (
     _row("jacobian_jet", jacobian_jets.jacobian_jet, "q rates", "configurations 6 nv",
          framed=True, form=_CANONICAL),
     _row("state_derivatives", state_derivatives.state_derivatives, "q v", "",
-         _ot.state_derivatives, any_base=True, form=_CANONICAL,
+         _ot.state_derivatives, form=_CANONICAL,
          fields=(("dM_dq", _NNN), ("dC_dq", _NNN), ("dC_dv", _NNN), ("dg_dq", _NN))),
     _row("inverse_dynamics_derivatives", inverse_derivatives.inverse_dynamics_derivatives,
-         "q v a", "", _od.inverse_dynamics_derivatives, any_base=True, wrenches=True, form=_BASE,
+         "q v a", "", _od.inverse_dynamics_derivatives, wrenches=True, form=_BASE,
          fields=(("dtau_dq", _NN), ("dtau_dv", _NN), ("dtau_da", _NN))),
     _row("inverse_dynamics_and_derivatives", inverse_derivatives.inverse_dynamics_and_derivatives,
-         "q v a", "", _od.inverse_dynamics_and_derivatives,
-         any_base=True, wrenches=True, form=_BASE,
+         "q v a", "", _od.inverse_dynamics_and_derivatives, wrenches=True, form=_BASE,
          fields=(("tau", ("nv",)), ("dtau_dq", _NN), ("dtau_dv", _NN), ("dtau_da", _NN))),
     _row("forward_dynamics_derivatives", forward_derivatives.forward_dynamics_derivatives,
-         "q v tau", "", _od.forward_dynamics_derivatives, any_base=True, wrenches=True, form=_BASE,
+         "q v tau", "", _od.forward_dynamics_derivatives, wrenches=True, form=_BASE,
          fields=(("da_dq", _NN), ("da_dv", _NN), ("da_dtau", _NN))),
     _row("inverse_dynamics_second_derivatives",
          second_derivatives.inverse_dynamics_second_derivatives, "q v a", "",
-         one_frame_second.inverse_dynamics_second_derivatives, any_base=True, form=_BASE,
+         one_frame_second.inverse_dynamics_second_derivatives, form=_BASE,
          fields=(("d2tau_dqdq", _NNN), ("d2tau_dqdv", _NNN), ("d2tau_dvdv", _NNN),
                  ("d2tau_dqda", _NNN))),
     _row("regressor", _y.regressor, "q v a", "nv parameters", _rr.regressor),
@@ -187,13 +193,13 @@ CATALOGUE: tuple[Quantity, ...] = (
     _row("parameter_derivatives", _y.parameter_derivatives, "q v", "", _rr.parameter_derivatives,
          fields=(("dM_dpi", _NNP), ("dC_dpi", _NNP), ("dg_dpi", _NP))),
     _row("christoffel_symbols", christoffel.christoffel_symbols, "q", "nv nv nv",
-         _ot.christoffel_symbols, any_base=True, form=_BASE),
+         _ot.christoffel_symbols, form=_BASE),
     _row("coriolis_transpose_torque", christoffel.coriolis_transpose_torque, "q v", "nv",
          observer.coriolis_transpose_torque, form=_BASE),
     _row("passive_dynamics_matrices", dynamics_matrices.passive_dynamics_matrices, "q v", "",
-         _om.passive_dynamics_matrices, any_base=True, form=_CANONICAL, fields=_MCG),
+         _om.passive_dynamics_matrices, form=_CANONICAL, fields=_MCG),
     _row("christoffel_dynamics_matrices", dynamics_matrices.christoffel_dynamics_matrices,
-         "q v", "", _om.christoffel_dynamics_matrices, any_base=True, form=_BASE, fields=_MCG),
+         "q v", "", _om.christoffel_dynamics_matrices, form=_BASE, fields=_MCG),
 )
 
 

@@ -112,6 +112,24 @@ def decoupling_control(model: ElasticJoints, state: ElasticState, q4_desired: Ar
     return control_torque(model, state, (a, j, q4), curves, dx)
 
 
+def tracking_control(
+    model: ElasticJoints, state: ElasticState, reference: Array, gains: Array,
+) -> Array:
+    """Decoupling with a linear outer loop, (nv,): rows of `reference` are q_d and its derivatives.
+
+        q⁽⁴⁾ = q_d⁽⁴⁾ + Σ_k K_k (q_d⁽ᵏ⁾ − q⁽ᵏ⁾),   k = 0 … 3                               (4)
+
+    Rows of `gains` (4, nv) are K_0 … K_3. For robots whose joints are all elastic.
+    """
+    refuse_missing_inertia(model)
+    state = _checked_state(model, state)
+    a, j, curves, dx = _motion(model, state)
+    q4 = reference[4]
+    for k, x in enumerate((state.q, state.v, a, j)):
+        q4 = q4 + gains[k] * (reference[k] - x)
+    return control_torque(model, state, (a, j, q4), curves, dx)
+
+
 def control_torque(
     model: ElasticJoints, state: ElasticState, motion: tuple[Array, Array, Array],
     curves: list[Any], dx: Array,
@@ -144,11 +162,11 @@ def _motion(model: ElasticJoints, state: ElasticState) -> tuple[Array, Array, li
 def grimm_terms(model: ElasticJoints, state: ElasticState) -> GrimmTerms:
     """H, h, Ψ and P of the paper's law u = H (q⁽⁴⁾_d + v) + h, for linear undamped springs.
 
-        H = M_G C⁻¹ N M_R                                                                (4)
-        h = −H Ψ − P (c + g) + (P N⁻¹ + 1) C Δq                                          (5)
-        Ψ = −M_R⁻¹ (M̈_R q̈ + 2 Ṁ_R q⁽³⁾ + c̈ + g̈),   P = M_G N⁻¹ M_R⁻¹                     (6)
+        H = M_G C⁻¹ N M_R                                                                (5)
+        h = −H Ψ − P (c + g) + (P N⁻¹ + 1) C Δq                                          (6)
+        Ψ = −M_R⁻¹ (M̈_R q̈ + 2 Ṁ_R q⁽³⁾ + c̈ + g̈),   P = M_G N⁻¹ M_R⁻¹                     (7)
 
-    (6) is not in the paper's first page; with it (5) is the direct law (3) exactly.
+    The paper's first page does not define Ψ and P; with (7), (6) is the direct law (3) exactly.
 
     Cites: [Grimm1990, eqs. (3)–(5)].
     """

@@ -150,13 +150,13 @@ def motion_from_jet(
     s = [N * row for row in jet]
     found = [_deflections(model, i, s, deflection) for i in model.elastic]
     x, dx, ddx = (spread(model, [row[k] for row in found], xp) for k in range(3))
-    torque = [spread(model, [row[k] for row in found], xp, s[k - 3]) for k in range(3, 6)]
+    f, df, ddf = (spread(model, [row[k] for row in found], xp, s[k - 3]) for k in range(3, 6))
     v, a = rates[0], rates[1]
     further = [M_G * (rates[k + 1] / N + model.compliance * s[k + 2]) + s[k]
                for k in range(1, len(jet) - 2)]
     return ElasticMotion(
         M_G * (a / N + ddx) + s[0], joint_positions(model, q) / N + x, v / N + dx, a / N + ddx,
-        *torque, xp.stack(further) if further else xp.zeros((0, model.robot.nv)))
+        f, df, ddf, xp.stack(further) if further else xp.zeros((0, model.robot.nv)))
 
 
 def _deflections(

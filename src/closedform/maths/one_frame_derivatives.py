@@ -129,3 +129,10 @@ def _enter_mass(u: Array, x: Screw, before: list[Screw], above: list[Screw], M: 
     for y in before + above:
         enter(M, (x.i, y.i), u @ y.S)
         enter(M, (y.i, x.i), u @ y.S)    # for a mimic x.i may be y.i: both halves belong there
+
+
+def inverse_dynamics(
+    robot: Robot, q: Array, v: Array, a: Array, wrenches: Array | None = None, base: int = 0,
+) -> Array:
+    """τ, (nv,), in one frame: dearer than by recursion, but shared with its derivatives."""
+    return inverse_dynamics_and_derivatives(robot, q, v, a, wrenches, base).tau

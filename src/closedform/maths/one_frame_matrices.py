@@ -63,3 +63,23 @@ def _matrices(robot: Robot, here: Screws, O: list[Operator]) -> DynamicsMatrices
             enter(M, (x.i, x.i), u @ x.S)
     xp = namespace(here.gamma, *here.V)
     return DynamicsMatrices(tensor(M, (n, n), xp), tensor(C, (n, n), xp), tensor(g, (n,), xp))
+
+
+def mass_matrix(robot: Robot, q: Array, base: int = 0) -> Array:
+    """M, (nv, nv), in one frame: dearer than by recursion, but shared with C and derivatives."""
+    return christoffel_dynamics_matrices(robot, q, namespace(q).zeros(robot.nv), base).M
+
+
+def gravity_torque(robot: Robot, q: Array, base: int = 0) -> Array:
+    """g, (nv,), in one frame."""
+    return christoffel_dynamics_matrices(robot, q, namespace(q).zeros(robot.nv), base).g
+
+
+def coriolis_matrix(robot: Robot, q: Array, v: Array, base: int = 0) -> Array:
+    """The passive C of (6b), (nv, nv), in one frame."""
+    return passive_dynamics_matrices(robot, q, v, base).C
+
+
+def christoffel_coriolis_matrix(robot: Robot, q: Array, v: Array, base: int = 0) -> Array:
+    """The C of Christoffel symbols, (nv, nv), in one frame."""
+    return christoffel_dynamics_matrices(robot, q, v, base).C

@@ -214,7 +214,7 @@ class _Places:
             for i in self.single:
                 entries[i] = given
             return entries
-        each = list(given)
+        each = list(np.asarray(given, dtype=object))
         if len(each) == self.robot.nv:
             return each
         if len(each) != len(self.single):
@@ -248,7 +248,7 @@ def _number(x: Any, what: str) -> float:
 
 
 def _stiffness(x: Any, name: str) -> float:
-    if x is None or isinstance(x, float) and x == np.inf:
+    if x is None or (isinstance(x, float | np.floating) and x == np.inf):
         return np.inf
     if isinstance(x, Spring):
         h = 1e-6 * abs(float(x.deflection(0.1)))
