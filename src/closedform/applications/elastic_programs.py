@@ -32,6 +32,7 @@ from closedform.program.simplify import REGROUP, simplify
 STATE = ("q", "v", "motor_position", "motor_velocity")
 INPUTS: Mapping[str, tuple[str, ...]] = {
     "inverse_dynamics": ("q", "rates"),
+    "inverse_dynamics_rates": ("q", "rates"),
     "forward_dynamics": (*STATE, "motor_torque"),
     "energies": STATE,
     "derivatives_from_state": STATE,
@@ -40,19 +41,20 @@ INPUTS: Mapping[str, tuple[str, ...]] = {
     "step": ("x", "held"),
 }
 """Programs of a model and their inputs."""
+RATES = ("motor_acceleration", "spring_torque_rate", "spring_torque_acceleration")
 DECOUPLED = ("derivatives_from_state", "decoupling_control", "tracking_control")
 
 
 class Demand(NamedTuple):
-    """What the compiled inverse dynamics returns; as `ElasticMotion`, without torque rates."""
+    """What the compiled inverse dynamics returns; `inverse_dynamics_rates` has the other fields.
+
+    Every array costs a call 40 ns, a tenth of the jet of a 7-joint arm: few of them are returned.
+    """
 
     motor_torque: Array
     motor_position: Array
     motor_velocity: Array
-    motor_acceleration: Array
     spring_torque: Array
-    spring_torque_rate: Array
-    spring_torque_acceleration: Array
 
 
 @final
@@ -114,7 +116,8 @@ class CompiledElastic:
         if name not in INPUTS:
             raise AttributeError(f"no kernel {name!r} of elastic joints; "
                                  f"there are {', '.join(INPUTS)}")
-        return self.kernel(name)
+        made = self.__dict__[name] = self.kernel(name)   # found there from now on
+        return made
 
     def _refuse(self, name: str) -> None:
         m = self.model
@@ -133,11 +136,20 @@ class CompiledElastic:
         return {key: sizes.get(key, (nv,)) for key in INPUTS[name]}
 
     # ------------------------------------------------------------------ what is recorded
+    def _motion(self, q: Array, rates: Array) -> dict[str, Array]:
+        jet = inverse_dynamics_jet(self._base.robot, q + self._offset, rates)
+        return elastic_joints.motion_from_jet(self.model, q, rates, jet)._asdict()
+
     def _inverse_dynamics(self) -> list[Callable[..., Any]]:
         def function(q: Array, rates: Array) -> Demand:
-            jet = inverse_dynamics_jet(self._base.robot, q + self._offset, rates)
-            motion = elastic_joints.motion_from_jet(self.model, q, rates, jet)
-            return Demand(*motion[:7])
+            motion = self._motion(q, rates)
+            return Demand(*(motion[name] for name in Demand._fields))
+        return [function]
+
+    def _inverse_dynamics_rates(self) -> list[Callable[..., Any]]:
+        def function(q: Array, rates: Array) -> dict[str, Array]:
+            motion = self._motion(q, rates)
+            return {name: motion[name] for name in RATES}
         return [function]
 
     def _algorithms(self) -> list[Callable[..., Array]]:
@@ -151,8 +163,11 @@ class CompiledElastic:
         def dynamics(robot: Robot, q: Array, v: Array, tau: Array) -> Array:
             return algorithm(links, q + offset, v, tau)
 
-        return lambda *arrays: elastic_joints.forward_dynamics(
-            self.model, *arrays, dynamics=dynamics)
+        def accelerations(q: Array, v: Array, position: Array, velocity: Array, u: Array) -> Any:
+            return elastic_joints.forward_dynamics(
+                self.model, q, v, position, velocity, u, dynamics)
+
+        return accelerations
 
     def _forward_dynamics(self) -> list[Callable[..., Any]]:
         return [self._accelerations(algorithm) for algorithm in self._algorithms()]
