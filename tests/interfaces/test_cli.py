@@ -16,6 +16,7 @@ GOOD = """<robot name="arm"><link name="base"/>
 <joint name="shoulder" type="revolute"><parent link="base"/><child link="upper"/>
   <axis xyz="0 1 0"/><limit lower="-1" upper="2" effort="30" velocity="4"/></joint></robot>"""
 IMPOSSIBLE = GOOD.replace('ixx="0.1"', 'ixx="5"')
+NEGATIVE = GOOD.replace('<mass value="2"/>', '<mass value="-2"/>')
 NO_NUMBER = GOOD.replace('<mass value="2"/>', '<mass value="heavy"/>')
 
 
@@ -126,21 +127,30 @@ def test_lint_of_a_good_file_has_nothing_to_complain_about_and_status_0():
 
 
 def test_lint_of_a_file_with_errors_names_place_rule_and_repair_and_has_status_1(model):
-    file = model(IMPOSSIBLE)
+    file = model(NEGATIVE)
     result = run("lint", file)
     assert result.exit_code == 1
+    first = result.stdout.splitlines()[0]
+    assert first.startswith(f"{file}:2: error: ")  # of <mass>
+    assert first.endswith("[negative-mass]")
+    assert result.stdout.splitlines()[-1] == "1 error"
+
+
+def test_lint_of_an_impossible_tensor_warns_with_a_repair_and_has_status_0(model):
+    file = model(IMPOSSIBLE)
+    result = run("lint", file)
+    assert result.exit_code == 0
     first, second, *_ = result.stdout.splitlines()
-    assert first.startswith(f"{file}:3: error: ")  # of <inertia>
+    assert first.startswith(f"{file}:3: warning: ")  # of <inertia>
     assert first.endswith("[impossible-inertia]")
     assert second.startswith("    repair: ")
-    assert result.stdout.splitlines()[-1] == "1 error"
 
 
 def test_lint_json_is_a_list_of_findings(model):
     result = run("lint", model(IMPOSSIBLE), "--json")
     (finding,) = json.loads(result.stdout)
-    assert result.exit_code == 1
-    assert (finding["level"], finding["line"]) == ("error", 3)
+    assert result.exit_code == 0
+    assert (finding["level"], finding["line"]) == ("warning", 3)
     assert finding["rule"] == "impossible-inertia"
 
 

@@ -31,6 +31,7 @@ from closedform.program.simplify import REGROUP, simplify
 
 STATE = ("q", "v", "motor_position", "motor_velocity")
 INPUTS: Mapping[str, tuple[str, ...]] = {
+    "motor_torque": ("q", "rates"),
     "inverse_dynamics": ("q", "rates"),
     "inverse_dynamics_rates": ("q", "rates"),
     "forward_dynamics": (*STATE, "motor_torque"),
@@ -48,7 +49,8 @@ DECOUPLED = ("derivatives_from_state", "decoupling_control", "tracking_control")
 class Demand(NamedTuple):
     """What the compiled inverse dynamics returns; `inverse_dynamics_rates` has the other fields.
 
-    Every array costs a call 40 ns, a tenth of the jet of a 7-joint arm: few of them are returned.
+    A new array costs a call 60 ns, a sixth of the jet of a 7-joint arm (benchmarks/elastic.py):
+    few of them are returned, and `motor_torque` alone is a kernel too.
     """
 
     motor_torque: Array
@@ -139,6 +141,9 @@ class CompiledElastic:
     def _motion(self, q: Array, rates: Array) -> dict[str, Array]:
         jet = inverse_dynamics_jet(self._base.robot, q + self._offset, rates)
         return elastic_joints.motion_from_jet(self.model, q, rates, jet)._asdict()
+
+    def _motor_torque(self) -> list[Callable[..., Any]]:
+        return [lambda q, rates: self._motion(q, rates)["motor_torque"]]
 
     def _inverse_dynamics(self) -> list[Callable[..., Any]]:
         def function(q: Array, rates: Array) -> Demand:

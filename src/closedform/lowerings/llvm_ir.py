@@ -93,6 +93,7 @@ class Module:
                   (PLAIN, ""), (APART, "noinline"),
                   (LANES, "alignstack=64"), (LANES_APART, "noinline alignstack=64"))),
             "!0 = !{!\"branch_weights\", i32 1, i32 100000}",
+            "!1 = !{!\"order\"}",
             "",
         ))
 
@@ -137,6 +138,11 @@ class Function:
 
     def imported(self, name: str) -> str:
         return self.let(f"load ptr, ptr {self.module.imported(name)}, align 8")
+
+    def keep_order(self) -> None:
+        """What stands before is computed before what comes after; a label, no instruction."""
+        self.module.declarations["declare void @llvm.codeview.annotation(metadata)"] = None
+        self.line("call void @llvm.codeview.annotation(metadata !1)")
 
     def finish(self, signature: str, attributes: str = PLAIN, result: str = "void") -> None:
         """Close the function and give it to the module."""

@@ -124,6 +124,7 @@ class Statements:
         names: dict[int, str] = {}
         taken = {slot.name for slot in self.program.inputs}
         taken |= {output.name for output in self.program.outputs}
+        taken |= {syntax.entry(s, k) for s in self.program.inputs for k in range(size(s.shape))}
         for place in sorted(self._named):
             name = self._trig_name(place, syntax.first)
             if not name or name in taken:
@@ -149,7 +150,8 @@ class Statements:
             return [args[1]] if args[0] == 0 and len(self.program.inputs[0].shape) == 1 else None
         if value is not None:
             return []
-        parts = [self._angle(i) for i in args] if op == "add" else [None]
+        shifted = op == "sub" and self.program.code[args[1]].op == "const"
+        parts = [self._angle(i) for i in args] if op == "add" or shifted else [None]
         return None if None in parts else sorted(k for part in parts for k in part or ())
 
     def value(self, place: int, names: Mapping[int, str], syntax: Syntax) -> str:

@@ -43,7 +43,7 @@ def inertia_doubts(mass: float, tensor: Array) -> Iterator[Doubt]:
         inertia = Inertia(mass, tensor=tensor)
         impossible = inertia.impossibility()
         if impossible is not None:
-            yield Doubt(Level.ERROR, "impossible-inertia", impossible,
+            yield Doubt(Level.WARNING, "impossible-inertia", impossible,
                         f"nearest possible: {tensor_text(inertia.nearest_possible().tensor)}")
         yield from _unit_doubts(mass, tensor)
 

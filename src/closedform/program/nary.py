@@ -9,10 +9,11 @@ lost.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from closedform.arrays import OBJECTS
 from closedform.program.expr import Graph, Scalar
-from closedform.program.program import LEAVES, Instruction, Program
+from closedform.program.program import LEAVES, Instruction, Output, Program
 from closedform.program.record import collect, object_array
 
 Term = tuple[int, int]
@@ -135,13 +136,22 @@ class Flat:
                     continue
                 stack.pop()
                 values[value] = self._scalar(graph, value, values)
-        outputs = self.program.outputs
-        return collect(graph, self.program.name, self.program.inputs, {
-            output.name: object_array(
-                [values[e.index] * e.sign if e.index >= 0 else e.constant for e in output.entries],
-                output.shape,
-            ) for output in outputs
+        return self._collected(graph, values)
+
+    def _collected(self, graph: Graph, values: dict[int, Scalar]) -> Program:
+        """The program of the outputs; entries that are constants already are kept as they are."""
+        given = self.program
+        found = collect(graph, given.name, given.inputs, {
+            output.name: object_array(computed, (len(computed),))
+            for output, computed in (
+                (output, [values[e.index] * e.sign for e in output.entries if e.index >= 0])
+                for output in given.outputs)
         })
+        computed = [iter(output.entries) for output in found.outputs]
+        return replace(found, outputs=tuple(
+            Output(name, shape, tuple([next(new) if e.index >= 0 else e for e in entries]))
+            for (name, shape, entries), new in zip(given.outputs, computed, strict=True)
+        ))
 
     def _scalar(self, graph: Graph, value: int, values: dict[int, Scalar]) -> Scalar:
         if value in self.sums:

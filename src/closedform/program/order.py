@@ -23,9 +23,9 @@ def scheduled(program: Program) -> Program:
     each after whatever does not enlarge the live set is drawn forward. Of equals the first is
     taken.
     """
-    bases = [list(range(len(program.code)))]
-    bases += [_depth_first(program, roots) for roots in _visits(program)]
-    orders = [_Eager(program, base).order() for base in bases]
+    walks = [_depth_first(program, roots) for roots in _visits(program)]
+    uses = _Uses(program, walks[0])
+    orders = [_Eager(uses, base).order() for base in (sorted(walks[0]), *walks)]
     return reordered(program, min(orders, key=lambda order: _largest_live_set(program, order)))
 
 
@@ -115,29 +115,45 @@ def _registers(program: Program) -> list[int]:
     return need
 
 
+class _Uses:
+    """Who uses what among the instructions that are needed."""
+
+    def __init__(self, program: Program, needed: list[int]) -> None:
+        code = program.code
+        self.is_input = [op == "input" for op, _, _ in code]
+        self.is_leaf = [op in LEAVES for op, _, _ in code]
+        self.is_constant = [op == "const" for op, _, _ in code]
+        self.args: list[tuple[int, ...]] = [()] * len(code)
+        self.users: list[list[int]] = [[] for _ in code]
+        self.waits = [0] * len(code)                             # for arguments to be computed
+        for i in needed:
+            op, args, _ = code[i]
+            if op in LEAVES:
+                continue
+            if len(args) == 2 and args[0] == args[1]:
+                args = args[:1]
+            self.args[i] = args
+            for x in args:
+                self.users[x].append(i)
+                self.waits[i] += not self.is_leaf[x]
+
+
 class _Eager:
     """List scheduling: what does not enlarge the live set goes first, else the next of a base.
 
     Inputs and constants are placed right before their first use.
     """
 
-    def __init__(self, program: Program, base: list[int]) -> None:
-        self.program = program
-        count = len(program.code)
+    def __init__(self, uses: _Uses, base: list[int]) -> None:
         self.base = base
-        self.rank = [0] * count
+        self.rank = [0] * len(uses.args)
         for k, i in enumerate(base):
             self.rank[i] = k
-        self.ops = [op for op, _, _ in program.code]
-        self.args = [() if op in LEAVES else tuple(dict.fromkeys(args))
-                     for op, args, _ in program.code]
-        self.users: list[list[int]] = [[] for _ in range(count)]
-        for i in base:
-            for x in self.args[i]:
-                self.users[x].append(i)
-        self.left = [len(users) for users in self.users]         # users still to come
-        self.waits = [sum(self.ops[x] not in LEAVES for x in args) for args in self.args]
-        self.placed = bytearray(count)
+        self.args, self.users = uses.args, uses.users
+        self.is_input, self.is_constant = uses.is_input, uses.is_constant
+        self.waits = list(uses.waits)
+        self.left = [len(users) for users in uses.users]         # users still to come
+        self.placed = bytearray(len(uses.args))
         self.heap: list[tuple[bool, int, int]] = []
 
     def order(self) -> list[int]:
@@ -160,13 +176,14 @@ class _Eager:
 
     def _enlarges(self, i: int) -> bool:
         """Whether more values are live after this instruction than before."""
-        change = 1 if self.left[i] else 0
+        left = self.left
+        change = 1 if left[i] else 0
         for x in self.args[i]:
-            op = self.ops[x]
-            if op == "input" and not self.placed[x]:
-                change += self.left[x] > 1
-            elif op != "const":
-                change -= self.left[x] == 1
+            if left[x] == 1:
+                if not self.is_constant[x] and (self.placed[x] or not self.is_input[x]):
+                    change -= 1
+            elif self.is_input[x] and not self.placed[x]:
+                change += 1
         return change > 0
 
     def _place(self, i: int) -> list[int]:

@@ -1,0 +1,125 @@
+"""A program as a JAX function: as source that stands alone, or as the function itself.
+
+The function takes one state; `jax.vmap` makes batches of it. Where a program of the exact partial
+derivatives is given, it becomes the function's JVP, so that gradients, Jacobians by either mode and
+Hessians use it. XLA fuses a long run of scalar operations in more than linear time: barriers every
+hundred assignments keep it linear, about 2 s for 1000 operations on a CPU.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from closedform.errors import ArgumentError, MissingDependency
+from closedform.lowerings.python_source import (
+    array_lines,
+    docstring,
+    entry_name,
+    used_entries,
+)
+from closedform.lowerings.statements import Let, Statements, Store, Syntax, index_text
+from closedform.program.program import Program
+
+STRETCH = 100
+"""Assignments between two barriers."""
+
+ARRAY = '''\
+def _array(entries, shape, dtype):
+    return jnp.stack([jnp.asarray(x, dtype) for x in entries]).reshape(shape)'''
+
+
+def jax_source(program: Program, name: str, about: Sequence[str],
+               derivatives: Program | None = None) -> str:
+    """A module with the function NAME.
+
+    `derivatives` has the same inputs, and as outputs the partial derivatives of the only output by
+    the first inputs, in their order.
+    """
+    lines = [*docstring([*about, "", *array_lines(program, "")]), "", "import jax",
+             "import jax.numpy as jnp", "", ""]
+    if derivatives is None:
+        lines += _function(program, name)
+    else:
+        if derivatives.inputs != program.inputs or len(program.outputs) != 1:
+            raise ArgumentError(f"the derivatives of {program.name} need its inputs "
+                                f"{program.inputs}, not {derivatives.inputs}")
+        lines += [*_function(program, "_value"), "", "",
+                  *_function(derivatives, "_derivatives"), "", "",
+                  *_custom_jvp(program, name, len(derivatives.outputs))]
+    return "\n".join([*lines, "", "", ARRAY]) + "\n"
+
+
+def jax_function(program: Program, derivatives: Program | None = None) -> Callable[..., Any]:
+    """The function of that source."""
+    try:
+        import jax  # noqa: F401
+    except ImportError:
+        raise MissingDependency("JAX is not installed; pip install 'closedform[jax]'") from None
+    module: dict[str, Any] = {}
+    text = jax_source(program, program.name, [program.name], derivatives)
+    exec(compile(text, f"<{program.name} in JAX>", "exec"), module)
+    function: Callable[..., Any] = module[program.name]
+    return function
+
+
+def _function(program: Program, name: str) -> Iterator[str]:
+    arguments = ", ".join(slot.name for slot in program.inputs)
+    yield f"def {name}({arguments}):"
+    if program.inputs:
+        comma = "," if len(program.inputs) == 1 else ""
+        yield f"    dtype = jnp.result_type(float, {arguments})"
+        yield (f"    {arguments}{comma} = (jnp.asarray(x, dtype) for x in "
+               f"({arguments}{comma}))")
+    else:
+        yield "    dtype = jnp.result_type(float)"
+    for slot, k in used_entries(program):
+        where = f"[{index_text(slot.shape, k)}]" if slot.shape else ""
+        yield f"    {entry_name(slot, k)} = {slot.name}{where}"
+    yield from (f"    {line}" for line in _body(program))
+
+
+def _body(program: Program) -> Iterator[str]:
+    functions = {op: f"jnp.{op}({{}})" for op in ("sin", "cos", "sqrt", "sign")}
+    syntax, of = Syntax(repr, entry_name, functions), Statements(program)
+    names = of.names(syntax)
+    lets = [s for s in of.order if isinstance(s, Let)]
+    live = _live_after(of, lets)
+    for k, s in enumerate(lets):
+        yield f"{names[s.place]} = {of.value(s.place, names, syntax)}"
+        if (k + 1) % STRETCH == 0 and live[k]:
+            waiting = ", ".join(names[i] for i in sorted(live[k]))
+            yield f"{waiting}, = jax.lax.optimization_barrier(({waiting},))"
+    made = []
+    for k, output in enumerate(program.outputs):
+        entries = [of.result(Store(k, i), names, syntax) for i in range(len(output.entries))]
+        made.append(f"_array([{', '.join(entries)}], {output.shape!r}, dtype)")
+    yield f"return {made[0]}" if len(made) == 1 else "return (" + ",\n            ".join(made) + ")"
+
+
+def _live_after(of: Statements, lets: Sequence[Let]) -> list[set[int]]:
+    """The values that are needed behind each assignment; outputs are put together at the end."""
+    now: set[int] = set()
+    for s in of.order:
+        if isinstance(s, Store):
+            now |= of.reads(s)
+    found: list[set[int]] = []
+    for s in reversed(lets):
+        found.append(set(now))
+        now.discard(s.place)
+        now |= of.reads(s)
+    return found[::-1]
+
+
+def _custom_jvp(program: Program, name: str, partials: int) -> Iterator[str]:
+    arguments = ", ".join(slot.name for slot in program.inputs)
+    yield from ("@jax.custom_jvp", f"def {name}({arguments}):", f"    return _value({arguments})",
+                "", "", f"@{name}.defjvp", "def _jvp(primals, tangents):",
+                "    partials = _derivatives(*primals)")
+    yield f"    own, rest = primals[:{partials}], primals[{partials}:]"
+    yield "    tangent = sum(d @ x for d, x in zip(partials, tangents))"
+    if len(program.inputs) > partials:
+        yield f"    more = jax.jvp(lambda *rest: _value(*own, *rest), rest, tangents[{partials}:])"
+        yield "    return more[0], tangent + more[1]"
+    else:
+        yield "    return _value(*own, *rest), tangent"
