@@ -100,7 +100,7 @@ def complex_step(robot, f, q, dv, h=1e-30):
 def stepped(robot, q, dv):
     """q ⊕ dv to first order, for infinitesimal (complex) dv: what the exponential is near zero."""
     parts = []
-    for body, i, j in robot._moving:
+    for body, i, j in robot.parts:
         x, d = q[i], dv[j]
         match type(body.joint).__name__:
             case "Spherical":

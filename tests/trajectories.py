@@ -29,7 +29,7 @@ def exactly(x):
 def exact_start(robot, q):
     """q with mpmath's numbers, its quaternions of length one to the last digit."""
     q = exactly(q)
-    for body, i, _ in robot._moving:
+    for body, i, _ in robot.parts:
         if type(body.joint).__name__ in ("Spherical", "Free"):
             turn = slice(i.stop - 4, i.stop)
             q[turn] = q[turn] / mpmath.sqrt(q[turn] @ q[turn])
@@ -51,7 +51,7 @@ def state_at(robot, q, rates, t):
     Quaternions by the Taylor series of q̇ = ½ q ⊗ ω, displacements by Gauss's quadrature.
     """
     parts = [OBJECTS.zeros(0)]
-    for body, i, j in robot._moving:
+    for body, i, j in robot.parts:
         x, own = q[i], rates[:, j]
         match type(body.joint).__name__:
             case "Spherical":

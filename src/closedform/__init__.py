@@ -18,6 +18,7 @@ from closedform.errors import ModelError as ModelError
 from closedform.errors import ModelWarning as ModelWarning
 from closedform.errors import SingularMatrix as SingularMatrix
 from closedform.errors import UnknownName as UnknownName
+from closedform.maths.along import along as along
 from closedform.maths.assumed_modes import FlexibleArm as FlexibleArm
 from closedform.maths.base_parameters import BaseParameters as BaseParameters
 from closedform.maths.base_parameters import base_parameters as base_parameters

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from closedform.lowerings import cpu_code, reference, schedule
+from closedform.lowerings import body, cpu_code, reference, schedule
+from closedform.lowerings.blocks import blocks
 from closedform.lowerings.cpu import host
 from closedform.lowerings.schedule import pieces, steps, waiting_places
 from closedform.program.program import Entry, Instruction, Output, Program, Slot
@@ -177,3 +178,51 @@ def test_nothing_is_written_beside_the_outputs(target):
     for x, expected in zip(guarded, native.states(count, *inputs), strict=True):
         assert np.array_equal(x[:, 2:-2], expected)
         assert (x[:, :2] == 99.0).all() and (x[:, -2:] == 99.0).all()
+
+
+def test_long_code_whose_order_is_kept_is_what_the_reference_says(target, monkeypatch):
+    monkeypatch.setattr(body, "STRETCH", 7)
+    program = random_program(8)
+    native = NativeCode(program, target)
+    inputs = random_inputs(program, 0, (native.width,))
+    batch = native.states(native.width, *inputs)
+    for k in range(native.width):
+        one = native.one_state(*(x[k] for x in inputs))
+        assert_agree(one, reference.run(program, *(x[k] for x in inputs)), 60)
+        assert all(np.array_equal(x[k], y) for x, y in zip(batch, one, strict=True))
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("size", [64, 75, 301])
+def test_outputs_that_are_mostly_constant_are_written_whole(target, dtype, size):
+    """Zeros, some ones among them, and every fifth entry from 20 to 50 a value."""
+    entries = [Entry(-1, 0, float(k % 9 == 4)) for k in range(size)]
+    entries[20:50:5] = [Entry(k % 3, 1 if k % 2 else -1) for k in range(6)]
+    code = tuple(Instruction("input", (0, k)) for k in range(3))
+    program = Program("sparse", (Slot("x", (3,)),), (
+        Output("y", (size,), tuple(entries)), Output("z", (), (Entry(0, 1),)),
+    ), code)
+    native = NativeCode(program, target, dtype)
+    for count in (1, native.width, 2 * native.width + 1):
+        x = np.random.default_rng(count).normal(size=(count, 3)).astype(dtype)
+        expected = np.tile(np.array([e.constant for e in entries], dtype), (count, 1))
+        for k, e in enumerate(entries):
+            if e.index >= 0:
+                expected[:, k] = e.sign * x[:, e.index]
+        np.testing.assert_array_equal(native.states(count, x)[0], expected)
+        np.testing.assert_array_equal(native.one_state(x[0])[0], expected[0])
+
+
+@pytest.mark.parametrize("columns", [1, 4, 8])
+@pytest.mark.parametrize("live", [0.0, 0.1, 0.5, 1.0])
+def test_every_entry_is_filled_or_in_one_block(columns, live):
+    rng = np.random.default_rng(0)
+    entries = [Entry(0, 1) if rng.random() < live else Entry(-1, 0, float(rng.random() < 0.05))
+               for _ in range(150)]
+    found = list(blocks(entries, columns))
+    fills = [block for block in found if block.fill is not None]
+    assert bool(fills) == (live < 0.3) and found[:len(fills)] == fills
+    written = [k for block in found[len(fills):] for k in range(block.start, block.stop)]
+    assert len(written) == len(set(written))
+    for k in set(range(150)) - set(written):
+        assert entries[k] == Entry(-1, 0, fills[0].fill)

@@ -37,7 +37,7 @@ def test_several_roots_hang_from_the_world():
 @given(robots(), seeds)
 def test_random_coordinates_are_valid(robot, seed):
     q = robot.random(seed)
-    for body, i, _ in robot._moving:
+    for body, i, _ in robot.parts:
         if body.joint.nq in (4, 7):
             assert np.linalg.norm(q[i][-4:]) == pytest.approx(1)
 

@@ -88,12 +88,14 @@ class Decoupling:
 class ComputedTorque:
     """The rigid law: u = N ID(q, v, a_d + K_1 (v_d − v) + K_0 (q_d − q)), motors on the links.
 
-    What it takes for q and v is N q_M and N q̇_M, the motors' encoders seen through a rigid gear.
+    q and v are measured at the links; with `at_motors` they are N q_M and N q̇_M, the motors'
+    encoders seen through a gear that is taken for rigid.
     """
 
     model: ElasticJoints
     trajectory: Trajectory
     poles: Any
+    at_motors: bool = False
 
     def start(self, times: Array) -> Law:
         m = self.model
@@ -103,10 +105,11 @@ class ComputedTorque:
         robot = ElasticJoints(m.robot, None, m.motor_inertia, m.gear_ratio).link_robot
         kernel, N = compile(robot).inverse_dynamics, m.gear_ratio
         K = outer_loop(self.poles, m.robot.nv, order=2)
-        rows = list(reference(m, self.trajectory, times))
+        rows, motors = list(reference(m, self.trajectory, times)), self.at_motors
 
         def law(k: int, state: ElasticState) -> Array:
-            q, v, wanted = N * state[2], N * state[3], rows[k]
+            q, v = (N * state[2], N * state[3]) if motors else (state[0], state[1])
+            wanted = rows[k]
             a = wanted[2] + K[1] * (wanted[1] - v) + K[0] * (wanted[0] - q)
             return N * kernel(q, v, a)
 

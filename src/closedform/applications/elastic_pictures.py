@@ -71,7 +71,8 @@ def comparison_figure(times: Array, errors: Mapping[str, Mapping[str, Array]]) -
         axis.set_title(case, fontsize="medium", loc="left")
         axis.set_ylabel("|q − q_d| [mrad]")
         axis.grid(alpha=0.3)
-    axes[0, 0].legend(loc="lower right", fontsize="small", ncols=2)
+    lines, names = axes[0, 0].get_legend_handles_labels()
+    figure.legend(lines, names, loc="outside lower center", fontsize="small", ncols=len(names))
     axes[-1, 0].set_xlabel("t [s]")
     return figure
 

@@ -65,10 +65,10 @@ def compile(
     asked = [quantities] if isinstance(quantities, str | At) else list(quantities)
     if not asked:
         raise ArgumentError("quantities must name at least one quantity")
-    return whole.kernel([_request(whole.robot, x) for x in asked])
+    return whole.kernel([asked_request(whole.robot, x) for x in asked])
 
 
-def _request(robot: Robot, asked: Asked) -> Request:
+def asked_request(robot: Robot, asked: Asked) -> Request:
     if isinstance(asked, At):
         row = quantity(asked.quantity)
         if not row.framed:

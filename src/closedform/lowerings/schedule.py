@@ -17,8 +17,8 @@ from closedform.program.program import LEAVES, Program, size
 PIECE = 1000
 """Steps in one function of a program that is cut into pieces."""
 WHOLE = 3000
-"""Steps up to which a program is one function; LLVM's time grows with the square of its size.
-Twice as many in lanes, where much is transposing: derivatives of an arm 135 → 101 ns."""
+"""Steps up to which a program is one function; LLVM's time grows with the square of its size. In
+lanes, where much is transposing, both limits are doubled: derivatives of an arm 135 → 101 ns."""
 SINCOS_COST = 30
 """Steps that a sine and cosine are worth."""
 
@@ -149,12 +149,13 @@ def _with_writes(program: Program, before: list[Step], columns: int) -> Iterator
 def pieces(whole: Sequence[Step], columns: int) -> list[list[Step]]:
     """The steps cut into runs that LLVM compiles in time proportional to their number."""
     costs = [_cost(step, columns) for step in whole]
-    if sum(costs) <= (WHOLE if columns == 1 else 2 * WHOLE):
+    scale = 1 if columns == 1 else 2
+    if sum(costs) <= scale * WHOLE:
         return [list(whole)]
     result: list[list[Step]] = [[]]
     total = 0
     for step, cost in zip(whole, costs, strict=True):
-        if total >= PIECE:
+        if total >= scale * PIECE:
             result.append([])
             total = 0
         result[-1].append(step)
@@ -167,7 +168,7 @@ def _cost(step: Step, columns: int) -> int:
     if step.op == "sincos":
         return SINCOS_COST * len(step.args)
     if step.op == "read" or (step.op == "write" and max(step.args) >= 0):
-        return columns * columns.bit_length()
+        return 1 if columns == 1 else 3 * columns
     return columns if step.op == "write" else 1
 
 

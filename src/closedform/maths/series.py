@@ -20,7 +20,7 @@ from typing import Any, final
 
 import numpy as np
 
-from closedform.arrays import Array
+from closedform.arrays import OBJECTS, Array
 
 
 @final
@@ -62,9 +62,39 @@ class Series:
     __rmul__ = __mul__
 
     def __truediv__(self, divisor: Any) -> Any:
-        """The series divided by a constant."""
-        return NotImplemented if isinstance(divisor, np.ndarray | Series) else Series(
-            [x / divisor for x in self.c])
+        """z = x / y: z_k = (x_k − Σ_{j≥1} y_j z_{k−j}) / y_0."""
+        if isinstance(divisor, np.ndarray):
+            return NotImplemented
+        if not isinstance(divisor, Series):
+            return Series([x / divisor for x in self.c])
+        y, z = divisor.c, list[Any]()
+        for k, x in enumerate(self.c[: len(y)]):
+            for j in range(1, k + 1):
+                x = x - y[j] * z[k - j]
+            z.append(x / y[0])
+        return Series(z)
+
+    def __rtruediv__(self, dividend: Any) -> Any:
+        if isinstance(dividend, np.ndarray):
+            return NotImplemented
+        return Series([dividend, *[0] * (len(self.c) - 1)]) / self
+
+    def sin(self) -> Series:
+        return self._sin_cos()[0]
+
+    def cos(self) -> Series:
+        return self._sin_cos()[1]
+
+    def _sin_cos(self) -> tuple[Series, Series]:
+        """s = sin x, c = cos x: k s_k = Σ_j j x_j c_{k−j},  k c_k = −Σ_j j x_j s_{k−j}."""
+        s, c = [OBJECTS.sin(self.c[0])], [OBJECTS.cos(self.c[0])]
+        for k in range(1, len(self.c)):
+            rates = [j * self.c[j] for j in range(1, k + 1)]
+            s_k = reduce(add, [x * c[k - j] for j, x in enumerate(rates, start=1)]) / k
+            c_k = reduce(add, [x * s[k - j] for j, x in enumerate(rates, start=1)]) / k
+            s.append(s_k)
+            c.append(-c_k)
+        return Series(s), Series(c)
 
     def squared(self) -> Series:
         """x², each mixed product once: Σ_{i<j} (2 x_i) x_j, and x_{k/2}² for even k."""

@@ -126,7 +126,7 @@ class Robot:
         return tuple(frame.name for frame in self.frames)
 
     @cached_property
-    def _moving(self) -> tuple[tuple[Body, slice, slice], ...]:
+    def parts(self) -> tuple[tuple[Body, slice, slice], ...]:
         """Bodies whose joints own coordinates, with their parts of q and v."""
         q, v = starts(self.bodies)
         return tuple((b, slice(q[k], q[k + 1]), slice(v[k], v[k + 1]))
@@ -135,17 +135,17 @@ class Robot:
     @property
     def joint_names(self) -> tuple[str, ...]:
         """Names of the moving joints (neither fixed nor mimic) in the order of q and v."""
-        return tuple(body.joint_name for body, _, _ in self._moving)
+        return tuple(body.joint_name for body, _, _ in self.parts)
 
     @property
     def q_slices(self) -> dict[str, slice]:
         """Where each moving joint's coordinates stand in q."""
-        return {body.joint_name: q for body, q, _ in self._moving}
+        return {body.joint_name: q for body, q, _ in self.parts}
 
     @property
     def v_slices(self) -> dict[str, slice]:
         """Where each moving joint's velocities stand in v."""
-        return {body.joint_name: v for body, _, v in self._moving}
+        return {body.joint_name: v for body, _, v in self.parts}
 
     def body(self, name: str) -> Body:
         for body in self.bodies:
@@ -166,7 +166,7 @@ class Robot:
     # ------------------------------------------------------------------ coordinates
     def neutral(self) -> Array:
         """q with every joint at its zero and every quaternion at (0, 0, 0, 1)."""
-        return np.concatenate([np.zeros(0), *(b.joint.neutral() for b, _, _ in self._moving)])
+        return np.concatenate([np.zeros(0), *(b.joint.neutral() for b, _, _ in self.parts)])
 
     def random(self, rng: Any = None) -> Array:
         """A random q: within the limits that there are, else ±π for turns, ±1 m for slides.
@@ -175,7 +175,7 @@ class Robot:
         """
         from closedform.model.sampling import random_coordinates
         rng = np.random.default_rng(rng)
-        parts = [random_coordinates(b.joint, rng) for b, _, _ in self._moving]
+        parts = [random_coordinates(b.joint, rng) for b, _, _ in self.parts]
         return np.concatenate([np.zeros(0), *parts])
 
     def integrate(self, q: Any, dv: Any) -> Array:
@@ -183,7 +183,7 @@ class Robot:
         q, dv = self._sized(q, self.nq, "q"), self._sized(dv, self.nv, "dv")
         batch = np.broadcast_shapes(q.shape[:-1], dv.shape[:-1])
         q, dv = np.broadcast_to(q, (*batch, self.nq)), np.broadcast_to(dv, (*batch, self.nv))
-        parts = [b.joint.integrate(q[..., i], dv[..., j]) for b, i, j in self._moving]
+        parts = [b.joint.integrate(q[..., i], dv[..., j]) for b, i, j in self.parts]
         return np.concatenate([np.zeros((*batch, 0)), *parts], axis=-1)
 
     def difference(self, q0: Any, q1: Any) -> Array:
@@ -191,7 +191,7 @@ class Robot:
         q0, q1 = self._sized(q0, self.nq, "q0"), self._sized(q1, self.nq, "q1")
         batch = np.broadcast_shapes(q0.shape[:-1], q1.shape[:-1])
         q0, q1 = np.broadcast_to(q0, (*batch, self.nq)), np.broadcast_to(q1, (*batch, self.nq))
-        parts = [b.joint.difference(q0[..., i], q1[..., i]) for b, i, _ in self._moving]
+        parts = [b.joint.difference(q0[..., i], q1[..., i]) for b, i, _ in self.parts]
         return np.concatenate([np.zeros((*batch, 0)), *parts], axis=-1)
 
     def _sized(self, x: Any, size: int, what: str) -> Array:
@@ -206,7 +206,7 @@ class Robot:
         return a
 
     def _limits(self, keyword: str, by: str, missing: float) -> Array:
-        joints = [b.joint for b, _, _ in self._moving]
+        joints = [b.joint for b, _, _ in self.parts]
         parts = [j.per_coordinate(keyword, getattr(j, by), missing) for j in joints]
         return np.concatenate([np.zeros(0), *parts])
 
@@ -339,7 +339,7 @@ class Robot:
     def __repr__(self) -> str:
         mass = f"{self.mass:.4g} kg" if numeric(np.asarray(self.mass)) else f"mass {self.mass}"
         base = "floating base" if self.is_floating else "fixed base"
-        moving, frames = len(self._moving), f", {len(self.frames)} frames" if self.frames else ""
+        moving, frames = len(self.parts), f", {len(self.frames)} frames" if self.frames else ""
         mimics = sum(isinstance(b.joint, Mimic) for b in self.bodies)
         fixed = sum(isinstance(b.joint, Fixed) for b in self.bodies)
         extra = (f" + {mimics} mimic" if mimics else "") + (f" + {fixed} fixed" if fixed else "")
