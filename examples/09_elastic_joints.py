@@ -7,8 +7,8 @@ controlled at 1 kHz. Decoupling has its poles at -90/s and still follows where s
 motor inertia are wrong by 30 %. Poles must be fast enough for that: a stiffness believed r times
 too high leaves the error of one joint with s^4 + k3 s^3 + (k2 - (r - 1) w^2) s^2 + ..., w being its
 vibration, and with poles at -60/s this arm runs away at r = 1.3. Computed torque takes the joints
-for rigid. Fed by the links it destabilises the springs, at poles of -2/s slowly, above -3/s within
-the motion; fed by the motors it is stable, sags, and vibrates on.
+for rigid. Fed by the links it destabilises the springs, slowly with poles at -2/s, and runs away
+within the 3 s shown from -5/s on; fed by the motors it is stable, sags, and vibrates on.
 """
 
 import sys

@@ -1,6 +1,7 @@
 """closedform: closed-form robot models that are exact, readable, differentiable and fast."""
 
 from closedform.applications import conventions as conventions
+from closedform.applications import elastic as elastic
 from closedform.applications import flexible as flexible
 from closedform.applications import redundancy as redundancy
 from closedform.applications.kernels import At as At
@@ -87,6 +88,7 @@ from closedform.maths.state_derivatives import state_derivatives as state_deriva
 from closedform.maths.time_derivatives import time_derivatives as time_derivatives
 from closedform.model.beam import FlexibleLink as FlexibleLink
 from closedform.model.beam import Payload as Payload
+from closedform.model.elastic import ElasticJoints as ElasticJoints
 from closedform.model.findings import Finding as Finding
 from closedform.model.findings import Level as Level
 from closedform.model.formats.load import load as load

@@ -37,7 +37,8 @@ centroidal_momentum_matrix joint_friction operational_space_inertia LOCAL WORLD
 LOCAL_WORLD_ALIGNED compile base_parameters time_derivatives inverse_dynamics_jet jacobian_jet
 state_derivatives inverse_dynamics_derivatives forward_dynamics_derivatives
 inverse_dynamics_second_derivatives regressor slotine_li_regressor parameter_derivatives
-FlexibleArm FlexibleLink Payload flexible redundancy
+FlexibleArm FlexibleLink Payload flexible redundancy elastic
+ElasticJoints
 """
 
 

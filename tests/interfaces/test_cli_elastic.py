@@ -58,7 +58,7 @@ def test_a_request_that_cannot_be_met_is_one_of_our_errors(arguments, told):
 
 
 def test_a_motion_that_jumps_or_has_too_few_samples_is_told(tmp_path):
-    with pytest.raises(ClosedformError, match="coordinate 1 is not smooth near t = 0.5"):
+    with pytest.raises(ClosedformError, match=r"coordinate 1 is not smooth near t = 0\.5"):
         run("planar2r", "--stiffness", 500, "--trajectory", samples(tmp_path / "m.csv", jump=0.1))
     (tmp_path / "few.csv").write_text("0,0,0\n0.1,0,0\n0.2,0,0\n")
     with pytest.raises(ClosedformError, match="more than 7 samples for its four derivatives"):

@@ -11,7 +11,6 @@ from elastic_models import cubic, random_model
 from random_robots import random_robot, random_state, stepped
 from trajectories import along
 
-
 TREES = [random_robot(seed, bodies=6) for seed in (2, 5, 8, 11)]
 ROBOTS = [cf.load("planar2r"), cf.load("iiwa14"), cf.load("humanoid25"), *TREES]
 KINDS = [robot for robot in ROBOTS
@@ -36,7 +35,7 @@ def test_rates_of_motors_and_springs_are_time_derivatives(robot):
                        ("spring_torque", motion.spring_torque_rate),
                        ("spring_torque_rate", motion.spring_torque_acceleration),
                        ("motor_torque", motion.motor_torque_rates[0])):
-        np.testing.assert_allclose(named(name)[at], rate[at], atol=1e-13 * scale)
+        np.testing.assert_allclose(named(name)[at], rate[at], rtol=0, atol=1e-13 * scale)
 
 
 @pytest.mark.parametrize("damping", [0.0, 2.0])
@@ -50,9 +49,9 @@ def test_forward_dynamics_gives_back_the_motion_of_inverse_dynamics(robot, dampi
                                      motion.motor_velocity, motion.motor_torque)
     condition = np.linalg.cond(cf.mass_matrix(model.link_robot, q))
     scale = 1e-15 * condition * (1 + np.max(np.abs(motion.motor_torque)))
-    np.testing.assert_allclose(found.a, rates[1], atol=10 * scale)
+    np.testing.assert_allclose(found.a, rates[1], rtol=0, atol=10 * scale)
     np.testing.assert_allclose(found.motor_acceleration, motion.motor_acceleration,
-                               atol=1e-12 * (1 + np.max(np.abs(motion.motor_acceleration)))
+                               rtol=0, atol=1e-12 * (1 + np.max(np.abs(motion.motor_acceleration)))
                                + 100 * scale)
 
 
@@ -62,9 +61,10 @@ def test_a_rigid_joint_needs_the_rigid_torque_with_its_motor():
     q, *rates = random_state(robot, 3, rates=4)
     motion = elastic.inverse_dynamics(model, q, rates)
     tau = cf.inverse_dynamics(robot, q, rates[0], rates[1])
-    np.testing.assert_allclose(motion.motor_torque, 0.1 * tau + 0.02 * rates[1] / 0.1, atol=1e-12)
+    np.testing.assert_allclose(motion.motor_torque, 0.1 * tau + 0.02 * rates[1] / 0.1,
+                               rtol=0, atol=1e-12)
     np.testing.assert_allclose(motion.motor_position, q / 0.1, rtol=1e-15)
-    np.testing.assert_allclose(motion.spring_torque, 0.1 * tau, atol=1e-13)
+    np.testing.assert_allclose(motion.spring_torque, 0.1 * tau, rtol=0, atol=1e-13)
 
 
 @pytest.mark.parametrize("name", ["iiwa14", "humanoid25"])
@@ -117,7 +117,7 @@ def test_nonlinear_springs_give_back_their_motion():
     motion = elastic.inverse_dynamics(model, q, rates)
     found = elastic.forward_dynamics(model, q, rates[0], motion.motor_position,
                                      motion.motor_velocity, motion.motor_torque)
-    np.testing.assert_allclose(found.a, rates[1], atol=1e-8)
+    np.testing.assert_allclose(found.a, rates[1], rtol=0, atol=1e-8)
     np.testing.assert_allclose(found.motor_acceleration, motion.motor_acceleration, rtol=1e-9)
     state = elastic.ElasticState(q, rates[0], motion.motor_position, motion.motor_velocity)
     np.testing.assert_allclose(elastic.decoupling_control(model, state, rates[3]),

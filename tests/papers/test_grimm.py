@@ -77,8 +77,8 @@ def test_states_go_to_derivatives_and_back(robot):
     found = elastic.derivatives_from_state(model, state)
     condition = np.linalg.cond(cf.mass_matrix(robot, state.q))
     scale = 1e-14 * condition * np.max(np.abs(model.stiffness * state.motor_position))
-    np.testing.assert_allclose(found.a, rates[1], atol=scale)
-    np.testing.assert_allclose(found.j, rates[2], atol=100 * scale)
+    np.testing.assert_allclose(found.a, rates[1], rtol=0, atol=scale)
+    np.testing.assert_allclose(found.j, rates[2], rtol=0, atol=100 * scale)
 
 
 def test_decoupling_is_the_torque_of_inverse_dynamics_on_a_floating_tree_too():
@@ -94,21 +94,27 @@ def test_decoupling_is_the_torque_of_inverse_dynamics_on_a_floating_tree_too():
     np.testing.assert_allclose(u[:6], jet[2, :6], rtol=1e-8, atol=1e-6)
 
 
-@pytest.mark.parametrize("robot", [cf.load("planar2r"), cf.load("iiwa14")], ids=lambda r: r.name)
+@pytest.mark.parametrize("robot", [
+    cf.load("planar2r"), cf.load("iiwa14"), pytest.param(fixed_humanoid(), marks=pytest.mark.slow)],
+    ids=lambda r: r.name)
 def test_a_constant_input_makes_every_joint_move_on_a_quartic(robot):
-    stiffness = np.array([12e3, 12e3, 9e3, 9e3, 5e3, 3e3, 1e3])[:robot.nv]
-    inertia = np.array([0.6, 0.6, 0.4, 0.4, 0.2, 0.1, 0.1])[:robot.nv]
-    model = ElasticJoints(robot, stiffness, inertia, 1.0)
-    q = np.array([0.1, 0.6, 0.2, -1.2, 0.3, 0.8, -0.2])[:robot.nv]
+    """Springs of 20 rad/s on what each joint carries.
+
+    Nothing holds q to the quartic: rounding of the deflections, times C M⁻¹, is integrated four
+    times, and stiffer springs on light links blow it up (1.7e-12 at 40 rad/s on the iiwa).
+    """
+    q = np.resize([0.1, 0.6, 0.2, -1.2, 0.3, 0.8, -0.2], robot.nv)
+    carried = np.diag(cf.mass_matrix(robot, q))
+    model = ElasticJoints(robot, 400 * carried, carried, 1.0)
     rng = np.random.default_rng(3)
     v, a, j, s = rng.uniform(-1, 1, size=(4, robot.nv))
     kernel = elastic.compile(model).decoupling_control
-    t = np.linspace(0, 0.3, 7)
+    t = np.linspace(0, 0.2, 5)
     run = elastic.simulate(model, elastic.state_from_derivatives(model, q, v, a, j),
                            lambda _, x: kernel(*x[:4], s), t, rtol=1e-13, atol=1e-14)
     x = t[:, None]
     quartic = q + v * x + a * x**2 / 2 + j * x**3 / 6 + s * x**4 / 24
-    np.testing.assert_allclose(run.q, quartic, atol=1e-12)
+    np.testing.assert_allclose(run.q, quartic, rtol=0, atol=1e-12)
 
 
 def test_the_law_of_the_paper_refuses_what_it_does_not_know():

@@ -49,7 +49,8 @@ def state_space(model: ElasticJoints, q: Any) -> StateSpace:
     refuse_missing_inertia(model)
     q = checked_array(q, (model.robot.nq,), "q", model)
     nv, index, N = model.robot.nv, list(model.elastic), model.gear_ratio
-    rest, zero = inverse_dynamics(model, q, np.zeros((4, nv))), np.zeros(nv)
+    zero = np.zeros(nv)
+    rest = inverse_dynamics(model.changed(damping=0.0), q, np.zeros((4, nv)))
     deflection = model.compliance * N * gravity_torque(model.robot, q)
     for i, spring in model.springs.items():
         deflection[i] = spring.deflection(rest.spring_torque[i])

@@ -1,6 +1,6 @@
 """Quantities in symbols: lengths, masses and gravity by name, for SymPy and LaTeX.
 
-A robot of numbers gets symbols m_k for masses, l_k for lengths (equal lengths share one), c_kx for
+A robot of numbers gets symbols m_k for masses, l_k for lengths (equal lengths share one), r_kx for
 other centres of mass and I_kxx for inertias about them; g is the strength of gravity. A robot that
 holds symbols already keeps its own. The closed form runs over these scalars; nothing is recorded.
 """
@@ -98,7 +98,7 @@ def symbolic(robot: Robot) -> tuple[Robot, dict[Any, float]]:
     bodies = []
     for k, (body, T) in enumerate(zip(robot.bodies, placements, strict=True), start=1):
         m = symbol(f"m_{k}", body.inertia.mass) if body.inertia.mass else 0
-        com = [component(f"c_{k}{axis}", x)
+        com = [component(f"r_{k}{axis}", x)
                for axis, x in zip("xyz", body.inertia.com, strict=True)]
         bodies.append(replace(body, placement=T, inertia=Inertia(m, com, _tensor(
             body.inertia.tensor, k, symbol))))

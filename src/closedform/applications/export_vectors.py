@@ -59,7 +59,7 @@ def robot_vectors(robot: Robot, requests: Sequence[Request], runtime: Sequence[A
         rows.append([part for r in requests for part in definition_at(there, r, given)])
         if any(i.op == "div" for i in program.code) and "q" in given:
             conditions.append(_condition(there, given["q"], rows[-1]))
-    tolerance = max(ROUNDING, 10 * np.finfo(float).eps * max(conditions))
+    tolerance = float(max(ROUNDING, 10 * np.finfo(float).eps * max(conditions)))
     return Vectors(inputs, _named(program, rows), tolerance)
 
 
@@ -135,6 +135,11 @@ def definition_at(robot: Robot, request: Request, given: Mapping[str, Array]) ->
 
 
 def _condition(robot: Robot, q: Array, results: Sequence[Array]) -> float:
-    """How much a division by M, or by a result that is an inverse, enlarges rounding."""
+    """How much a division by M, or by a result that is an inverse, enlarges rounding.
+
+    Elimination does not feel the units of M's rows: what counts is M with a unit diagonal.
+    """
+    M = mass_matrix(robot, q)
+    units = np.sqrt(np.diag(M))
     squares = [x for x in results if x.ndim == 2 and x.shape == (6, 6)]
-    return float(max(np.linalg.cond(A) for A in (mass_matrix(robot, q), *squares)))
+    return float(max(np.linalg.cond(A) for A in (M / np.outer(units, units), *squares)))

@@ -59,17 +59,23 @@ def latex_source(of: Expressions, about: Sequence[str]) -> str:
 
 
 def symbol_texts(of: Expressions) -> dict[Any, str]:
-    """Every symbol in LaTeX: q̇_1 for an entry of v, c_{12} for the cosine of q_1 + q_2."""
-    tex: dict[Any, str] = {}
+    """Every symbol in LaTeX: q̇_1 for an entry of v, c_{12} for the cosine of q_1 + q_2.
+
+    In the order of factors in a product: masses, gravity, other parameters, terms, inputs.
+    """
+    given: dict[Any, str] = {}
     for key, array in of.inputs.items():
         for index in np.ndindex(*np.shape(array)):
             symbol = np.asarray(array, dtype=object)[index]
-            tex[symbol] = _input_text(key, index, symbol)
+            given[symbol] = _input_text(key, index, symbol)
+    parameters = sorted(np.ravel(of.inputs.get("symbols", ())), key=lambda x: (
+        x.name[0] != "m", x.name[0] != "g", x.name))
+    tex = {x: given.pop(x) for x in parameters}
     for symbol, _ in of.terms:
         letter = symbol.name.rstrip("0123456789_")
         parts = symbol.name[len(letter):].strip("_").split("_")
         tex[symbol] = f"{letter}_{{{('' if max(map(len, parts)) < 2 else ',').join(parts)}}}"
-    return tex
+    return {**tex, **given}
 
 
 def _input_text(key: str, index: tuple[int, ...], symbol: Any) -> str:
@@ -98,8 +104,13 @@ def _entry(key: str, index: tuple[int, ...]) -> str:
 
 
 def _equation(left: str, value: Any, tex: Mapping[Any, str]) -> str:
-    """left &= value, cut at the terms of a sum into lines."""
-    value = sympy.sympify(value)
+    """left &= value, cut at the terms of a sum into lines.
+
+    SymPy sorts by name: stand-ins, named in the order of `tex`, bring parameters to the front.
+    """
+    order = {x: sympy.Symbol(f"x{k:06d}", real=True) for k, x in enumerate(tex)}
+    value = sympy.sympify(value).xreplace(order)
+    tex = {order[x]: text for x, text in tex.items()}
     parts = list(value.as_ordered_terms()) if value.is_Add else [value]
     lines, line = [], ""
     for k, part in enumerate(parts):

@@ -4,7 +4,8 @@ An expression is a polynomial in parameters (lengths, masses), in rates and in s
 angles. Products of sines and cosines become those of sums of angles where that is shorter; then the
 monomials in the parameters that share a factor are collected:
 
-    l_1² m_1 + l_1² m_2 + l_2² m_2 + 2 l_1 l_2 m_2 c2  =  l_1² (m_1 + m_2) + l_2² m_2 + 2 l_1 l_2 m_2 c2
+    l_1² m_1 + l_1² m_2 + l_2² m_2 + 2 l_1 l_2 m_2 c2
+        = l_1² (m_1 + m_2) + l_2² m_2 + 2 l_1 l_2 m_2 c2
 """
 
 from __future__ import annotations
@@ -80,8 +81,24 @@ def _grouped(x: Any, parameters: Sequence[Any], trig: set[Any]) -> Any:
             scale, primitive = -scale, sympy.expand(-primitive)
         weight = sympy.prod(p**n for p, n in zip(used, monomial, strict=True))
         groups[primitive] = groups.get(primitive, 0) + scale * weight
-    return sympy.Add(*(sympy.factor(weight) * _collected(primitive, trig)
+    return sympy.Add(*(_factored(weight) * _collected(primitive, trig)
                        for primitive, weight in groups.items()))
+
+
+def _factored(x: Any) -> Any:
+    """A polynomial as a product, or a sum with the factors taken out that most terms share."""
+    whole = sympy.factor(x)
+    if not whole.is_Add:
+        return whole
+    terms = whole.as_ordered_terms()
+    powers = [{b**n for b, n in term.as_powers_dict().items() if b.is_Symbol} for term in terms]
+    shared = {f: sum(f in own for own in powers) for f in set().union(*powers)}
+    best = max(shared, key=lambda f: (shared[f], f.as_base_exp()[1], str(f)), default=None)
+    if best is None or shared[best] < 2:
+        return whole
+    inside = sympy.Add(*(t / best for t, own in zip(terms, powers, strict=True) if best in own))
+    outside = sympy.Add(*(t for t, own in zip(terms, powers, strict=True) if best not in own))
+    return sympy.Add(best * _factored(inside), _factored(outside), evaluate=False)
 
 
 def _collected(x: Any, trig: set[Any]) -> Any:

@@ -2,8 +2,9 @@
 
 The function takes one state; `jax.vmap` makes batches of it. Where a program of the exact partial
 derivatives is given, it becomes the function's JVP, so that gradients, Jacobians by either mode and
-Hessians use it. XLA fuses a long run of scalar operations in more than linear time: barriers every
-hundred assignments keep it linear, about 2 s for 1000 operations on a CPU.
+Hessians use it. XLA takes some 3 ms of compile time for every assignment on a CPU: a short program
+is written out and takes a few seconds, a long one is a loop over tables, which takes one or two
+however long it is.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from closedform.errors import ArgumentError, MissingDependency
+from closedform.lowerings.jax_loop import ENTRIES, Tables, loop_lines, table_lines, tables
 from closedform.lowerings.python_source import (
     array_lines,
     docstring,
@@ -19,10 +21,13 @@ from closedform.lowerings.python_source import (
     used_entries,
 )
 from closedform.lowerings.statements import Let, Statements, Store, Syntax, index_text
-from closedform.program.program import Program
+from closedform.program.program import Entry, Output, Program
 
-STRETCH = 100
-"""Assignments between two barriers."""
+WRITTEN_OUT = 1200
+"""Operations up to which a program is written out."""
+
+SYNTAX = Syntax(repr, entry_name, {
+    op: f"jnp.{op}({{}})" for op in ("sin", "cos", "sqrt", "sign")})
 
 ARRAY = '''\
 def _array(entries, shape, dtype):
@@ -37,7 +42,7 @@ def jax_source(program: Program, name: str, about: Sequence[str],
     the first inputs, in their order.
     """
     lines = [*docstring([*about, "", *array_lines(program, "")]), "", "import jax",
-             "import jax.numpy as jnp", "", ""]
+             "import jax.numpy as jnp", "import numpy as np", "", ""]
     if derivatives is None:
         lines += _function(program, name)
     else:
@@ -47,7 +52,7 @@ def jax_source(program: Program, name: str, about: Sequence[str],
         lines += [*_function(program, "_value"), "", "",
                   *_function(derivatives, "_derivatives"), "", "",
                   *_custom_jvp(program, name, len(derivatives.outputs))]
-    return "\n".join([*lines, "", "", ARRAY]) + "\n"
+    return "\n".join([*lines, "", "", ARRAY, "", "", ENTRIES]) + "\n"
 
 
 def jax_function(program: Program, derivatives: Program | None = None) -> Callable[..., Any]:
@@ -64,6 +69,9 @@ def jax_function(program: Program, derivatives: Program | None = None) -> Callab
 
 
 def _function(program: Program, name: str) -> Iterator[str]:
+    laid_out = None if program.operations.total <= WRITTEN_OUT else tables(program)
+    if laid_out is not None:
+        yield from (*table_lines(program, name, laid_out), "", "")
     arguments = ", ".join(slot.name for slot in program.inputs)
     yield f"def {name}({arguments}):"
     if program.inputs:
@@ -76,39 +84,38 @@ def _function(program: Program, name: str) -> Iterator[str]:
     for slot, k in used_entries(program):
         where = f"[{index_text(slot.shape, k)}]" if slot.shape else ""
         yield f"    {entry_name(slot, k)} = {slot.name}{where}"
-    yield from (f"    {line}" for line in _body(program))
+    body = _body(program) if laid_out is None else _loop(program, name, laid_out)
+    yield from (f"    {line}".rstrip() for line in body)
 
 
 def _body(program: Program) -> Iterator[str]:
-    functions = {op: f"jnp.{op}({{}})" for op in ("sin", "cos", "sqrt", "sign")}
-    syntax, of = Syntax(repr, entry_name, functions), Statements(program)
-    names = of.names(syntax)
-    lets = [s for s in of.order if isinstance(s, Let)]
-    live = _live_after(of, lets)
-    for k, s in enumerate(lets):
-        yield f"{names[s.place]} = {of.value(s.place, names, syntax)}"
-        if (k + 1) % STRETCH == 0 and live[k]:
-            waiting = ", ".join(names[i] for i in sorted(live[k]))
-            yield f"{waiting}, = jax.lax.optimization_barrier(({waiting},))"
+    of = Statements(program)
+    names = of.names(SYNTAX)
+    for s in of.order:
+        if isinstance(s, Let):
+            yield f"{names[s.place]} = {of.value(s.place, names, SYNTAX)}"
     made = []
     for k, output in enumerate(program.outputs):
-        entries = [of.result(Store(k, i), names, syntax) for i in range(len(output.entries))]
+        entries = [of.result(Store(k, i), names, SYNTAX) for i in range(len(output.entries))]
         made.append(f"_array([{', '.join(entries)}], {output.shape!r}, dtype)")
     yield f"return {made[0]}" if len(made) == 1 else "return (" + ",\n            ".join(made) + ")"
 
 
-def _live_after(of: Statements, lets: Sequence[Let]) -> list[set[int]]:
-    """The values that are needed behind each assignment; outputs are put together at the end."""
-    now: set[int] = set()
+def _loop(program: Program, name: str, laid_out: Tables) -> Iterator[str]:
+    """Sines and cosines written out, and the loop."""
+    entries = tuple(Entry(i, 1) for i in laid_out.before)
+    early = Program(name, program.inputs, (Output("before", (len(entries),), entries),),
+                    program.code)
+    of = Statements(early)
+    names = of.names(SYNTAX)
+    needed = set(laid_out.before)
     for s in of.order:
-        if isinstance(s, Store):
-            now |= of.reads(s)
-    found: list[set[int]] = []
-    for s in reversed(lets):
-        found.append(set(now))
-        now.discard(s.place)
-        now |= of.reads(s)
-    return found[::-1]
+        if isinstance(s, Let) and s.place in needed:
+            yield f"{names[s.place]} = {of.value(s.place, names, SYNTAX)}"
+    if entries:
+        values = [of.result(Store(0, i), names, SYNTAX) for i in range(len(entries))]
+        yield f"before = [{', '.join(values)}]"
+    yield from loop_lines(program, name, laid_out)
 
 
 def _custom_jvp(program: Program, name: str, partials: int) -> Iterator[str]:
