@@ -23,6 +23,9 @@ slow: .venv/.tested
 
 bench: .venv/.benched
 	$(BIN)/python benchmarks/run.py $(BENCH)
+	$(BIN)/python benchmarks/redundancy.py
+	$(BIN)/python benchmarks/flexible.py
+	$(BIN)/python benchmarks/elastic.py
 
 .venv/bin/python:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "closedform needs Python 3.11 or newer")'

@@ -4,6 +4,8 @@ from closedform.applications import conventions as conventions
 from closedform.applications import elastic as elastic
 from closedform.applications import flexible as flexible
 from closedform.applications import redundancy as redundancy
+from closedform.applications.export import ExportOptions as ExportOptions
+from closedform.applications.export import export as export
 from closedform.applications.kernels import At as At
 from closedform.applications.kernels import compile as compile
 from closedform.applications.preparation import Gravity as Gravity

@@ -36,6 +36,7 @@ from closedform.errors import ArgumentError
 from closedform.maths.assumed_modes import FlexibleArm
 from closedform.maths.catalogue import quantity
 from closedform.maths.flexible_arm import PAPER, Model
+from closedform.maths.kinematics import Reference
 from closedform.model.joints import Free, Mimic, Planar, Spherical
 from closedform.model.robot import Robot
 from closedform.program.program import Program
@@ -103,6 +104,18 @@ def export(robot: Robot | FlexibleArm, quantities: Asked | Sequence[Asked], targ
     folder.mkdir(parents=True, exist_ok=True)
     files = [file for piece in pieces for file in TARGETS[target].write(piece, folder)]
     return [*files, TARGETS[target].runner(folder)]
+
+
+def asked_by_name(name: str, frame: str | None, reference: str | None) -> Asked:
+    """What words ask for: a quantity, and a frame and a reference where it takes them."""
+    if not quantity(name).framed:
+        return name
+    if frame is None:
+        raise ArgumentError(f"{name} needs a frame")
+    known = {r.name.lower(): r for r in Reference}
+    if reference is not None and reference.lower() not in known:
+        raise ArgumentError(f"reference is one of {', '.join(known)}, not {reference!r}")
+    return At(name, frame, None if reference is None else known[reference.lower()])
 
 
 def _chosen(options: ExportOptions, changes: dict[str, Any]) -> ExportOptions:

@@ -238,4 +238,5 @@ def python_vectors(module: str, name: str, target: str, vectors: Vectors,
         "output_shapes": [list(x.shape[1:]) for x in vectors.outputs.values()],
         "inputs": [x.ravel().tolist() for x in vectors.inputs.values()],
         "outputs": [x.ravel().tolist() for x in vectors.outputs.values()]}
-    return "{\n" + ",\n".join(f" {json.dumps(k)}: {json.dumps(v)}" for k, v in fields.items()) + "\n}\n"
+    lines = [f" {json.dumps(key)}: {json.dumps(value)}" for key, value in fields.items()]
+    return "{\n" + ",\n".join(lines) + "\n}\n"

@@ -45,6 +45,11 @@ def symbolic_piece(robot: Robot, request: Request, name: str, order: int) -> Sym
     expressions = symbolic_expressions(named, request, list(values), order)
     numbers = substituted(named, values)
     vectors = robot_states(numbers, request, order)
+    taken = [x.name for x in expressions.symbols]
+    twice = sorted({x for x in taken if taken.count(x) > 1})
+    if twice:
+        raise ArgumentError(f"{robot.name} has symbols named as coordinates or terms: "
+                            f"{', '.join(twice)}; give them other names")
     symbols = np.tile(np.array(list(values.values()), dtype=float), (vectors.count, 1))
     with_symbols = Vectors({**vectors.inputs, "symbols": symbols}, vectors.outputs, TOLERANCE)
     return SymbolicPiece(name, expressions, with_symbols, _header(named, request, values))
@@ -145,6 +150,6 @@ def _some_values(robot: Robot) -> dict[Any, float]:
 
 def _header(robot: Robot, request: Request, values: Mapping[Any, float]) -> list[str]:
     known = ", ".join(f"{s} = {x:g}" for s, x in values.items())
-    return [f"{request.text} of {robot.name}", "", f"Written by closedform {version('closedform')}.",
-            "", f"{request.row.name}: {request.row.summary}",
+    return [f"{request.text} of {robot.name}", "",
+            f"Written by closedform {version('closedform')}.", "", f"{request.row.name}: {request.row.summary}",
             f"Symbols, with the values of the test vectors: {known}.", *robot_conventions(robot)]

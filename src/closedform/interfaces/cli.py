@@ -25,7 +25,14 @@ from rich.text import Text
 from rich.tree import Tree
 
 from closedform.errors import ClosedformError
-from closedform.interfaces import cli_base, cli_elastic, cli_flexible, cli_ik, cli_torques
+from closedform.interfaces import (
+    cli_base,
+    cli_elastic,
+    cli_export,
+    cli_flexible,
+    cli_ik,
+    cli_torques,
+)
 from closedform.model.describe import (
     headline,
     index_text,
@@ -250,5 +257,5 @@ def robots(as_json: JsonOption = False) -> None:
     _console().print(table)
 
 
-for room in (cli_torques, cli_base, cli_ik, cli_flexible, cli_elastic):
+for room in (cli_torques, cli_base, cli_ik, cli_flexible, cli_elastic, cli_export):
     room.register(app)

@@ -105,7 +105,7 @@ def _layout(function: CFunction) -> Iterator[str]:
     for name, output in zip(output_names(program), program.outputs, strict=True):
         yield f"  out  {_shaped(name, output.shape)}"
     if function.batch:
-        yield f"{function.name}_batch does n states, which stand one behind the other in each array."
+        yield f"{function.name}_batch does n states, one behind the other in each array."
 
 
 def _shaped(name: str, shape: tuple[int, ...]) -> str:
@@ -283,12 +283,12 @@ class _Body:
         yield f"        const size_t count = n - first < {BLOCK} ? n - first : {BLOCK};"
         yield from self._moved("count", names[:inputs], sizes[:inputs], inward=True)
         yield f"        for (size_t i = 0; i < {BLOCK}; ++i) {{"
-        for s in (s for s in of.order if isinstance(s, Let)):
-            if s.place in needed:
-                yield from (f"            {x}" for x in self._assignments([s], syntax, at))
-            elif s.place in early:
-                yield (f"            {self.names[s.place]}_[i] = "
-                       f"{of.value(s.place, self.names, syntax)};")
+        for let in (s for s in of.order if isinstance(s, Let)):
+            if let.place in needed:
+                yield from (f"            {x}" for x in self._assignments([let], syntax, at))
+            elif let.place in early:
+                yield (f"            {self.names[let.place]}_[i] = "
+                       f"{of.value(let.place, self.names, syntax)};")
         yield from ("        }", f"        for (size_t i = 0; i < {BLOCK}; ++i) {{")
         for s in of.order:
             if isinstance(s, Let) and s.place in early:

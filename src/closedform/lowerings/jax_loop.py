@@ -140,8 +140,8 @@ def loop_lines(program: Program, name: str, of: Tables) -> Iterator[str]:
     made = []
     for output in program.outputs:
         where = [of.places.get(e.index, 0) for e in output.entries]
-        signs, constants = ([f(e) for e in output.entries] for f in (
-            lambda e: e.sign, lambda e: e.constant))
+        signs = [e.sign for e in output.entries]
+        constants = [e.constant for e in output.entries]
         made.append(f"_entries(w, {where}, {signs}, {constants}, {output.shape!r})")
     yield f"return {made[0]}" if len(made) == 1 else "return (" + ",\n            ".join(made) + ")"
 

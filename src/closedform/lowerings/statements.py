@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -83,7 +84,7 @@ class Statements:
             return [self.order]
         count = -(-len(self.order) // PIECE)
         cuts = [len(self.order) * k // count for k in range(count + 1)]
-        return [self.order[a:b] for a, b in zip(cuts, cuts[1:], strict=False)]
+        return [self.order[a:b] for a, b in pairwise(cuts)]
 
     def reads(self, statement: Statement) -> set[int]:
         """The named values that a statement uses."""

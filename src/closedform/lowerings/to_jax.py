@@ -23,7 +23,7 @@ from closedform.lowerings.python_source import (
 from closedform.lowerings.statements import Let, Statements, Store, Syntax, index_text
 from closedform.program.program import Entry, Output, Program
 
-WRITTEN_OUT = 1200
+WRITTEN_OUT = 1500
 """Operations up to which a program is written out."""
 
 SYNTAX = Syntax(repr, entry_name, {

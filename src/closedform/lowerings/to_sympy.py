@@ -79,11 +79,11 @@ def sympy_source(of: Expressions, name: str, about: Sequence[str]) -> str:
     lines += [f"    ({variable(x)}, {printer.doprint(value)})," for x, value in of.terms]
     lines += ["]", "outputs = {"]
     lines += [f"    {key!r}: {_nested(array, printer)}," for key, array in of.outputs.items()]
-    lines += ["}", "", "", f"def {name}(*arrays):", *_EVALUATION]
+    lines += ["}", "", "", f"def {name}(*arrays):", EVALUATION]
     return "\n".join(lines) + "\n"
 
 
-_EVALUATION = '''\
+EVALUATION = '''\
     """The outputs as nested lists of numbers, for arrays of numbers in the order of `inputs`."""
     values = {}
     for symbols, numbers in zip(inputs.values(), arrays):
@@ -103,7 +103,7 @@ def _flat(x):
 def _numbers(x, values):
     if isinstance(x, list):
         return [_numbers(y, values) for y in x]
-    return float(x.xreplace(values)) if hasattr(x, "xreplace") else float(x)'''.split("\n")
+    return float(x.xreplace(values)) if hasattr(x, "xreplace") else float(x)'''
 
 
 class _Printer(StrPrinter):  # type: ignore[misc]
