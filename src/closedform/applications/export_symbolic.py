@@ -151,5 +151,6 @@ def _some_values(robot: Robot) -> dict[Any, float]:
 def _header(robot: Robot, request: Request, values: Mapping[Any, float]) -> list[str]:
     known = ", ".join(f"{s} = {x:g}" for s, x in values.items())
     return [f"{request.text} of {robot.name}", "",
-            f"Written by closedform {version('closedform')}.", "", f"{request.row.name}: {request.row.summary}",
+            f"Written by closedform {version('closedform')}.", "",
+            f"{request.row.name}: {request.row.summary}",
             f"Symbols, with the values of the test vectors: {known}.", *robot_conventions(robot)]

@@ -76,7 +76,7 @@ def c_source(function: CFunction) -> CFiles:
         RESTRICT, "#ifdef __cplusplus", 'extern "C" {', "#endif", "",
         *(f"{text};" for text in prototypes), "", "#ifdef __cplusplus", "}", "#endif", "",
         "#endif"]
-    source = [f"/* {function.about[0]}; see {function.name}.h. */", "",
+    source = [f"/* {_safe(function.about[0])}; see {function.name}.h. */", "",
               "#include <math.h>", f'#include "{function.name}.h"', "", *body.lines()]
     return CFiles("\n".join(header) + "\n", "\n".join(source) + "\n")
 
@@ -93,8 +93,12 @@ def _comment(lines: Sequence[str]) -> Iterator[str]:
     """Lines as a comment; nothing in them may end it."""
     yield "/*"
     for line in lines:
-        yield f" * {line.replace('*/', '* /')}".rstrip()
+        yield f" * {_safe(line)}".rstrip()
     yield " */"
+
+
+def _safe(text: str) -> str:
+    return text.replace("*/", "* /").replace("/*", "/ *")
 
 
 def _layout(function: CFunction) -> Iterator[str]:

@@ -110,8 +110,9 @@ class Statements:
         program, named = self.program, set[int]()
         leaves = [1] * len(program.code)
         repeated = {args[0] for op, args, _ in program.code if op == "sign"}
+        live = self._live()
         for place, (op, args, _) in enumerate(program.code):
-            if op in LEAVES:
+            if op in LEAVES or place not in live:
                 continue
             leaves[place] = sum(leaves[i] for i in args)
             if (program.uses[place] > 1 or OPS[op].cost == "trig" or place in repeated
@@ -119,6 +120,15 @@ class Statements:
                 named.add(place)
                 leaves[place] = 1
         return named
+
+    def _live(self) -> set[int]:
+        """The values that an output needs."""
+        live = {e.index for output in self.program.outputs for e in output.entries}
+        for place in reversed(range(len(self.program.code))):
+            op, args, _ = self.program.code[place]
+            if place in live and op not in LEAVES:
+                live.update(args)
+        return live
 
     def names(self, syntax: Syntax) -> dict[int, str]:
         """s1 and c1 for the sine and cosine of entry 1 of the first input, else t0, t1, …"""
