@@ -6,7 +6,8 @@ import pytest
 
 from closedform.arrays import OBJECTS
 from closedform.lowerings import reference, statements
-from closedform.lowerings.c_source import CFunction, c_source, number
+from closedform.lowerings.c_source import c_source
+from closedform.lowerings.c_text import CFunction, number
 from closedform.program.record import record
 from export_tools import WARNINGS, run, tool
 from random_programs import random_inputs, random_program
@@ -57,7 +58,7 @@ def test_a_program_in_pieces_computes_the_same(tmp_path, monkeypatch):
     monkeypatch.setattr(statements, "PIECE", 15)
     function = CFunction(random_program(5, operations=200), "f", ["random"])
     code = loaded(tmp_path, function, "-ffp-contract=off")
-    assert (tmp_path / "f.c").read_text().count("static void f_") > 5
+    assert (tmp_path / "f.c").read_text().count("static void f_") > 3
     inputs = random_inputs(function.program, 1, (3,))
     batch = call(code, function, inputs, 3)
     for s in range(3):
@@ -82,7 +83,7 @@ def test_the_batch_loop_computes_every_state(states, tmp_path):
 def test_float_is_within_single_rounding(tmp_path):
     function = CFunction(random_program(3), "f", ["random"], real="float")
     source = written(tmp_path, function).source
-    assert "double" not in source and "sinf(" in source
+    assert "double" not in source and not re.search(r"\b(sin|cos|sqrt)\(", source)
     code = loaded(tmp_path, function)
     inputs = [x.astype(np.float32) for x in random_inputs(function.program, 1)]
     for x, y in zip(call(code, function, inputs),

@@ -10,7 +10,7 @@ import json
 from collections.abc import Sequence
 
 from closedform.applications.export_vectors import Vectors
-from closedform.lowerings.c_source import Real, c_array
+from closedform.lowerings.c_text import Real, c_array
 from closedform.lowerings.matlab_source import matlab_array
 from closedform.lowerings.statements import output_names
 from closedform.program.program import Program, size

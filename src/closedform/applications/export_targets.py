@@ -18,7 +18,8 @@ from closedform.applications.export_runners import (
     python_vectors,
 )
 from closedform.errors import ArgumentError
-from closedform.lowerings.c_source import CFunction, Real, c_source
+from closedform.lowerings.c_source import c_source
+from closedform.lowerings.c_text import CFunction, Real
 from closedform.lowerings.latex import latex_reader, latex_source
 from closedform.lowerings.matlab_source import matlab_source
 from closedform.lowerings.python_source import casadi_source, numpy_source

@@ -58,7 +58,9 @@ def robot_vectors(robot: Robot, requests: Sequence[Request], runtime: Sequence[A
         there = _at_run_time(robot, runtime, given)
         rows.append([part for r in requests for part in definition_at(there, r, given)])
         if any(i.op == "div" for i in program.code) and "q" in given:
-            conditions.append(_condition(there, given["q"], rows[-1]))
+            inverse = [x for r, x in zip(requests, rows[-1], strict=False)
+                       if r.row.name == "operational_space_inertia"]
+            conditions.append(_condition(there, given["q"], inverse))
     tolerance = float(max(ROUNDING, 10 * np.finfo(float).eps * max(conditions)))
     return Vectors(inputs, _named(program, rows), tolerance)
 
@@ -134,12 +136,11 @@ def definition_at(robot: Robot, request: Request, given: Mapping[str, Array]) ->
     return [np.asarray(x) for x in (result if row.fields else (result,))]
 
 
-def _condition(robot: Robot, q: Array, results: Sequence[Array]) -> float:
-    """How much a division by M, or by a result that is an inverse, enlarges rounding.
+def _condition(robot: Robot, q: Array, inverses: Sequence[Array]) -> float:
+    """How much a division by M, or a result that is an inverse itself, enlarges rounding.
 
     Elimination does not feel the units of M's rows: what counts is M with a unit diagonal.
     """
     M = mass_matrix(robot, q)
     units = np.sqrt(np.diag(M))
-    squares = [x for x in results if x.ndim == 2 and x.shape == (6, 6)]
-    return float(max(np.linalg.cond(A) for A in (M / np.outer(units, units), *squares)))
+    return float(max(np.linalg.cond(A) for A in (M / np.outer(units, units), *inverses)))

@@ -8,8 +8,10 @@
 
 from __future__ import annotations
 
+import gc
 import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from functools import cached_property, partial
 from typing import Any
@@ -121,11 +123,12 @@ class Preparation:
     def program(self, requests: Sequence[Request], wrenches: bool = False) -> Program:
         """The smallest program found for these quantities, sharing what they have in common."""
         title = "_and_".join(r.row.name for r in requests)
-        found = [self._recorded(title, requests, choice, wrenches)
-                 for choice in self._choices(requests, wrenches)]
-        program = min(found, key=lambda p: p.operations.total)
-        rules = None if program.operations.total <= THOROUGH else (REGROUP,)
-        return scheduled(simplify(program, rules).program)
+        with _uncollected():
+            found = [self._recorded(title, requests, choice, wrenches)
+                     for choice in self._choices(requests, wrenches)]
+            program = min(found, key=lambda p: p.operations.total)
+            rules = None if program.operations.total <= THOROUGH else (REGROUP,)
+            return scheduled(simplify(program, rules).program)
 
     def _recorded(self, title: str, requests: Sequence[Request], choice: Sequence[Evaluation],
                   wrenches: bool) -> Program:
@@ -224,6 +227,18 @@ class Preparation:
                 f, n = T[:3, :3] @ F_b[:3], T[:3, :3] @ F_b[3:]
                 total[k] = total[k] + np.concatenate([f, n + cross(T[:3, 3], f)])
         return np.stack(total)
+
+
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """Without Python's collector: it walks a growing program again and again, and finds nothing."""
+    was = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was:
+            gc.enable()
 
 
 def _named(results: Sequence[tuple[Request, Any]]) -> Any:

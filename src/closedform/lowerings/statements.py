@@ -21,9 +21,9 @@ from closedform.program.program import LEAVES, Entry, Program, Slot, size
 MOST_LEAVES = 10
 """An expression with more numbers and names than this is cut."""
 
-PIECE = 600
+PIECE = 500
 """Assignments in one function of a program that is cut into pieces."""
-WHOLE = 2000
+WHOLE = 1200
 """Assignments up to which a program is one function; compilers take quadratic time beyond."""
 
 PRECEDENCE: Mapping[str, int] = {"add": 1, "sub": 1, "mul": 2, "div": 2}

@@ -71,7 +71,7 @@ def sympy_source(of: Expressions, name: str, about: Sequence[str]) -> str:
     """A module with `inputs`, `terms`, `outputs`, and NAME(*arrays) that puts numbers in."""
     printer = _Printer({x: variable(x) for x in of.symbols})
     lines = [*docstring(about), "",
-             "from sympy import Float, Rational, Symbol, cos, sign, sin, sqrt", ""]
+             "from sympy import Float, Rational, Symbol, cos, sign, sin, sqrt, sympify", ""]
     lines += [f"{variable(x)} = Symbol({x.name!r}, real=True)" for x in of.symbols]
     lines += ["", "inputs = {"]
     lines += [f"    {key!r}: {_nested(array, printer)}," for key, array in of.inputs.items()]
@@ -89,13 +89,13 @@ EVALUATION = '''\
     for symbols, numbers in zip(inputs.values(), arrays):
         values.update(zip(_flat(symbols), (Float(float(x)) for x in _flat(numbers))))
     for symbol, term in terms:
-        values[symbol] = term.xreplace(values)
+        values[symbol] = sympify(term).xreplace(values)
     found = [_numbers(array, values) for array in outputs.values()]
     return found[0] if len(found) == 1 else tuple(found)
 
 
 def _flat(x):
-    if getattr(x, "is_Symbol", False) or not hasattr(x, "__iter__"):
+    if not hasattr(x, "__iter__") or getattr(x, "ndim", 1) == 0:
         return [x]
     return [z for y in x for z in _flat(y)]
 
@@ -103,7 +103,7 @@ def _flat(x):
 def _numbers(x, values):
     if isinstance(x, list):
         return [_numbers(y, values) for y in x]
-    return float(x.xreplace(values)) if hasattr(x, "xreplace") else float(x)'''
+    return float(sympify(x).xreplace(values))'''
 
 
 class _Printer(StrPrinter):  # type: ignore[misc]
