@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from closedform.maths.gautier_khalil import Link
+from closedform.maths.parameters.gautier_khalil import Link
 from closedform.model.inertia import Inertia
 from closedform.model.robot import Robot
 from closedform.model.tables import from_modified_dh

@@ -21,13 +21,35 @@ from closedform.errors import ModelError as ModelError
 from closedform.errors import ModelWarning as ModelWarning
 from closedform.errors import SingularMatrix as SingularMatrix
 from closedform.errors import UnknownName as UnknownName
-from closedform.maths.along import along as along
 from closedform.maths.assumed_modes import FlexibleArm as FlexibleArm
-from closedform.maths.base_parameters import BaseParameters as BaseParameters
-from closedform.maths.base_parameters import base_parameters as base_parameters
+from closedform.maths.by_state.christoffel import christoffel_symbols as christoffel_symbols
+from closedform.maths.by_state.christoffel import (
+    coriolis_transpose_torque as coriolis_transpose_torque,
+)
+from closedform.maths.by_state.dynamics_matrices import (
+    christoffel_dynamics_matrices as christoffel_dynamics_matrices,
+)
+from closedform.maths.by_state.dynamics_matrices import (
+    passive_dynamics_matrices as passive_dynamics_matrices,
+)
+from closedform.maths.by_state.forward_derivatives import (
+    forward_dynamics_derivatives as forward_dynamics_derivatives,
+)
+from closedform.maths.by_state.inverse_derivatives import (
+    inverse_dynamics_and_derivatives as inverse_dynamics_and_derivatives,
+)
+from closedform.maths.by_state.inverse_derivatives import (
+    inverse_dynamics_derivatives as inverse_dynamics_derivatives,
+)
+from closedform.maths.by_state.second_derivatives import (
+    inverse_dynamics_second_derivatives as inverse_dynamics_second_derivatives,
+)
+from closedform.maths.by_state.state_derivatives import state_derivatives as state_derivatives
+from closedform.maths.by_time.along import along as along
+from closedform.maths.by_time.jacobian_jets import jacobian_jet as jacobian_jet
+from closedform.maths.by_time.jets import inverse_dynamics_jet as inverse_dynamics_jet
+from closedform.maths.by_time.time_derivatives import time_derivatives as time_derivatives
 from closedform.maths.catalogue import CATALOGUE as CATALOGUE
-from closedform.maths.christoffel import christoffel_symbols as christoffel_symbols
-from closedform.maths.christoffel import coriolis_transpose_torque as coriolis_transpose_torque
 from closedform.maths.closed_form import bias as bias
 from closedform.maths.closed_form import christoffel_coriolis_matrix as christoffel_coriolis_matrix
 from closedform.maths.closed_form import coriolis_matrix as coriolis_matrix
@@ -37,12 +59,6 @@ from closedform.maths.closed_form import gravity_torque as gravity_torque
 from closedform.maths.closed_form import inverse_dynamics as inverse_dynamics
 from closedform.maths.closed_form import mass_matrix as mass_matrix
 from closedform.maths.closed_form import passivity_inverse_dynamics as passivity_inverse_dynamics
-from closedform.maths.dynamics_matrices import (
-    christoffel_dynamics_matrices as christoffel_dynamics_matrices,
-)
-from closedform.maths.dynamics_matrices import (
-    passive_dynamics_matrices as passive_dynamics_matrices,
-)
 from closedform.maths.energy import centroidal_momentum_matrix as centroidal_momentum_matrix
 from closedform.maths.energy import generalized_momentum as generalized_momentum
 from closedform.maths.energy import joint_friction as joint_friction
@@ -51,17 +67,6 @@ from closedform.maths.energy import momentum as momentum
 from closedform.maths.energy import operational_space_inertia as operational_space_inertia
 from closedform.maths.energy import operational_space_mobility as operational_space_mobility
 from closedform.maths.energy import potential_energy as potential_energy
-from closedform.maths.forward_derivatives import (
-    forward_dynamics_derivatives as forward_dynamics_derivatives,
-)
-from closedform.maths.inverse_derivatives import (
-    inverse_dynamics_and_derivatives as inverse_dynamics_and_derivatives,
-)
-from closedform.maths.inverse_derivatives import (
-    inverse_dynamics_derivatives as inverse_dynamics_derivatives,
-)
-from closedform.maths.jacobian_jets import jacobian_jet as jacobian_jet
-from closedform.maths.jets import inverse_dynamics_jet as inverse_dynamics_jet
 from closedform.maths.kinematics import LOCAL as LOCAL
 from closedform.maths.kinematics import LOCAL_WORLD_ALIGNED as LOCAL_WORLD_ALIGNED
 from closedform.maths.kinematics import WORLD as WORLD
@@ -76,18 +81,19 @@ from closedform.maths.kinematics import frame_jacobian_rate as frame_jacobian_ra
 from closedform.maths.kinematics import frame_pose as frame_pose
 from closedform.maths.kinematics import kinematic_hessian as kinematic_hessian
 from closedform.maths.kinematics import poses as poses
-from closedform.maths.numeric_rank import RankDisagreement as RankDisagreement
-from closedform.maths.regressor import kinetic_energy_regressor as kinetic_energy_regressor
-from closedform.maths.regressor import momentum_regressor as momentum_regressor
-from closedform.maths.regressor import parameter_derivatives as parameter_derivatives
-from closedform.maths.regressor import potential_energy_regressor as potential_energy_regressor
-from closedform.maths.regressor import regressor as regressor
-from closedform.maths.regressor import slotine_li_regressor as slotine_li_regressor
-from closedform.maths.second_derivatives import (
-    inverse_dynamics_second_derivatives as inverse_dynamics_second_derivatives,
+from closedform.maths.parameters.base_parameters import BaseParameters as BaseParameters
+from closedform.maths.parameters.base_parameters import base_parameters as base_parameters
+from closedform.maths.parameters.numeric_rank import RankDisagreement as RankDisagreement
+from closedform.maths.parameters.regressor import (
+    kinetic_energy_regressor as kinetic_energy_regressor,
 )
-from closedform.maths.state_derivatives import state_derivatives as state_derivatives
-from closedform.maths.time_derivatives import time_derivatives as time_derivatives
+from closedform.maths.parameters.regressor import momentum_regressor as momentum_regressor
+from closedform.maths.parameters.regressor import parameter_derivatives as parameter_derivatives
+from closedform.maths.parameters.regressor import (
+    potential_energy_regressor as potential_energy_regressor,
+)
+from closedform.maths.parameters.regressor import regressor as regressor
+from closedform.maths.parameters.regressor import slotine_li_regressor as slotine_li_regressor
 from closedform.model.beam import FlexibleLink as FlexibleLink
 from closedform.model.beam import Payload as Payload
 from closedform.model.elastic import ElasticJoints as ElasticJoints

@@ -94,7 +94,8 @@ def test_every_backend_agrees_with_the_closed_form(row, name):
 
 HUMANOID = ("poses", "frame_pose", "frame_jacobian", "center_of_mass", "com_jacobian",
             "mass_matrix", "christoffel_coriolis_matrix", "coriolis_matrix", "gravity_torque",
-            "bias", "inverse_dynamics", "forward_dynamics", "inverse_dynamics_derivatives", "momentum")
+            "bias", "inverse_dynamics", "forward_dynamics", "inverse_dynamics_derivatives",
+            "momentum")
 
 
 @pytest.mark.parametrize("row", [r for r in CATALOGUE if r.name in HUMANOID], ids=name_of)

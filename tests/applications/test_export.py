@@ -253,3 +253,42 @@ def test_what_cannot_be_exported_is_refused_with_the_reason(change, message, tmp
 def test_symbols_of_a_large_robot_are_refused(tmp_path):
     with pytest.raises(cf.ArgumentError, match="up to 4"):
         cf.export(cf.load("ur5"), "mass_matrix", "latex", tmp_path, symbols=True)
+
+
+# ------------------------------------------------------------------------------------------ JAX
+def imported(folder, name):
+    sys.path.insert(0, str(folder))
+    try:
+        return getattr(__import__(f"{name}_jax"), name)
+    finally:
+        sys.path.remove(str(folder))
+
+
+@pytest.mark.parametrize("quantity", ["inverse_dynamics", "forward_dynamics"])
+def test_gradients_in_jax_are_our_exact_derivatives(quantity, tmp_path):
+    jax = pytest.importorskip("jax", reason="NOT TESTED: pip install jax")
+    robot = cf.load("ur5")
+    cf.export(robot, quantity, "jax", tmp_path)
+    text = (tmp_path / f"ur5_{quantity}_jax.py").read_text(encoding="utf8")
+    assert "jax.custom_jvp" in text
+    f = imported(tmp_path, f"ur5_{quantity}")
+    given = [robot.random(1), *np.random.default_rng(1).normal(size=(2, 6))]
+    exact = getattr(cf, f"{quantity}_derivatives")(robot, *given)
+    with jax.enable_x64(True):
+        found = jax.jit(jax.jacrev(f, argnums=(0, 1, 2)))(*given)
+        product = jax.jit(jax.grad(lambda *x: f(*x).sum()))(*given)
+    for x, y in zip(found, exact, strict=True):
+        np.testing.assert_allclose(x, y, atol=1e-10 * np.abs(y).max())
+    np.testing.assert_allclose(product, exact[0].sum(axis=0), atol=1e-9 * np.abs(exact[0]).max())
+
+
+def test_quaternions_are_differentiated_by_jax_itself(tmp_path):
+    cf.export(cf.load("humanoid25"), "inverse_dynamics", "jax", tmp_path)
+    text = (tmp_path / "humanoid25_inverse_dynamics_jax.py").read_text(encoding="utf8")
+    assert "custom_jvp" not in text
+
+
+def test_jax_in_single_precision(tmp_path):
+    cf.export(cf.load("planar2r"), "inverse_dynamics", "jax", tmp_path, single=True)
+    told = check_folder(tmp_path, "jax")
+    assert "all passed" in told and 1e-9 < max(errors(told)) < 1e-5

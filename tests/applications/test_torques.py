@@ -13,7 +13,7 @@ from closedform.applications.torques import torques
 from closedform.applications.trajectories import cosines
 from closedform.errors import ArgumentError
 from closedform.interfaces.cli_torques import register
-from closedform.maths.jets import inverse_dynamics_jet
+from closedform.maths.by_time.jets import inverse_dynamics_jet
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 
 import closedform as cf
-from closedform.maths.along import along
+from closedform.maths.by_time.along import along
 from random_robots import complex_step, random_robot, random_state, robots, seeds
 
 

@@ -8,10 +8,10 @@ import sympy
 
 import closedform as cf
 from closedform.errors import ArgumentError, UnknownName
-from closedform.maths.base_parameters import base_parameters, generic_count
 from closedform.maths.closed_form import inverse_dynamics
-from closedform.maths.exact_linear import Residues
-from closedform.maths.regressor import regressor
+from closedform.maths.parameters.base_parameters import base_parameters, generic_count
+from closedform.maths.parameters.exact_linear import Residues
+from closedform.maths.parameters.regressor import regressor
 from closedform.model.inertia import Inertia
 from closedform.model.zoo import NAMES
 from random_robots import KINDS, random_robot, random_state

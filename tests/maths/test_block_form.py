@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 
 import closedform as cf
-from closedform.maths import block_form, kinematics
-from closedform.maths.jets import inverse_dynamics_jet
-from closedform.maths.time_derivatives import time_derivatives
+from closedform.maths import kinematics
+from closedform.maths.by_time import block_form
+from closedform.maths.by_time.jets import inverse_dynamics_jet
+from closedform.maths.by_time.time_derivatives import time_derivatives
 from random_robots import random_robot, random_state
 from trajectories import along
 

@@ -3,7 +3,7 @@
 import numpy as np
 from hypothesis import given, settings
 
-from closedform.maths import (
+from closedform.maths.by_state import (
     inverse_derivatives,
     observer,
     one_frame_derivatives,

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from closedform.errors import ArgumentError
-from closedform.maths import coupled_rank
-from closedform.maths.energy_vectors import bracket, generator, polar, transport
-from closedform.maths.exact_linear import (
+from closedform.maths.parameters import coupled_rank
+from closedform.maths.parameters.energy_vectors import bracket, generator, polar, transport
+from closedform.maths.parameters.exact_linear import (
     PRIME,
     RationalFunctions,
     Rationals,
@@ -21,7 +21,7 @@ from closedform.maths.exact_linear import (
     span,
     times,
 )
-from closedform.maths.modified_dh import Snapping, modified_dh, simplest_fraction
+from closedform.maths.parameters.modified_dh import Snapping, modified_dh, simplest_fraction
 from closedform.maths.spatial import crm
 from closedform.model.inertia import Inertia
 from closedform.model.pose import from_rpy, pose, rotation

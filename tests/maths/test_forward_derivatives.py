@@ -3,7 +3,8 @@
 import numpy as np
 from hypothesis import given, settings
 
-from closedform.maths import closed_form, forward_derivatives, one_frame_derivatives
+from closedform.maths import closed_form
+from closedform.maths.by_state import forward_derivatives, one_frame_derivatives
 from closedform.program.record import record
 from random_robots import complex_step, random_robot, random_state, robots, seeds
 from tree_checks import EPS, assert_zeros_by_structure, branched, joints_on_one_way

@@ -6,7 +6,8 @@ from hypothesis import given, settings
 
 import closedform as cf
 from closedform.applications.conventions import from_pinocchio_model
-from closedform.maths import closed_form, inverse_derivatives, one_frame_derivatives
+from closedform.maths import closed_form
+from closedform.maths.by_state import inverse_derivatives, one_frame_derivatives
 from closedform.maths.canonical import canonical
 from closedform.maths.regrouping import regrouped
 from closedform.program.record import record

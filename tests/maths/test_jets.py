@@ -11,9 +11,9 @@ import closedform as cf
 from closedform.errors import ArgumentError
 from closedform.lowerings import reference
 from closedform.maths import recursive
+from closedform.maths.by_time.jacobian_jets import jacobian_jet
+from closedform.maths.by_time.jets import inverse_dynamics_jet
 from closedform.maths.canonical import canonical
-from closedform.maths.jacobian_jets import jacobian_jet
-from closedform.maths.jets import inverse_dynamics_jet
 from closedform.maths.regrouping import regrouped
 from closedform.program.record import record
 from random_robots import KINDS, random_robot, random_state, robots, seeds

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import closedform as cf
-from closedform.maths import base_parameters as module
-from closedform.maths.numeric_rank import (
+from closedform.maths.parameters import base_parameters as module
+from closedform.maths.parameters.numeric_rank import (
     NumericRank,
     RankDisagreement,
     numeric_rank,

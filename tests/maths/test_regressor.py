@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given, settings
 
 import closedform as cf
-from closedform.maths import closed_form, energy, recursive_regressor, regressor
+from closedform.maths import closed_form, energy
+from closedform.maths.parameters import recursive_regressor, regressor
 from closedform.program.record import record
 from random_robots import complex_step, random_robot, random_state, robots, seeds
 from tree_checks import assert_close

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from closedform.maths import (
+from closedform.maths.by_state import (
     inverse_derivatives,
     one_frame_derivatives,
     one_frame_second,

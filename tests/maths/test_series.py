@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from closedform.arrays import OBJECTS
-from closedform.maths.series import (
+from closedform.maths.by_time.series import (
     Series,
     coefficient,
     derivative,

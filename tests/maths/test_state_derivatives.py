@@ -6,15 +6,15 @@ import pytest
 from hypothesis import given, settings
 
 from closedform.errors import ArgumentError
-from closedform.maths import (
+from closedform.maths import closed_form
+from closedform.maths.by_state import (
     christoffel,
-    closed_form,
     dynamics_matrices,
     observer,
     one_frame_matrices,
     one_frame_tensors,
 )
-from closedform.maths.state_derivatives import state_derivatives
+from closedform.maths.by_state.state_derivatives import state_derivatives
 from closedform.model.inertia import Inertia
 from closedform.model.joints import (
     Cylindrical,

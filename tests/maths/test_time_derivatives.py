@@ -8,7 +8,7 @@ from hypothesis import given, settings
 import closedform as cf
 from closedform.lowerings import reference
 from closedform.maths import one_frame, recursive
-from closedform.maths.time_derivatives import (
+from closedform.maths.by_time.time_derivatives import (
     time_derivatives,
     time_derivatives_in_one_frame,
 )
@@ -99,7 +99,7 @@ def test_they_make_up_the_derivatives_of_the_torque(seed):
     q, v, a, j, s = random_state(robot, seed, 4)
     M, C = cf.mass_matrix(robot, q), cf.coriolis_matrix(robot, q, v)
     d = time_derivatives(robot, q, v, a, j)
-    from closedform.maths.jets import inverse_dynamics_jet
+    from closedform.maths.by_time.jets import inverse_dynamics_jet
     tau = inverse_dynamics_jet(robot, q, [v, a, j, s])
     first = M @ j + (d.dM + C) @ a + d.dC @ v + d.dg
     second = M @ s + (2 * d.dM + C) @ j + (d.ddM + 2 * d.dC) @ a + d.ddC @ v + d.ddg

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 import closedform as cf
+from closedform.maths.by_time.time_derivatives import time_derivatives
 from closedform.maths.closed_form import with_inertia
 from closedform.maths.kinematics import jacobian_second_rates
 from closedform.maths.spatial import crm
-from closedform.maths.time_derivatives import time_derivatives
 from random_robots import random_robot, random_state
 
 

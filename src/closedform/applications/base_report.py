@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from closedform.arrays import numeric
-from closedform.maths.base_parameters import BaseParameters as BaseParameters
-from closedform.maths.base_parameters import base_parameters as base_parameters
+from closedform.maths.parameters.base_parameters import BaseParameters as BaseParameters
+from closedform.maths.parameters.base_parameters import base_parameters as base_parameters
 from closedform.model.inertia import PARAMETER_NAMES
 
 SYMBOLS = {"m": "m", "mcx": "mc_x", "mcy": "mc_y", "mcz": "mc_z",

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from closedform.arrays import Array
+from closedform.maths.by_state.inverse_derivatives import inverse_dynamics_derivatives
 from closedform.maths.closed_form import gravity_torque, mass_matrix
 from closedform.maths.elastic_control import ElasticState
 from closedform.maths.elastic_joints import (
@@ -15,7 +16,6 @@ from closedform.maths.elastic_joints import (
     refuse_missing_inertia,
     spring_curves,
 )
-from closedform.maths.inverse_derivatives import inverse_dynamics_derivatives
 from closedform.model.elastic import ElasticJoints
 
 

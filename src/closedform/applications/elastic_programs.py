@@ -19,8 +19,8 @@ from closedform.errors import ArgumentError, UnknownName
 from closedform.lowerings.cache import Cache
 from closedform.lowerings.kernel import Kernel, compile_program
 from closedform.maths import articulated, elastic_control, elastic_joints, recursive
+from closedform.maths.by_time.jets import inverse_dynamics_jet
 from closedform.maths.elastic_control import ElasticState
-from closedform.maths.jets import inverse_dynamics_jet
 from closedform.model.elastic import ElasticJoints
 from closedform.model.joints import Mimic
 from closedform.model.robot import Robot

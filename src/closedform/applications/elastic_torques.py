@@ -22,8 +22,8 @@ from closedform.applications.trajectories import DEGREE, Sampled, Trajectory, mo
 from closedform.arrays import Array
 from closedform.errors import ArgumentError
 from closedform.lowerings import numpy_blocks
+from closedform.maths.by_time.jets import inverse_dynamics_jet
 from closedform.maths.elastic_joints import motion_from_jet
-from closedform.maths.jets import inverse_dynamics_jet
 from closedform.model.elastic import ElasticJoints
 from closedform.program.record import record
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from closedform.applications.trajectories import Trajectory, motion
 from closedform.errors import ArgumentError, MissingDependency
 from closedform.lowerings import numpy_blocks
-from closedform.maths.jets import inverse_dynamics_jet
+from closedform.maths.by_time.jets import inverse_dynamics_jet
 from closedform.model.robot import Robot
 from closedform.program.record import record
 

@@ -82,7 +82,8 @@ class Batch:
             elif isinstance(s, Store) or s.place in again:
                 yield from (f"            {x}" for x in self.writer.assignments([s], syntax, at))
         yield "        }"
-        yield from self._moved({x: sizes[x] for x in self.writer.outputs if x in used}, inward=False)
+        found = [x for x in self.writer.outputs if x in used]
+        yield from self._moved({x: sizes[x] for x in found}, inward=False)
         yield "    }"
 
     @staticmethod

@@ -118,11 +118,15 @@ class _Body:
             yield from self._calls()
         else:
             yield from self.writer.unused(self.writer.used(pieces[0]))
-            yield from (f"    {line}" for line in self.writer.assignments(pieces[0], self.writer.syntax))
+            yield from self._written(pieces[0])
         yield "}"
         if self.function.batch:
             yield ""
             yield from self.batch.lines()
+
+    def _written(self, statements: Sequence[Statement]) -> Iterator[str]:
+        lines = self.writer.assignments(statements, self.writer.syntax)
+        return (f"    {line}" for line in lines)
 
     def _piece_arguments(self, piece: Sequence[Statement]) -> list[tuple[str, str]]:
         used = self.writer.used(piece)
@@ -141,8 +145,7 @@ class _Body:
         old = sorted({i for s in piece for i in self.statements.reads(s)} - here)
         for i in old:
             yield f"    const {real} {self.names[i]} = w[{self.slots[i]}];"
-        for statement in piece:
-            yield from (f"    {line}" for line in self.writer.assignments([statement], self.writer.syntax))
+        yield from self._written(piece)
         for i in sorted(here & self.slots.keys()):
             yield f"    w[{self.slots[i]}] = {self.names[i]};"
         yield from ("}", "")

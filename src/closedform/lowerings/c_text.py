@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Literal
 
 from closedform.lowerings.statements import (
-    Let,
     Statement,
     Statements,
     Store,

@@ -158,8 +158,9 @@ import numpy as np
 @FACTS@
 SYMBOLS = sorted({x for part in (*INPUTS, TERMS) for x in part}, key=len, reverse=True)
 TOKEN = re.compile("|".join([*map(re.escape, SYMBOLS), r"\\left\(", r"\\right\)", r"\\left\[",
-                             r"\\right\]", r"\\[a-z]+", r"\d+\.\d*|\d+", r"[-+^{}()]"]))
-FUNCTIONS = {"\\sin": math.sin, "\\cos": math.cos, "\\sqrt": math.sqrt}
+                             r"\\right\]", r"\\operatorname\{sign\}", r"\\[a-z]+", r"\d+\.\d*|\d+", r"[-+^{}()]"]))
+FUNCTIONS = {"\\sin": math.sin, "\\cos": math.cos, "\\sqrt": math.sqrt,
+             "\\operatorname{sign}": lambda x: (x > 0) - (x < 0)}
 BASES = {"\\frac", "\\left(", "\\left[", "(", *FUNCTIONS, *SYMBOLS}
 
 

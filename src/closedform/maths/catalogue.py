@@ -17,29 +17,28 @@ from closedform.errors import UnknownName
 from closedform.maths import (
     articulated,
     centroidal,
-    christoffel,
     closed_form,
-    dynamics_matrices,
     energy,
+    kinematics,
+    one_frame,
+    recursive,
+)
+from closedform.maths.arguments import SIZES, expected_shape
+from closedform.maths.by_state import (
+    christoffel,
+    dynamics_matrices,
     forward_derivatives,
     inverse_derivatives,
-    jacobian_jets,
-    jets,
-    kinematics,
     observer,
-    one_frame,
     one_frame_derivatives,
     one_frame_matrices,
     one_frame_second,
     one_frame_tensors,
-    recursive,
-    recursive_regressor,
-    regressor,
     second_derivatives,
     state_derivatives,
-    time_derivatives,
 )
-from closedform.maths.arguments import SIZES, expected_shape
+from closedform.maths.by_time import jacobian_jets, jets, time_derivatives
+from closedform.maths.parameters import recursive_regressor, regressor
 from closedform.model.robot import Robot
 
 Function = Callable[..., Any]

@@ -20,6 +20,7 @@ import numpy as np
 from closedform.arrays import Array, namespace
 from closedform.errors import ArgumentError
 from closedform.maths import recursive
+from closedform.maths.by_time.jets import inverse_dynamics_jet
 from closedform.maths.elastic_joints import (
     checked_array,
     joint_positions,
@@ -28,7 +29,6 @@ from closedform.maths.elastic_joints import (
     spring_curves,
 )
 from closedform.maths.factor import branch_solve
-from closedform.maths.jets import inverse_dynamics_jet
 from closedform.maths.second_order import curve
 from closedform.model.elastic import ElasticJoints
 

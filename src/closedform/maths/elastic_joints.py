@@ -23,8 +23,8 @@ import numpy as np
 from closedform.arrays import Array, exact_or_float, namespace
 from closedform.errors import ArgumentError
 from closedform.maths import recursive
+from closedform.maths.by_time.jets import inverse_dynamics_jet
 from closedform.maths.energy import kinetic_energy, potential_energy
-from closedform.maths.jets import inverse_dynamics_jet
 from closedform.maths.second_order import Curve, curve
 from closedform.model.elastic import ElasticJoints, Spring
 

@@ -1,0 +1,1 @@
+"""Derivatives by the state: definitions in closed form, and algorithms in one frame."""

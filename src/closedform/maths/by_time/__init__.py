@@ -1,0 +1,1 @@
+"""Derivatives by time, to any order: closed forms, block form, Taylor series."""

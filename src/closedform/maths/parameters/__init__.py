@@ -1,0 +1,1 @@
+"""Inertial parameters: the minimum set, decided exactly; regressors."""
