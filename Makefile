@@ -26,6 +26,7 @@ bench: .venv/.benched
 	$(BIN)/python benchmarks/redundancy.py
 	$(BIN)/python benchmarks/flexible.py
 	$(BIN)/python benchmarks/elastic.py
+	$(BIN)/python benchmarks/export.py
 
 .venv/bin/python:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "closedform needs Python 3.11 or newer")'

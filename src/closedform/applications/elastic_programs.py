@@ -42,6 +42,16 @@ INPUTS: Mapping[str, tuple[str, ...]] = {
     "step": ("x", "held"),
 }
 """Programs of a model and their inputs."""
+DEFINITIONS: Mapping[str, Callable[..., Any]] = {
+    "motor_torque": lambda *given: elastic_joints.inverse_dynamics(*given).motor_torque,
+    "inverse_dynamics": elastic_joints.inverse_dynamics,
+    "inverse_dynamics_rates": elastic_joints.inverse_dynamics,
+    "forward_dynamics": elastic_joints.forward_dynamics,
+    "energies": elastic_joints.energies,
+    "decoupling_control": lambda model, *given: elastic_control.decoupling_control(
+        model, ElasticState(*given[:4]), given[4]),
+}
+"""The closed forms of those that can be exported: functions of the model and the inputs."""
 RATES = ("motor_acceleration", "spring_torque_rate", "spring_torque_acceleration")
 DECOUPLED = ("derivatives_from_state", "decoupling_control", "tracking_control")
 

@@ -3,6 +3,7 @@
     cf.export(robot, ["inverse_dynamics", "mass_matrix"], "c", "folder")
     cf.export(robot, "inverse_dynamics", "jax", "folder", inputs=cf.Gravity())
     cf.export(arm, "inertia_matrix", "matlab", "folder")            a flexible arm's equation
+    cf.export(model, "motor_torque", "c", "folder")                 one of elastic joints
 
 The same programs leave that our kernels run; the test vectors come from the closed forms on floats.
 """
@@ -16,7 +17,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from closedform.applications.export_header import arm_header, robot_header
+from closedform.applications.elastic_programs import DEFINITIONS, CompiledElastic
+from closedform.applications.export_header import arm_header, elastic_header, robot_header
 from closedform.applications.export_pieces import Piece, SymbolicPiece
 from closedform.applications.export_symbolic import symbolic_piece
 from closedform.applications.export_targets import TARGETS
@@ -37,6 +39,7 @@ from closedform.maths.assumed_modes import FlexibleArm
 from closedform.maths.catalogue import quantity
 from closedform.maths.flexible_arm import PAPER, Model
 from closedform.maths.kinematics import Reference
+from closedform.model.elastic import ElasticJoints
 from closedform.model.joints import Free, Mimic, Planar, Spherical
 from closedform.model.robot import Robot
 from closedform.program.program import Program
@@ -78,9 +81,10 @@ class ExportOptions:
         return (given,) if isinstance(given, Parameters | Gravity | PayloadAt) else tuple(given)
 
 
-def export(robot: Robot | FlexibleArm, quantities: Asked | Sequence[Asked], target: str,
-           path: str | Path, options: ExportOptions | None = None, **changes: Any) -> list[Path]:
-    """Write quantities of a robot, or of a flexible arm, for a target; the files written.
+def export(robot: Robot | FlexibleArm | ElasticJoints, quantities: Asked | Sequence[Asked],
+           target: str, path: str | Path, options: ExportOptions | None = None,
+           **changes: Any) -> list[Path]:
+    """Write quantities of a robot, a flexible arm or elastic joints; the files written.
 
     `target` is one of c, matlab, python, jax, casadi, sympy, latex; `path` a folder, which is made.
     `options`, and keywords that change them, are those of `ExportOptions`. Functions are named
@@ -95,10 +99,12 @@ def export(robot: Robot | FlexibleArm, quantities: Asked | Sequence[Asked], targ
     pieces: Sequence[Piece | SymbolicPiece]
     if isinstance(robot, FlexibleArm):
         pieces = [_arm_piece(robot, name, chosen) for name in asked]
+    elif isinstance(robot, ElasticJoints):
+        pieces = [_elastic_piece(robot, name, chosen) for name in asked]
     elif isinstance(robot, Robot):
         pieces = _robot_pieces(robot, asked, target, chosen)
     else:
-        raise ArgumentError(f"robot must be a cf.Robot or a cf.FlexibleArm, "
+        raise ArgumentError("robot must be a cf.Robot, cf.FlexibleArm or cf.ElasticJoints, "
                             f"not {type(robot).__name__}; cf.load(path or name) makes one")
     folder = Path(path)
     folder.mkdir(parents=True, exist_ok=True)
@@ -179,6 +185,16 @@ def _arm_piece(arm: FlexibleArm, name: Asked, options: ExportOptions) -> Piece:
     summary = (function.__doc__ or "").strip().splitlines()[0]
     return Piece(_shortened(f"{arm.name}_{name}"), program, vectors,
                  arm_header(arm, name, summary, program), options.single, options.batch)
+
+
+def _elastic_piece(model: ElasticJoints, name: Asked, options: ExportOptions) -> Piece:
+    if not isinstance(name, str) or name not in DEFINITIONS or options.runtime or options.fused:
+        raise ArgumentError("equations of elastic joints leave one by one, without run-time "
+                            f"inputs; there are {', '.join(DEFINITIONS)}, not {name!r}")
+    program, definition = CompiledElastic(model).program(name), DEFINITIONS[name]
+    vectors = function_vectors(lambda *arrays: definition(model, *arrays), program, model.robot)
+    return Piece(_shortened(f"{model.robot.name}_elastic_{name}"), program, vectors,
+                 elastic_header(model, name, program), options.single, options.batch)
 
 
 def function_name(robot: str, requests: Sequence[Request]) -> str:

@@ -11,6 +11,7 @@ import numpy as np
 from closedform.applications.preparation import Gravity, Parameters, PayloadAt, Request
 from closedform.arrays import numeric
 from closedform.maths.assumed_modes import FlexibleArm
+from closedform.model.elastic import ElasticJoints
 from closedform.model.joints import Fixed, Free, Mimic, Planar, Spherical
 from closedform.model.robot import Robot
 from closedform.program.program import Program
@@ -52,6 +53,16 @@ def arm_header(arm: FlexibleArm, name: str, summary: str, program: Program) -> l
             *_inputs(program),
             *_wrapped(f"Coordinates: {', '.join(arm.coordinate_names)}; a flexible arm in the "
                       "plane, angles in radians, deflections in metres, SI units.")]
+
+
+def elastic_header(model: ElasticJoints, name: str, program: Program) -> list[str]:
+    """The lines about an equation of elastic joints."""
+    joints = ", ".join(model.robot.joint_names)
+    return [f"{name} of {model.robot.name} with elastic joints", "", *_version(program),
+            *_inputs(program), *_wrapped(f"Joints, in the order of v: {joints}."),
+            *_wrapped("Motor position, velocity and torque are those at the motor's shaft; link "
+                      "speed = gear ratio × motor speed where a spring is straight."), "",
+            *robot_conventions(model.robot)]
 
 
 def _version(program: Program) -> list[str]:

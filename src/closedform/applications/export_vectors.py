@@ -78,12 +78,22 @@ def robot_states(robot: Robot, request: Request, order: int) -> Vectors:
     return Vectors(inputs, dict(zip(names, columns, strict=True)), ROUNDING)
 
 
-def function_vectors(function: Callable[..., Any], program: Program) -> Vectors:
-    """Random inputs of order one, and a function of one state there."""
+def function_vectors(function: Callable[..., Any], program: Program,
+                     robot: Robot | None = None) -> Vectors:
+    """Random inputs of order one (q: of the robot), and a function of one state there."""
     count, rng = _states(program), np.random.default_rng(SEED)
     inputs = {s.name: 0.3 * rng.normal(size=(count, *s.shape)) for s in program.inputs}
-    rows = [[np.asarray(function(*(x[k] for x in inputs.values())))] for k in range(count)]
+    if robot is not None and "q" in inputs:
+        inputs["q"] = np.stack([robot.random(rng) for _ in range(count)])
+    rows = [_parts(function(*(x[k] for x in inputs.values())), program) for k in range(count)]
     return Vectors(inputs, _named(program, rows), 10 * ROUNDING)
+
+
+def _parts(result: Any, program: Program) -> list[Array]:
+    """The outputs of a program in a result: an array, or the fields of a named tuple."""
+    if not hasattr(result, "_asdict"):
+        return [np.asarray(result)]
+    return [np.asarray(getattr(result, output.name)) for output in program.outputs]
 
 
 def _states(program: Program) -> int:

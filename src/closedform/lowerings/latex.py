@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 import sympy
+from sympy.printing.latex import LatexPrinter
 
 from closedform.lowerings.to_sympy import Expressions
 
@@ -45,14 +46,15 @@ HEAD = r"""\documentclass{article}
 def latex_source(of: Expressions, about: Sequence[str]) -> str:
     """A document: first the terms, then the outputs."""
     tex = symbol_texts(of)
+    write = _Writer(tex)
     lines = [f"% {line}".rstrip() for line in about]
     lines += [HEAD + rf"\section*{{{_words(about[0])}}}"]
     if of.terms:
         lines += ["with", r"\begin{align*}",
-                  ",\\\\\n".join(_equation(tex[x], value, tex) for x, value in of.terms) + ".",
+                  ",\\\\\n".join(write.equation(tex[x], value) for x, value in of.terms) + ".",
                   r"\end{align*}"]
     for key, array in of.outputs.items():
-        equations = [_equation(_entry(key, index), np.asarray(array, dtype=object)[index], tex)
+        equations = [write.equation(_entry(key, index), np.asarray(array, dtype=object)[index])
                      for index in np.ndindex(*np.shape(array))]
         lines += [r"\begin{align*}", ",\\\\\n".join(equations) + ".", r"\end{align*}"]
     return "\n".join([*lines, r"\end{document}"]) + "\n"
@@ -103,30 +105,30 @@ def _entry(key: str, index: tuple[int, ...]) -> str:
     return f"{letter}_{{{separator.join(str(i + 1) for i in index)}}}"
 
 
-def _equation(left: str, value: Any, tex: Mapping[Any, str]) -> str:
-    """left &= value, cut at the terms of a sum into lines.
+class _Writer:
+    """Writes equations.
 
     SymPy sorts by name: stand-ins, named in the order of `tex`, bring parameters to the front.
     """
-    order = {x: sympy.Symbol(f"x{k:06d}", real=True) for k, x in enumerate(tex)}
-    value = sympy.sympify(value).xreplace(order)
-    tex = {order[x]: text for x, text in tex.items()}
-    parts = list(value.as_ordered_terms()) if value.is_Add else [value]
-    lines, line = [], ""
-    for k, part in enumerate(parts):
-        text = _text(part, tex)
-        joint = "" if not k else " " if text.startswith("-") else " + "
-        if line and len(line) + len(text) > LINE:
-            lines.append(line)
-            line = ""
-        line += f"{joint}{text}" if not text.startswith("-") or not k else f" - {text[1:].lstrip()}"
-    return f"{left} &= " + "\\\\\n&\\quad".join([*lines, line])
 
+    def __init__(self, tex: Mapping[Any, str]) -> None:
+        self._order = {x: sympy.Symbol(f"x{k:06d}", real=True) for k, x in enumerate(tex)}
+        names = {self._order[x]: text for x, text in tex.items()}
+        self._printer = LatexPrinter({"symbol_names": names, "full_prec": False})
 
-def _text(value: Any, tex: Mapping[Any, str]) -> str:
-    text: str = sympy.latex(value, symbol_names=dict(tex), full_prec=False, fold_short_frac=False,
-                            ln_notation=False)
-    return text
+    def equation(self, left: str, value: Any) -> str:
+        """left &= value, cut at the terms of a sum into lines."""
+        value = sympy.sympify(value).xreplace(self._order)
+        lines, line = [], ""
+        for k, part in enumerate(value.as_ordered_terms() if value.is_Add else [value]):
+            text: str = self._printer.doprint(part)
+            if line and len(line) + len(text) > LINE:
+                lines.append(line)
+                line = ""
+            if k:
+                text = f" - {text[1:].lstrip()}" if text.startswith("-") else f" + {text}"
+            line += text
+        return f"{left} &= " + "\\\\\n&\\quad".join([*lines, line])
 
 
 def _words(text: str) -> str:
@@ -158,7 +160,8 @@ import numpy as np
 @FACTS@
 SYMBOLS = sorted({x for part in (*INPUTS, TERMS) for x in part}, key=len, reverse=True)
 TOKEN = re.compile("|".join([*map(re.escape, SYMBOLS), r"\\left\(", r"\\right\)", r"\\left\[",
-                             r"\\right\]", r"\\operatorname\{sign\}", r"\\[a-z]+", r"\d+\.\d*|\d+", r"[-+^{}()]"]))
+                             r"\\right\]", r"\\operatorname\{sign\}", r"\\[a-z]+",
+                             r"\d+\.\d*|\d+", r"[-+^{}()]"]))
 FUNCTIONS = {"\\sin": math.sin, "\\cos": math.cos, "\\sqrt": math.sqrt,
              "\\operatorname{sign}": lambda x: (x > 0) - (x < 0)}
 BASES = {"\\frac", "\\left(", "\\left[", "(", *FUNCTIONS, *SYMBOLS}
