@@ -13,7 +13,7 @@ from closedform.program.record import record
 from example_urdfs import FILES
 
 
-def urdf(name, **locked):
+def urdf(name):
     path = next((p for p in FILES if p.name == name), None)
     if path is None:
         pytest.skip("needs the package example-robot-data")
@@ -32,11 +32,11 @@ def operations(robot, name="inverse_dynamics"):
 
 
 @pytest.mark.parametrize(("robot", "most"), [
-    (lambda: urdf("ur5_robot.urdf"), 267),                  # the prototype: 276
-    (lambda: urdf("panda.urdf"), 580),                      # 593
-    (lambda: cf.load("iiwa14"), 551),                       # 560
+    (lambda: urdf("ur5_robot.urdf"), 267),
+    (lambda: urdf("panda.urdf"), 580),
+    (lambda: cf.load("iiwa14"), 551),
     (puma_with_general_parameters, 473),   # OpenSYMORO and SymPyBotics: 301 + 240 = 541
-    (lambda: cf.load("puma560"), 324),     # Armstrong's zeros dropped; notes' generator: 341
+    (lambda: cf.load("puma560"), 324),     # with Armstrong's zeros
     (lambda: cf.load("humanoid25"), 2660),
 ], ids=["ur5", "panda", "iiwa14", "puma560-general", "puma560", "humanoid25"])
 def test_inverse_dynamics_takes_at_most_so_many_operations(robot, most):

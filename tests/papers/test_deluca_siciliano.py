@@ -235,7 +235,7 @@ def test_torque_sampled_inside_steps_is_another_motion():
     assert np.max(np.abs(held.q[-1] - other.q[-1])) > 1e-4
 
 
-# ---------------------------------------------------------------------- claims in the notes
+# ---------------------------------------------------------------------- claims about the paper
 @pytest.mark.parametrize(("angle", "locked", "known"), [
     (0, False, (1.419869, 2.647356, 16.118666, 29.292233)),
     (0, True, (0.438134, 1.972811, 2.668917, 16.118995)),
