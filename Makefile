@@ -2,10 +2,10 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test lint types unit slow bench clean
+.PHONY: demo test lint types unit slow bench docs clean
 
 demo: .venv/.installed
-	$(BIN)/closedform show iiwa14
+	$(BIN)/python -m closedform.interfaces.demo build/demo
 
 test: lint types unit
 
@@ -28,6 +28,9 @@ bench: .venv/.benched
 	$(BIN)/python benchmarks/elastic.py
 	$(BIN)/python benchmarks/export.py
 
+docs: .venv/.documented
+	$(BIN)/sphinx-build -W -b html docs docs/_build
+
 .venv/bin/python:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "closedform needs Python 3.11 or newer")'
 	$(PYTHON) -m venv .venv
@@ -44,5 +47,9 @@ bench: .venv/.benched
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[bench]'
 	touch $@
 
+.venv/.documented: .venv/.installed
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[docs]'
+	touch $@
+
 clean:
-	rm -rf .venv build dist src/*.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv build dist docs/_build src/*.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

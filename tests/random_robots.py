@@ -79,7 +79,7 @@ def random_robot(seed, kinds=KINDS, bodies=6, roots=1, spread=3):
             kind = "revolute"
         joint = random_joint(kind, rng, drivers[rng.integers(len(drivers))] if drivers else None)
         parent = None if k < roots else f"b{rng.integers(max(0, k - spread), k)}"
-        if kind in ONE_DOF:
+        if kind in (*ONE_DOF, "mimic"):       # a mimic may follow a mimic
             drivers.append(f"b{k}")
         made.append(Body(f"b{k}", parent, joint, random_placement(rng), random_inertia(rng)))
     tool = Frame("tool", f"b{bodies - 1}", random_placement(rng))

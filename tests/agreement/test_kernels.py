@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import sympy
 from hypothesis import given, settings
 
 import closedform as cf
@@ -185,3 +186,25 @@ def test_frame_quantities_take_a_frame_and_a_reference():
         arm.frame_pose(q, "paw")
     with pytest.raises(cf.ArgumentError, match="frame is missing"):
         arm.frame_pose(q)
+
+
+@pytest.mark.parametrize(("wrong", "message"), [
+    ({"quantities": 3}, "quantities must be names of quantities"),
+    ({"inputs": 3}, "inputs must be cf.Parameters"),
+    ({"inputs": [cf.Gravity]}, "inputs must be cf.Parameters"),
+    ({"snap": "x"}, "snap must be a number"),
+    ({"snap": float("nan")}, "snap must be a number"),
+    ({"cache": "/tmp"}, "cache must be a Cache"),
+])
+def test_compile_names_what_it_cannot_use(wrong, message):
+    with pytest.raises(cf.ArgumentError, match=message):
+        compile(cf.load("planar2r"), **wrong)
+
+
+def test_symbols_anywhere_in_the_robot_are_refused_by_compile():
+    g = sympy.Symbol("g")
+    for joint, gravity in ((cf.Revolute((0, 0, 1)), (0, 0, -g)),
+                           (cf.Revolute((0, 0, 1), point=(g, 0, 0)), (0, 0, 0)),
+                           (cf.Revolute((0, 0, 1), rotor_inertia=g), (0, 0, 0))):
+        with pytest.raises(cf.ArgumentError, match="holds symbols"):
+            compile(cf.Robot("r", [cf.Body("a", None, joint)], gravity), cache=NOWHERE)

@@ -243,6 +243,7 @@ def test_symbols_with_their_values_are_the_robot():
     ({"target": "fortran"}, "no target 'fortran'"), ({"quantities": []}, "at least one"),
     ({"colour": 1}, "no option 'colour'"), ({"symbols": True}, "sympy and latex, not to c"),
     ({"quantities": "frame_pose"}, "needs a frame"), ({"robot": "panda"}, "robot must be"),
+    ({"quantities": 3}, "quantities must be names"), ({"path": 3}, "path a folder"),
 ])
 def test_what_cannot_be_exported_is_refused_with_the_reason(change, message, tmp_path):
     given = {"robot": cf.load("planar2r"), "quantities": "mass_matrix", "target": "c",

@@ -160,6 +160,7 @@ def test_vibrations_about_an_impossible_configuration_are_refused():
     ({"times": [0, 1, 1]}, "times must be one or more increasing"),
     ({"method": "Euler"}, "method must be one of RK4, RK23"),
     ({"step": 0.0, "method": "RK4"}, "step must be a positive number"),
+    ({"step": "short", "method": "RK4"}, "step must be a positive number"),
     ({"damping": -1.0}, "damping must not be negative"),
 ])
 def test_a_wrong_request_is_told(change, told):

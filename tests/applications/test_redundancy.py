@@ -380,6 +380,12 @@ def test_bad_obstacles_and_paths_are_refused():
     for centre, radii, exponent in ((0, 1, 3), (0, -1, 2)):
         with pytest.raises(cf.ArgumentError):
             Obstacles([Ellipsoid((centre,) * 3, (radii,) * 3, exponent)], ["tip"])
+    with pytest.raises(cf.ArgumentError, match="a list of obstacles"):
+        Obstacles(3, ["tip"])
+    with pytest.raises(cf.ArgumentError, match="posture must be a list"):
+        Posture("here")
+    with pytest.raises(cf.ArgumentError, match="EULER or RK4"):
+        resolved_motion(PLANAR, TIP, [TARGET], Manipulability(), START, integrator="RK4")
     with pytest.raises(cf.ArgumentError, match="increasing"):
         track(PLANAR, TIP, Path([TARGET, TARGET], [1.0, 0.0]), Manipulability(), START)
     with pytest.raises(cf.ArgumentError, match="no maximum to follow"):

@@ -51,6 +51,7 @@ def test_joints_may_be_named_and_left_rigid(tmp_path):
     (["planar2r", "--stiffness", "1", "--gear-ratio", "0"], "must not be 0"),
     (["planar2r", "--stiffness", "1", "--trajectory", "nowhere.csv"], "no trajectory"),
     (["planar2r", "--stiffness", "1", "--duration", "0"], "must be positive"),
+    (["planar2r", "--stiffness", "1", "--plot", "u.zzz"], "--plot: a file ending in .png"),
 ])
 def test_a_request_that_cannot_be_met_is_one_of_our_errors(arguments, told):
     with pytest.raises(ClosedformError, match=told):
@@ -63,3 +64,9 @@ def test_a_motion_that_jumps_or_has_too_few_samples_is_told(tmp_path):
     (tmp_path / "few.csv").write_text("0,0,0\n0.1,0,0\n0.2,0,0\n")
     with pytest.raises(ClosedformError, match="more than 7 samples for its four derivatives"):
         run("planar2r", "--stiffness", 500, "--trajectory", tmp_path / "few.csv")
+
+
+def test_a_trajectory_that_is_no_text_is_told(tmp_path):
+    (tmp_path / "motion.csv").write_bytes(b"\xff\xfe\x00\x81")
+    with pytest.raises(ClosedformError, match=r"motion\.csv: not a text file"):
+        run("planar2r", "--stiffness", 500, "--trajectory", tmp_path / "motion.csv")

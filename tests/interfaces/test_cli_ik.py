@@ -71,6 +71,7 @@ def test_seven_numbers_a_row_are_poses(tmp_path):
 
 @pytest.mark.parametrize(("text", "message"), [
     ("", "1 to"), ("x,y\n1,2\n3", "path.csv:3"), ("1,2,3,4", "not 4"), ("1,nan", "expected 2"),
+    ("nan,1\n1,2", "path.csv:1"), ("p1,1,2\n1,2,3", "path.csv:1"),
     ("0,0,0,0,0,0,2", "length 1"),
 ])
 def test_a_bad_path_is_refused_with_its_place(tmp_path, text, message):

@@ -269,6 +269,10 @@ def test_arguments_that_make_no_sense_are_refused():
         base_parameters(robot, keep=["weight"])
     with pytest.raises(ArgumentError, match="a list of names"):
         base_parameters(robot, keep="Iyy")
+    with pytest.raises(ArgumentError, match="keep must be a list of names, not 5"):
+        base_parameters(robot, keep=5)
+    with pytest.raises(ArgumentError, match="tolerance must be a number"):
+        base_parameters(robot, tolerance="tight")
     with pytest.raises(ArgumentError, match="tolerance"):
         base_parameters(robot, tolerance=-1.0)
     with pytest.raises(ArgumentError, match=r"cf\.Robot"):

@@ -42,6 +42,25 @@ def test_joint_space_quantities_are_those_of_the_robot(robot, seed):
               closed_form.christoffel_coriolis_matrix(robot, q, v))
 
 
+def test_a_mimic_of_a_mimic_keeps_its_place():
+    rng = np.random.default_rng(2)
+    bodies = [
+        Body(name, parent, joint, pose(from_rpy(*rng.normal(size=3)), rng.normal(size=3)),
+             Inertia(1, rng.normal(size=3), np.eye(3)))
+        for name, parent, joint in (
+            ("a", None, Revolute((1, 2, 3))),
+            ("b", "a", Mimic(Revolute((3, 1, 1)), "a", -1.7, 0.3)),
+            ("c", "b", Mimic(Revolute((1, 0, 2)), "b", 0.6, -0.2)),
+            ("d", "a", Mimic(Prismatic((1, 0, 2)), "c", 2.0, 0.1)))]
+    robot = Robot("r", bodies)
+    form, q = canonical(robot), np.array([0.7])
+    close(closed_form.mass_matrix(regrouped(form.robot), q + form.offset),
+          closed_form.mass_matrix(robot, q))
+    for name in robot.body_names:
+        close(kinematics.frame_pose(form.robot, q + form.offset, name),
+              kinematics.frame_pose(robot, q, name))
+
+
 @given(robots(), seeds)
 def test_the_users_frames_are_frames_of_the_canonical_robot(robot, seed):
     if not moving(robot):

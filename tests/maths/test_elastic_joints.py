@@ -168,6 +168,10 @@ def test_what_a_model_cannot_do_is_told():
     robot, z = cf.load("planar2r"), np.zeros(2)
     with pytest.raises(cf.ArgumentError, match=r"motor_inertia of .* is 0"):
         elastic.forward_dynamics(ElasticJoints(robot, 10.0, 0.0, 1.0), z, z, z, z, z)
+    with pytest.raises(cf.ArgumentError, match=r"model must be a cf\.ElasticJoints, not Robot"):
+        elastic.inverse_dynamics(robot, z, np.zeros((4, 2)))
+    with pytest.raises(cf.ArgumentError, match=r"model must be a cf\.ElasticJoints, not Robot"):
+        elastic.decoupling_control(robot, elastic.ElasticState(z, z, z, z), z)
     damped = ElasticJoints(robot, 10.0, 0.1, 1.0, 0.5)
     with pytest.raises(cf.ArgumentError, match=r"damping of .* is not 0: then u shows in q⁽³⁾"):
         elastic.decoupling_control(damped, elastic.ElasticState(z, z, z, z), z)

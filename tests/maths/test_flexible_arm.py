@@ -245,6 +245,9 @@ def test_an_indefinite_B_is_refused_with_its_smallest_eigenvalue():
      r"tau of .* has shape \(2,\) or \(6,\), not \(3,\)"),
     (lambda arm: fa.damping_matrix(arm, [1.0, 2.0]), "damping is a finite number, 6 of them"),
     (lambda arm: fa.damping_matrix(arm, -0.1), "damping must not be negative"),
+    (lambda arm: fa.damping_matrix(arm, "much"), "damping is a finite number, 6 of them"),
+    (lambda arm: fa.inertia_matrix("arm", np.zeros(6)), r"arm must be a cf\.FlexibleArm, not str"),
+    (lambda arm: fa.inertia_matrix(arm, np.zeros(6), "exact"), "model must be Truncated"),
 ])
 def test_arguments_of_the_wrong_size_are_told(call, told):
     with pytest.raises(ArgumentError, match=told):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from closedform.errors import ArgumentError, ModelError, UnknownName
+from closedform.errors import ArgumentError, ClosedformError, ModelError, UnknownName
 from closedform.maths import closed_form, kinematics
 from closedform.model.inertia import Inertia
 from closedform.model.joints import Fixed, Free, Mimic, Prismatic, Revolute, Spherical
@@ -186,3 +186,21 @@ def test_unknown_names_and_wrong_sizes_are_told():
         robot.with_parameters(np.zeros(3))
     with pytest.raises(ArgumentError, match="carries no payload"):
         robot.with_frames(Frame("post", None)).with_payload(Inertia(1), at="post")
+
+
+@pytest.mark.parametrize(("wrong", "message"), [
+    (lambda r: Robot("r", None), "bodies must be a sequence of cf.Body records, not None"),
+    (lambda r: Robot("r", r.bodies, frames=5), "frames must be a sequence of cf.Frame records"),
+    (lambda r: Frame("t", ["b0"]), "frame 't': body must be a body's name or None"),
+    (lambda r: r.integrate(np.zeros((2, r.nq)), np.zeros((3, r.nv))), "batch axes do not fit"),
+    (lambda r: r.difference(np.zeros((2, r.nq)), np.zeros((3, r.nq))), "batch axes do not fit"),
+    (lambda r: r.random("x"), "rng must be a NumPy generator"),
+    (lambda r: r.random(-1), "rng must be a NumPy generator"),
+    (lambda r: r.reduced(3), "locked must map names of joints"),
+    (lambda r: r.reduced("b0"), "locked must map names of joints"),
+    (lambda r: r.reduced({r.joint_names[0]: "x"}), "finite numbers to be locked at, not 'x'"),
+    (lambda r: closed_form.mass_matrix(r, [None] * r.nq), "q must be numbers of shape"),
+])
+def test_arguments_of_a_wrong_kind_get_our_errors(wrong, message):
+    with pytest.raises(ClosedformError, match=message):
+        wrong(random_robot(3))

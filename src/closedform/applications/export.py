@@ -12,8 +12,9 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
@@ -92,6 +93,9 @@ def export(robot: Robot | FlexibleArm | ElasticJoints, quantities: Asked | Seque
     """
     if target not in TARGETS:
         raise ArgumentError(f"no target {target!r}; there are {', '.join(TARGETS)}")
+    if not isinstance(quantities, str | At | Iterable) or not isinstance(path, str | PathLike):
+        raise ArgumentError("quantities must be names and path a folder, not "
+                            f"{quantities!r} and {path!r}")
     asked = [quantities] if isinstance(quantities, str | At) else list(quantities)
     if not asked:
         raise ArgumentError("quantities must name at least one quantity")

@@ -99,11 +99,13 @@ def simulate(arm: FlexibleArm, q0: Any, v0: Any = None, torque: Input = None,
     there). The run stops with a `SingularMatrix` that names the time where B ceases to be positive
     definite.
     """
+    if not isinstance(arm, FlexibleArm):
+        raise ArgumentError(f"arm must be a cf.FlexibleArm, not {type(arm).__name__}")
     t = _increasing(times)
     q, v = _state(arm, q0, "q0"), _state(arm, np.zeros(arm.nq) if v0 is None else v0, "v0")
     if method not in METHODS:
         raise ArgumentError(f"method must be one of {', '.join(METHODS)}, not {method!r}")
-    if not (math.isfinite(step) and step > 0):
+    if not isinstance(step, int | float | np.number) or not (math.isfinite(step) and step > 0):
         raise ArgumentError(f"step must be a positive number of seconds, not {step!r}")
     law = input_law(torque, arm.n)
     _check_start(arm, q, t[0], model)

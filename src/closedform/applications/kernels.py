@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache as remembered
 from threading import Lock
@@ -27,6 +27,7 @@ from closedform.lowerings.kernel import Kernel
 from closedform.maths.catalogue import CATALOGUE, Quantity, quantity
 from closedform.maths.kinematics import LOCAL_WORLD_ALIGNED, Reference
 from closedform.model.robot import Robot
+from closedform.program.program import Program
 
 
 @dataclass(frozen=True)
@@ -56,16 +57,33 @@ def compile(
     if not isinstance(robot, Robot):
         raise ArgumentError(f"robot must be a cf.Robot, not {type(robot).__name__}; "
                             "cf.load(path or name) makes one")
-    given = (inputs,) if isinstance(inputs, Parameters | Gravity | PayloadAt) else tuple(inputs)
+    given = _runtime_inputs(inputs)
     if not isinstance(order, int) or order < 0:
         raise ArgumentError(f"order must be a whole number that is not negative, not {order!r}")
+    if not isinstance(snap, int | float) or not snap >= 0:
+        raise ArgumentError(f"snap must be a number that is not negative, not {snap!r}")
+    if cache is not None and not isinstance(cache, Cache):
+        raise ArgumentError(f"cache must be a Cache or None, not {cache!r}")
     whole = CompiledRobot(robot, given, order, snap, cache)
     if quantities is None:
         return whole
-    asked = [quantities] if isinstance(quantities, str | At) else list(quantities)
+    asked = [quantities] if isinstance(quantities, str | At) else quantities
+    if not isinstance(asked, Iterable):
+        raise ArgumentError(f"quantities must be names of quantities or cf.At, not {asked!r}")
+    asked = list(asked)
     if not asked:
         raise ArgumentError("quantities must name at least one quantity")
     return whole.kernel([asked_request(whole.robot, x) for x in asked])
+
+
+def _runtime_inputs(inputs: Any) -> tuple[RuntimeInput, ...]:
+    kinds = Parameters | Gravity | PayloadAt
+    given = (inputs,) if isinstance(inputs, kinds) or not isinstance(inputs, Iterable) else inputs
+    checked = tuple(given)
+    if not all(isinstance(x, kinds) for x in checked):
+        raise ArgumentError("inputs must be cf.Parameters(), cf.Gravity() or cf.PayloadAt(frame), "
+                            f"or several of them, not {inputs!r}")
+    return checked
 
 
 def asked_request(robot: Robot, asked: Asked) -> Request:
@@ -107,12 +125,21 @@ class CompiledRobot:
         """What was made exact before recording."""
         return self._preparation.notes
 
-    def kernel(self, requests: Sequence[Request], wrenches: bool = False) -> Kernel:
-        """One kernel for these requests."""
+    def kernel(self, requests: Sequence[Request], wrenches: bool = False,
+               largest: int | None = None) -> Kernel:
+        """One kernel for these requests; new programs of more operations than that are refused."""
         prepared = self._preparation
+
+        def build() -> Program:
+            program = prepared.program(requests, wrenches)
+            if largest is not None and program.operations.total > largest:
+                raise ArgumentError(f"{program.name}: {program.operations.total} operations, more "
+                                    f"than {largest}")
+            return program
+
         loads = " with wrenches" if wrenches else ""
         key = f"{prepared.digest} {'; '.join(r.text for r in requests)}{loads}"
-        return Kernel.load(key, lambda: prepared.program(requests, wrenches), self._cache)
+        return Kernel.load(key, build, self._cache)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
@@ -157,9 +184,9 @@ class Framed:
 
     def at(self, frame: str, reference: Reference | None = None) -> Kernel:
         """The kernel of one frame: a function of the arrays alone."""
+        frame = self._arm.robot.frame(frame).name
         key = frame, _reference(self._row, reference)
         if key not in self._kernels:
-            self._arm.robot.frame(frame)
             self._kernels[key] = self._arm.kernel([Request(self._row, *key)])
         return self._kernels[key]
 

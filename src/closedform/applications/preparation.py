@@ -41,6 +41,11 @@ THOROUGH = 10_000
 """Up to so many operations all rules are applied; above it only the one that is linear in time."""
 
 
+GEOMETRY = ("axis", "axis1", "axis2", "normal", "point", "pitch", "ratio", "offset",
+            "rotor_inertia")
+"""What a joint may hold that programs depend on."""
+
+
 @dataclass(frozen=True)
 class Request:
     """One output: a row of the catalogue, and the frame and reference where it takes them."""
@@ -85,7 +90,7 @@ class Preparation:
 
     def __init__(self, robot: Robot, inputs: Sequence[RuntimeInput], snap: float,
                  order: int = 2) -> None:
-        if not all(numeric(b.placement) and numeric(b.inertia.array) for b in robot.bodies):
+        if not _in_numbers(robot):
             raise ArgumentError(f"{robot.name} holds symbols; kernels need numbers in their place")
         self.robot, self.notes = snapped(robot, snap)
         self.inputs, self.order = tuple(inputs), order
@@ -275,3 +280,14 @@ def _joint_text(body: Body, number: Mapping[str, int]) -> tuple[Any, ...]:
     own = [(f.name, getattr(joint, f.name)) for f in fields(joint)
            if f.name not in ("name", "lower", "upper", "velocity", "effort")]
     return type(joint).__name__, own
+
+
+def _in_numbers(robot: Robot) -> bool:
+    """Whether everything that programs of the robot depend on is plain numbers."""
+    given: list[Any] = [robot.gravity, *(frame.placement for frame in robot.frames)]
+    for body in robot.bodies:
+        joints = (body.joint, body.joint.joint) if isinstance(body.joint, Mimic) else (body.joint,)
+        given += [body.placement, body.inertia.array]
+        given += [getattr(joint, name) for joint in joints for name in GEOMETRY
+                  if getattr(joint, name, None) is not None]
+    return all(numeric(x) for x in given)

@@ -91,8 +91,11 @@ def cosines(robot: Robot) -> Cosines:
 
 def read_samples(robot: Robot, path: str | Path) -> Sampled:
     """Samples from a CSV file: time, then the coordinates; a first line of names is allowed."""
-    with Path(path).open(encoding="utf8", newline="") as file:
-        lines = [line for line in csv.reader(file) if line]
+    try:
+        with Path(path).open(encoding="utf8", newline="") as file:
+            lines = [line for line in csv.reader(file) if line]
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise FormatError(f"{path}: not a text file: {error}") from error
     if lines and not _numbers(lines[0]):
         lines = lines[1:]
     for number, line in enumerate(lines, start=1):

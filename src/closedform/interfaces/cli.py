@@ -31,6 +31,7 @@ from closedform.interfaces import (
     cli_export,
     cli_flexible,
     cli_ik,
+    cli_report,
     cli_torques,
 )
 from closedform.model.describe import (
@@ -257,5 +258,5 @@ def robots(as_json: JsonOption = False) -> None:
     _console().print(table)
 
 
-for room in (cli_torques, cli_base, cli_ik, cli_flexible, cli_elastic, cli_export):
+for room in (cli_report, cli_torques, cli_base, cli_ik, cli_flexible, cli_elastic, cli_export):
     room.register(app)

@@ -26,12 +26,11 @@ from closedform.applications.base_report import (
     latex,
     summary,
 )
-from closedform.errors import ArgumentError
+from closedform.interfaces.picture_files import refuse_other_formats
 from closedform.model.formats.load import load
 from closedform.model.robot import Robot
 
 PIPE_WIDTH = 160  # columns when nobody's terminal says how many there are
-FORMATS = (".png", ".svg", ".pdf")
 
 RobotArgument = Annotated[str, typer.Argument(
     metavar="ROBOT", help="A model file (URDF, MJCF or a TOML table), or a built-in robot's name.")]
@@ -61,9 +60,7 @@ def base(robot: RobotArgument, keep: KeepOption = "", as_latex: LatexOption = Fa
          as_json: JsonOption = False, picture: PictureOption = None, check: CheckOption = False,
          tolerance: ToleranceOption = 1e-6, floating: FloatingOption = False) -> None:
     """Show the base parameters: what the joint torques can tell about masses and inertias."""
-    if picture is not None and picture.suffix.lower() not in FORMATS:
-        raise ArgumentError(f"--picture: a file ending in {', '.join(FORMATS)} expected, "
-                            f"not {picture}")
+    refuse_other_formats(picture, "--picture")
     wanted = [name.strip() for name in keep.split(",") if name.strip()] or None
     found = base_parameters(_loaded(robot, floating), wanted, tolerance=tolerance, twin=check)
     if picture is not None:

@@ -11,6 +11,7 @@ import typer
 from closedform.applications import elastic
 from closedform.applications.trajectories import Trajectory, cosines, read_samples
 from closedform.errors import ArgumentError
+from closedform.interfaces.picture_files import refuse_other_formats
 from closedform.model.elastic import ElasticJoints
 from closedform.model.formats.load import load
 from closedform.model.robot import Robot
@@ -50,6 +51,7 @@ def show_elastic(
         "--floating", help="Put the root link on a free joint.")] = False,
 ) -> None:
     """Compute motor torques and motor positions of elastic joints along a trajectory, exactly."""
+    refuse_other_formats(plot, "--plot")
     made = load(robot, floating)
     model = ElasticJoints(made, _given(stiffness, "stiffness"),
                           _given(motor_inertia, "motor-inertia"),

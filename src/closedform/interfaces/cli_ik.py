@@ -84,7 +84,7 @@ def read_path(path: Path) -> tuple[Any, Callable[[str], Any]]:
     except UnicodeDecodeError as error:
         raise FormatError(f"{path}: not a text file: {error}") from error
     rows = [(n, row) for n, row in enumerate(csv.reader(text.splitlines()), start=1) if row]
-    if rows and not _number(rows[0][1][0]):
+    if rows and not any(_is_float(cell) for cell in rows[0][1]):
         rows = rows[1:]
     if not rows or len(rows) > MOST:
         raise FormatError(f"{path}: a path has 1 to {MOST} rows of numbers, not {len(rows)}")
@@ -103,10 +103,16 @@ def read_path(path: Path) -> tuple[Any, Callable[[str], Any]]:
 
 
 def _number(text: str) -> bool:
+    return _is_float(text) and bool(np.isfinite(float(text)))
+
+
+def _is_float(text: str) -> bool:
+    """Whether this is a number for Python, nan and inf too."""
     try:
-        return bool(np.isfinite(float(text)))
+        float(text)
     except ValueError:
         return False
+    return True
 
 
 def _poses(x: Any, path: Path) -> Any:

@@ -11,6 +11,7 @@ import typer
 from closedform.applications.torques import torques
 from closedform.applications.trajectories import Sampled, Trajectory, cosines, read_samples
 from closedform.errors import ArgumentError
+from closedform.interfaces.picture_files import refuse_other_formats
 from closedform.model.formats.load import load
 from closedform.model.robot import Robot
 
@@ -39,6 +40,7 @@ def register(app: typer.Typer) -> None:
             "--floating", help="Put the root link on a free joint.")] = False,
     ) -> None:
         """Compute τ, τ̇ and τ̈ along a trajectory, exactly."""
+        refuse_other_formats(plot, "--plot")
         made = load(robot, floating)
         path, times = _path(made, trajectory, points, duration)
         result = torques(made, path, times)

@@ -81,7 +81,7 @@ def _array(value: Any, shape: tuple[int, ...], what: str, robot: Robot) -> Array
         array = value if foreign else exact_or_float(value)
     except (TypeError, ValueError) as error:
         raise ArgumentError(f"{what} must be numbers of shape {shape}, not {value!r}") from error
-    if not foreign and array.dtype.kind in "USb":
+    if not foreign and (array.dtype.kind in "USb" or not _computable(array)):
         raise ArgumentError(f"{what} must be numbers of shape {shape}, not {value!r}")
     if array.shape != shape:
         batch = array.shape[-len(shape):] == shape
@@ -89,3 +89,8 @@ def _array(value: Any, shape: tuple[int, ...], what: str, robot: Robot) -> Array
         raise ArgumentError(f"{what} must have the shape {shape} for {robot.name}, "
                             f"not {array.shape}{hint}")
     return array
+
+
+def _computable(array: Array) -> bool:
+    """Whether the entries are numbers, symbols or recorded scalars: anything with a difference."""
+    return array.dtype != object or all(hasattr(x, "__sub__") for x in array.flat)

@@ -63,8 +63,7 @@ def canonical(robot: Robot) -> Canonical:
     for body in slim.bodies:
         joint, own = _on_z(body.joint), C[body.name]
         if isinstance(joint, Mimic):
-            driver = slim.segments[_segment(slim, body.name)].q_index[0]
-            shift = own.turn - joint.ratio * offset[driver]
+            shift = own.turn - joint.ratio * C[joint.of].turn
             joint = replace(joint, offset=joint.offset + shift)
         inertia = _clean_inertia(body.inertia.seen_from(inverse(own.place)), slim)
         bodies.append(Body(body.name, body.parent, joint, own.placement, inertia))
@@ -252,10 +251,6 @@ def _turn_offsets(robot: Robot, C: dict[str | None, _Placed]) -> Array:
         if body.joint.nq:
             offset[q_start[k] + body.joint.nq - 1] += C[body.name].turn
     return offset
-
-
-def _segment(robot: Robot, name: str) -> int:
-    return next(k for k, s in enumerate(robot.segments) if s.name == name)
 
 
 # ---------------------------------------------------------------------- rounding

@@ -133,6 +133,7 @@ def inverse_dynamics(
     wrong by T³ times the third derivative of s. (6) is for linear springs, and so are rates beyond
     s, which give u̇, ü, ….
     """
+    refuse_other_models(model)
     q = checked_array(q, (model.robot.nq,), "q", model)
     rates = _checked_rates(model, rates)
     if deflection is not None:
@@ -258,8 +259,15 @@ def _checked_rates(model: ElasticJoints, rates: Any) -> Array:
     return checked_array(rates, (rows, model.robot.nv), "rates", model)
 
 
+def refuse_other_models(model: Any) -> None:
+    """An error if this is no robot with elastic joints, say the robot itself."""
+    if not isinstance(model, ElasticJoints):
+        raise ArgumentError(f"model must be a cf.ElasticJoints, not {type(model).__name__}")
+
+
 def refuse_missing_inertia(model: ElasticJoints) -> None:
     """An error if a motor on a spring has no inertia: its acceleration is not defined."""
+    refuse_other_models(model)
     for i in model.elastic:
         if model.motor_inertia[i] == 0:
             raise ArgumentError(f"motor_inertia of {model.names[i]} is 0: a motor on a spring "

@@ -58,6 +58,9 @@ def inertia_matrix(arm: FlexibleArm, q: Array, model: Model = PAPER) -> Array:
     q = _checked(arm, q, "q")
     if isinstance(model, Truncated):
         return truncated_inertia(arm_tensors(arm), q)
+    if not isinstance(model, ExactRotation):
+        raise ArgumentError("model must be Truncated() or ExactRotation() of cf.flexible, "
+                            f"not {model!r}")
     motions = link_motions(arm, q, 0 * q, model)
     B = _rotational(arm) + 0 * (q[:, None] * q)
     for motion, G in zip(motions, _grams(arm, model), strict=True):
@@ -128,7 +131,11 @@ def damping_matrix(arm: FlexibleArm, damping: Any = 0.0) -> Array:
     A number d gives the paper's D_i = d √K_ii for the deflections; N numbers are a diagonal, and
     N x N numbers a matrix, which are added to the joints' friction as they are.
     """
-    d, N = np.asarray(damping, dtype=float), arm.nq
+    N = arm.nq
+    try:
+        d = np.asarray(damping, dtype=float)
+    except (TypeError, ValueError):
+        d = np.array(np.nan)
     D = np.zeros((N, N))
     D[range(arm.n), range(arm.n)] = [link.viscous for link in arm.links]
     if d.shape not in ((), (N,), (N, N)) or not np.all(np.isfinite(d)):
@@ -238,6 +245,8 @@ def _rotational(arm: FlexibleArm) -> Array:
 
 def _checked(arm: FlexibleArm, x: Array, name: str) -> Array:
     """x as an array of N numbers, finite where that can be told."""
+    if not isinstance(arm, FlexibleArm):
+        raise ArgumentError(f"arm must be a cf.FlexibleArm, not {type(arm).__name__}")
     x = np.asarray(x, dtype=float) if isinstance(x, list | tuple) else x
     if np.shape(x) != (arm.nq,):
         raise ArgumentError(f"{name} of {arm.name} has shape ({arm.nq},): "

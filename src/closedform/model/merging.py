@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -68,6 +68,9 @@ def merged(bodies: Sequence[Body], robot: Robot, names: set[str]) -> Robot:
 
 def _checked(robot: Robot, locked: Mapping[str, Any] | Sequence[str]) -> dict[str, Array]:
     joints: dict[str, Joint] = {b.joint_name: b.joint for b in robot.bodies if b.joint.nv}
+    if isinstance(locked, str) or not isinstance(locked, Iterable):
+        raise ArgumentError("locked must map names of joints to coordinates, or be a sequence of "
+                            f"names, not {locked!r}")
     pairs = locked.items() if isinstance(locked, Mapping) else [(name, None) for name in locked]
     result = {}
     for name, value in pairs:
@@ -75,9 +78,17 @@ def _checked(robot: Robot, locked: Mapping[str, Any] | Sequence[str]) -> dict[st
             known = ", ".join(joints)
             raise UnknownName(f"no moving joint {name!r} in {robot.name}; it has {known}")
         joint = joints[name]
-        x = joint.neutral() if value is None else np.atleast_1d(np.asarray(value, dtype=float))
+        x = joint.neutral() if value is None else _numbers(value)
         if x.shape != (joint.nq,) or not np.all(np.isfinite(x)):
             raise ArgumentError(f"joint {name!r} needs {joint.nq} finite numbers to be locked at, "
                                 f"not {value!r}")
         result[name] = x
     return result
+
+
+def _numbers(value: Any) -> Array:
+    """A coordinate or several as an array, empty where they are no numbers."""
+    try:
+        return np.atleast_1d(np.asarray(value, dtype=float))
+    except (TypeError, ValueError):
+        return np.zeros(0)

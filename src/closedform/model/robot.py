@@ -65,7 +65,10 @@ class Frame:
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name:
             raise ModelError(f"frame name must be a non-empty text, not {self.name!r}")
-        placement = checked_placement(self.placement, f"frame {self.name!r}")
+        what = f"frame {self.name!r}"
+        if self.body is not None and not isinstance(self.body, str):
+            raise ModelError(f"{what}: body must be a body's name or None, not {self.body!r}")
+        placement = checked_placement(self.placement, what)
         object.__setattr__(self, "placement", placement)
 
 
@@ -89,8 +92,8 @@ class Robot:
             raise ModelError(f"robot name must be a non-empty text, not {name!r}")
         set_ = object.__setattr__
         set_(self, "name", name)
-        set_(self, "bodies", tuple(bodies))
-        set_(self, "frames", tuple(frames))
+        set_(self, "bodies", _records(bodies, "bodies", "cf.Body"))
+        set_(self, "frames", _records(frames, "frames", "cf.Frame"))
         set_(self, "gravity", _gravity(gravity))
         set_(self, "source", source)
         _check_tree(self)
@@ -174,14 +177,18 @@ class Robot:
         Quaternions are uniform over all rotations.
         """
         from closedform.model.sampling import random_coordinates
-        rng = np.random.default_rng(rng)
+        try:
+            rng = np.random.default_rng(rng)
+        except (TypeError, ValueError) as error:
+            raise ArgumentError("rng must be a NumPy generator, a seed that is not negative or "
+                                f"None, not {rng!r}") from error
         parts = [random_coordinates(b.joint, rng) for b, _, _ in self.parts]
         return np.concatenate([np.zeros(0), *parts])
 
     def integrate(self, q: Any, dv: Any) -> Array:
         """q ⊕ dv, as Pinocchio's: each joint moved by exp of its part of dv; batch axes first."""
         q, dv = self._sized(q, self.nq, "q"), self._sized(dv, self.nv, "dv")
-        batch = np.broadcast_shapes(q.shape[:-1], dv.shape[:-1])
+        batch = _batch(q=q, dv=dv)
         q, dv = np.broadcast_to(q, (*batch, self.nq)), np.broadcast_to(dv, (*batch, self.nv))
         parts = [b.joint.integrate(q[..., i], dv[..., j]) for b, i, j in self.parts]
         return np.concatenate([np.zeros((*batch, 0)), *parts], axis=-1)
@@ -189,7 +196,7 @@ class Robot:
     def difference(self, q0: Any, q1: Any) -> Array:
         """The dv with integrate(q0, dv) = q1, the shorter way round; batch axes first."""
         q0, q1 = self._sized(q0, self.nq, "q0"), self._sized(q1, self.nq, "q1")
-        batch = np.broadcast_shapes(q0.shape[:-1], q1.shape[:-1])
+        batch = _batch(q0=q0, q1=q1)
         q0, q1 = np.broadcast_to(q0, (*batch, self.nq)), np.broadcast_to(q1, (*batch, self.nq))
         parts = [b.joint.difference(q0[..., i], q1[..., i]) for b, i, _ in self.parts]
         return np.concatenate([np.zeros((*batch, 0)), *parts], axis=-1)
@@ -349,6 +356,21 @@ class Robot:
     def _repr_html_(self) -> str:
         from closedform.model.describe import html_table
         return html_table(self)
+
+
+def _batch(**arrays: Array) -> tuple[int, ...]:
+    """The batch axes that the arrays have together."""
+    try:
+        return np.broadcast_shapes(*(a.shape[:-1] for a in arrays.values()))
+    except ValueError:
+        shapes = ", ".join(f"{name} {a.shape}" for name, a in arrays.items())
+        raise ArgumentError(f"the batch axes do not fit together: {shapes}") from None
+
+
+def _records(given: Any, what: str, kind: str) -> tuple[Any, ...]:
+    if not isinstance(given, Iterable):
+        raise ModelError(f"{what} must be a sequence of {kind} records, not {given!r}")
+    return tuple(given)
 
 
 def _gravity(gravity: Any) -> Array:

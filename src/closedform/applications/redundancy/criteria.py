@@ -6,7 +6,7 @@ All are to be **maximised**. They add up and take weights: `Manipulability() + 0
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, final
 
@@ -207,6 +207,9 @@ class Obstacles(Criterion):
     points: tuple[str, ...]
 
     def __init__(self, obstacles: Sequence[Any], points: Sequence[str]) -> None:
+        if not isinstance(obstacles, Iterable) or not isinstance(points, Iterable):
+            raise ArgumentError("Obstacles takes a list of obstacles and a list of names, not "
+                                f"{obstacles!r} and {points!r}")
         given = (obstacles,) if isinstance(obstacles, Ellipsoid) else tuple(obstacles)
         object.__setattr__(self, "obstacles", tuple(_ellipsoid(o) for o in given))
         object.__setattr__(self, "points", (points,) if isinstance(points, str) else tuple(points))
@@ -301,7 +304,10 @@ def _three(x: Any) -> tuple[float, float, float]:
 
 
 def _finite(x: Any, what: str) -> tuple[float, ...]:
-    a = np.asarray(x, dtype=float)
+    try:
+        a = np.asarray(x, dtype=float)
+    except (TypeError, ValueError):
+        a = np.array(np.nan)
     if a.ndim != 1 or not np.all(np.isfinite(a)):
         raise ArgumentError(f"{what} must be a list of finite numbers, not {x!r}")
     return tuple(a.tolist())

@@ -76,6 +76,8 @@ def resolved_motion(robot: Any, task: Any, path: Any, criterion: Any, q0: Any, *
     if not (speed > 0 and step > 0 and np.isfinite([speed, step, gain]).all()):
         raise ArgumentError("speed and step must be positive and gain finite, "
                             f"not {speed}, {step}, {gain}")
+    if not isinstance(integrator, Integrator):
+        raise ArgumentError(f"integrator must be EULER or RK4 of cf.redundancy, not {integrator!r}")
     if integrator.stages not in (1, 4):
         raise ArgumentError(f"an integrator has 1 or 4 stages, not {integrator.stages}")
     q = problem.checked_q(q0)

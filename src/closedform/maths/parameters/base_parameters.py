@@ -13,7 +13,7 @@ Cites: [GautierKhalil1990]; [WensingNiemeyerSlotine2024].
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, final
@@ -180,8 +180,8 @@ def generic_count(robot: Robot, *, seed: int = 0) -> int:
 
 def _order(robot: Robot, keep: Sequence[str]) -> list[int]:
     """The columns that the user prefers, in the user's order."""
-    if isinstance(keep, str):
-        raise ArgumentError(f"keep must be a list of names, not the text {keep!r}")
+    if isinstance(keep, str) or not isinstance(keep, Iterable):
+        raise ArgumentError(f"keep must be a list of names, not {keep!r}")
     names, order = robot.parameter_names, []
     for wanted in keep:
         kind = PAPER_NAMES.get(wanted, wanted)

@@ -113,7 +113,7 @@ def default_field(robot: Robot) -> Field:
 def exact_geometry(robot: Robot, field: Field | None = None,
                    tolerance: float = TOLERANCE) -> ExactGeometry:
     """The robot's geometry over a field; `tolerance` is where special values begin."""
-    if not 0 <= tolerance < 0.1:
+    if not isinstance(tolerance, int | float | np.number) or not 0 <= tolerance < 0.1:
         raise ArgumentError(f"tolerance must be a number from 0 to 0.1 rad, not {tolerance!r}")
     return _Reading(robot, field or default_field(robot), tolerance).geometry()
 

@@ -1,0 +1,218 @@
+"""A report on a robot: what it is, its equations, parameters, derivatives, laws, speed, freedom.
+
+    found = report("iiwa14")
+    found.write("iiwa14.html")          one page that needs nothing else
+    found.holds                         whether every certificate does
+"""
+
+from __future__ import annotations
+
+import os
+import time
+import warnings
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, final
+
+import numpy as np
+
+from closedform.applications import report_figures as figures
+from closedform.applications.base_report import BaseParameters, base_parameters
+from closedform.applications.base_report import summary as base_summary
+from closedform.applications.kernels import CompiledRobot, compile
+from closedform.applications.report_certificates import (
+    STATES,
+    Certificate,
+    agreements,
+    laws,
+    swing,
+)
+from closedform.applications.report_formulas import formulas
+from closedform.applications.report_peers import Peer, peers
+from closedform.applications.report_quantities import (
+    Sized,
+    Timed,
+    await_all,
+    kernel_of,
+    nanoseconds,
+    sized,
+    states,
+    timed,
+    too_large,
+    warming,
+)
+from closedform.applications.report_redundancy import Redundant, redundant
+from closedform.applications.simulate import Simulation
+from closedform.applications.torques import Torques, torques
+from closedform.applications.trajectories import cosines
+from closedform.arrays import Array, numeric
+from closedform.errors import ArgumentError, ClosedformError
+from closedform.lowerings.kernel import Kernel
+from closedform.maths.catalogue import CATALOGUE
+from closedform.maths.kinematics import center_of_mass
+from closedform.model.describe import summary
+from closedform.model.findings import Finding
+from closedform.model.formats.load import load
+from closedform.model.lint import lint
+from closedform.model.robot import Robot
+
+ARM, MANY = 15, 3
+"""Velocities of what still counts as an arm; states for the laws of larger robots."""
+SAMPLES = 200
+"""Random states behind the heat maps."""
+PATIENCE = {True: 13.0, False: 60.0}
+"""Seconds in which kernels are to be there, for an arm or for more."""
+
+Told = Callable[[str, float], None]
+"""(what is being done, the part that is done)."""
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Report:
+    """What was found; figures are made when the page is written."""
+
+    robot: Robot
+    center: Array                           # (3,) m, at the configuration of the picture
+    findings: list[Finding]
+    quantities: list[Sized]
+    maps: dict[str, Array]                  # mean sizes of the entries of M, C, ∂τ/∂q
+    formulas: dict[str, list[str]]
+    base: BaseParameters | str
+    motion: Torques
+    certificates: list[Certificate]
+    run: Simulation | None
+    times: list[Timed]
+    ratios: dict[str, dict[str, float]]     # by quantity: how many times longer a peer takes
+    redundancy: Redundant | str
+    seconds: float
+    peers: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def holds(self) -> bool:
+        """Whether no certificate fails."""
+        return all(certificate.holds for certificate in self.certificates)
+
+    def write(self, path: str | Path) -> Path:
+        """The page, one file that needs nothing else."""
+        from closedform.applications.report_page import page
+        target = Path(path)
+        target.write_text(page(self), encoding="utf8")
+        return target
+
+    def data(self) -> dict[str, Any]:
+        """Everything but the figures as plain data for JSON."""
+        freedom = self.redundancy
+        return {
+            "robot": summary(self.robot), "center_of_mass": self.center.tolist(),
+            "lint": [{**asdict(f), "level": f.level.value} for f in self.findings],
+            "quantities": [asdict(q) for q in self.quantities],
+            "structure": {name: sizes.tolist() for name, sizes in self.maps.items()},
+            "base_parameters": (self.base if isinstance(self.base, str)
+                                else base_summary(self.base)),
+            "derivatives": {"differences": difference_residuals(self.motion)},
+            "certificates": [{**asdict(c), "verdict": c.verdict} for c in self.certificates],
+            "speed": [{**asdict(t), "ratios": self.ratios.get(t.name, {})} for t in self.times],
+            "redundancy": freedom if isinstance(freedom, str) else {
+                "task": freedom.task, "radius": freedom.radius,
+                "complete": freedom.track.complete, "closed": freedom.curve.closed,
+                "manipulability": freedom.values.tolist()},
+            "peers": self.peers, "seconds": self.seconds, "holds": self.holds,
+        }
+
+
+def report(source: str | Path | Robot, floating: bool = False,
+           told: Told = lambda what, part: None) -> Report:
+    """The report on a model file, a built-in robot or a robot."""
+    start = time.monotonic()
+    told("loading", 0.0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")             # the same is among the findings
+        robot = source if isinstance(source, Robot) else load(str(source), floating=floating)
+    if not numeric(robot.parameters):
+        raise ArgumentError(f"{robot.name} has symbols; a report needs numbers")
+    findings = lint(source if isinstance(source, Robot) else str(source))
+    until = start + PATIENCE[robot.nv <= ARM]
+    with warming(robot) as futures:
+        told("base parameters", 0.05)
+        base = _base(robot)
+        told("torques along a motion", 0.15)
+        motion = torques(robot, cosines(robot), np.linspace(0.0, 4.0, 401))
+        told("formulas and redundancy", 0.25)
+        written, freedom = formulas(robot), redundant(robot)
+        reasons = await_all(futures, until, lambda done, total: told(
+            f"compiling {done} of {total}", 0.35 + 0.35 * done / max(1, total)))
+    arm = compile(robot)
+    kernels = _kernels(arm, reasons)
+    told("certificates", 0.7)
+    found, missing = peers(robot)
+    certificates, run = certify(robot, arm, found, missing)
+    told("times", 0.9)
+    times = [timed(robot, row, kernels[row.name]) for row in CATALOGUE if row.name in kernels]
+    return Report(
+        robot, np.asarray(center_of_mass(robot, figures.resting(robot)), dtype=float), findings,
+        [sized(robot, row, kernels.get(row.name), reasons.get(row.name) or too_large(robot, row))
+         for row in CATALOGUE],
+        structure(robot, arm), written, base, motion, certificates, run, times,
+        ratios(robot, found, times), freedom, time.monotonic() - start,
+        {peer.name: peer.version for peer in found} | missing)
+
+
+def _base(robot: Robot) -> BaseParameters | str:
+    try:
+        return base_parameters(robot)
+    except ClosedformError as error:
+        return str(error)
+
+
+def _kernels(arm: CompiledRobot, reasons: dict[str, str]) -> dict[str, Kernel]:
+    """The kernels that are in the cache by now."""
+    return {row.name: kernel_of(arm, row) for row in CATALOGUE
+            if row.name not in reasons and not too_large(arm.robot, row)}
+
+
+def certify(robot: Robot, arm: Any, found: list[Peer],
+            missing: dict[str, str]) -> tuple[list[Certificate], Simulation | None]:
+    """Every certificate of the kernels `arm` of the robot, and the swing of one of them."""
+    energy, run = swing(robot)
+    count = STATES if robot.nv <= ARM else MANY
+    return [*laws(robot, arm, count), energy, *agreements(robot, arm, found, missing)], run
+
+
+def structure(robot: Robot, arm: Any) -> dict[str, Array]:
+    """Mean |entry| of M, C and ∂τ/∂q over random states, (nv, nv) each."""
+    drawn = states(robot, ("q", "v", "a"), SAMPLES)
+    q, v, a = drawn["q"], drawn["v"], drawn["a"]
+    D = arm.inverse_dynamics_derivatives(q, v, a)
+    return {name: np.abs(values).mean(axis=0) for name, values in (
+        ("M", arm.mass_matrix(q)), ("C", arm.coriolis_matrix(q, v)), ("∂τ/∂q", D.dtau_dq))}
+
+
+def ratios(robot: Robot, found: list[Peer], times: list[Timed]) -> dict[str, dict[str, float]]:
+    """How many times longer the peers' calls take, by quantity and peer."""
+    ours = {t.name: t.call for t in times}
+    q, v, x = (values[0] for values in states(robot, ("q", "v", "a"), 1).values())
+    result: dict[str, dict[str, float]] = {}
+    for peer in found:
+        for name, call in peer.calls(q, v, x).items():
+            if name in ours:
+                result.setdefault(name, {})[peer.name] = nanoseconds(call, 0.02) / ours[name]
+    return result
+
+
+def difference_residuals(motion: Torques) -> list[float]:
+    """Largest |exact − numeric difference| of τ̇ and τ̈, relative to the largest value."""
+    numeric_values = motion.differences()
+    return [float(np.nanmax(np.abs(motion.values[:, k] - numeric_values[:, k]))
+                  / (np.abs(motion.values[:, k]).max() or 1.0)) for k in (1, 2)]
+
+
+def machine() -> str:
+    """The processor in words, where the system tells."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf8").splitlines()
+    except OSError:
+        return f"{os.cpu_count()} cores"
+    names = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
+    return f"{names[0] if names else 'processor'}, {os.cpu_count()} cores"

@@ -1,0 +1,57 @@
+"""Times of every quantity of one robot on this machine, beside peers that are installed."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import asdict, dataclass
+from typing import Any, final
+
+from closedform.applications.kernels import compile
+from closedform.applications.report import Told, machine, ratios
+from closedform.applications.report_peers import peers
+from closedform.applications.report_quantities import (
+    Timed,
+    await_all,
+    kernel_of,
+    timed,
+    too_large,
+    warming,
+)
+from closedform.maths.catalogue import CATALOGUE
+from closedform.model.robot import Robot
+
+PATIENCE = 300.0
+"""Seconds in which kernels are to be there."""
+
+
+@final
+@dataclass(frozen=True)
+class Bench:
+    """Times, the peers' ratios to them, and what was left out with the reason."""
+
+    robot: Robot
+    machine: str
+    times: list[Timed]
+    ratios: dict[str, dict[str, float]]
+    reasons: dict[str, str]
+
+    def data(self) -> dict[str, Any]:
+        return {"robot": self.robot.name, "machine": self.machine,
+                "times_ns": [{**asdict(t), "ratios": self.ratios.get(t.name, {})}
+                             for t in self.times],
+                "left_out": self.reasons}
+
+
+def bench(robot: Robot, told: Told = lambda what, part: None) -> Bench:
+    """Compile every quantity that is not too large, then time one after the other."""
+    with warming(robot) as futures:
+        reasons = await_all(futures, time.monotonic() + PATIENCE, lambda done, total: told(
+            f"compiling {done} of {total}", 0.7 * done / max(1, total)))
+    reasons |= {row.name: too_large(robot, row) for row in CATALOGUE if too_large(robot, row)}
+    arm, times = compile(robot), []
+    for k, row in enumerate(CATALOGUE):
+        if row.name not in reasons:
+            told(f"timing {row.name}", 0.7 + 0.3 * k / len(CATALOGUE))
+            times.append(timed(robot, row, kernel_of(arm, row), 0.03))
+    found, missing = peers(robot)
+    return Bench(robot, machine(), times, ratios(robot, found, times), reasons | missing)

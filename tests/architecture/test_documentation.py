@@ -1,0 +1,83 @@
+"""The documentation is true: its code runs, its links lead somewhere, it builds without warnings."""
+
+import importlib.util
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import closedform as cf
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+PAGES = [ROOT / "README.md", *sorted(p for p in DOCS.rglob("*.md") if "_build" not in p.parts)]
+RUN = [ROOT / "README.md", DOCS / "index.md", DOCS / "quickstart.md",
+       *sorted(DOCS.glob("howto/*.md")), *sorted(DOCS.glob("coming_from/*.md"))]
+
+
+def name(path):
+    return str(path.relative_to(ROOT))
+
+
+def blocks(path):
+    """The python blocks of a page."""
+    return re.findall(r"^```python\n(.*?)^```", path.read_text(encoding="utf8"), re.M | re.S)
+
+
+def links(path):
+    """Relative links of a page, without their anchors."""
+    text = re.sub(r"^```.*?^```", "", path.read_text(encoding="utf8"), flags=re.M | re.S)
+    found = re.findall(r"\]\(([^)\s]+)\)", re.sub(r"`[^`\n]*`", "", text))
+    return [link.split("#")[0] for link in found if not re.match(r"[a-z]+:|#", link)]
+
+
+@pytest.mark.parametrize("path", RUN, ids=name)
+def test_the_code_of_a_page_runs_from_top_to_bottom(path, tmp_path):
+    code = "\n".join(blocks(path))
+    assert code
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True,
+                          text=True, timeout=300, env={**os.environ, "MPLBACKEND": "Agg"},
+                          check=False)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("path", PAGES, ids=name)
+def test_relative_links_lead_to_files(path):
+    assert [link for link in links(path) if not (path.parent / link).exists()] == []
+
+
+def test_every_page_is_in_a_table_of_contents():
+    listed = re.findall(r"^```\{toctree\}\n(.*?)^```", (DOCS / "index.md").read_text("utf8"),
+                        re.M | re.S)
+    entries = {line for block in listed for line in block.splitlines() if line[:1].isalpha()}
+    pages = {str(p.relative_to(DOCS).with_suffix("")) for p in PAGES if DOCS in p.parents}
+    assert pages - {"index"} == entries
+
+
+def test_every_public_name_is_in_the_api_reference():
+    text = (DOCS / "api.md").read_text(encoding="utf8")
+    init = Path(cf.__file__).read_text(encoding="utf8")
+    public = re.findall(r" as (\w+)", init)
+    assert [n for n in public if not re.search(rf"\b{n}\b", text)] == []
+
+
+def test_every_test_that_a_page_names_exists():
+    sources = "\n".join(p.read_text(encoding="utf8") for p in (ROOT / "tests").rglob("*.py"))
+    defined = set(re.findall(r"def (test_\w+)", sources))
+    files = {p.stem for p in (ROOT / "tests").rglob("*.py")}
+    named = {n for p in PAGES for n in re.findall(r"\btest_\w+", p.read_text(encoding="utf8"))}
+    assert named - defined - files - {"test_vectors", "test_NAME"} == set()
+
+
+@pytest.mark.skipif(importlib.util.find_spec("sphinx") is None
+                    or importlib.util.find_spec("furo") is None
+                    or importlib.util.find_spec("myst_parser") is None,
+                    reason="NOT TESTED: pip install -e '.[docs]'")
+def test_it_builds_without_warnings(tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-m", "sphinx", "-W", "-q", "-b", "html", str(DOCS), str(tmp_path)],
+        capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stderr
