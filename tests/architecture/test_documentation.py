@@ -1,4 +1,4 @@
-"""The documentation is true: its code runs, its links lead somewhere, it builds without warnings."""
+"""The documentation is true: its code runs, its links lead somewhere, and it builds clean."""
 
 import importlib.util
 import os

@@ -10,6 +10,7 @@ from typing import Any
 
 import matplotlib
 import numpy as np
+from matplotlib import pyplot
 from matplotlib.figure import Figure
 
 from closedform.applications.redundancy.curves import SelfMotion
@@ -34,8 +35,7 @@ def svg(make: Callable[[], Figure], title: str) -> str:
     with matplotlib.rc_context(STYLE):
         figure, file = make(), io.StringIO()
         figure.savefig(file, format="svg", transparent=True, metadata={"Date": None})
-    if matplotlib.pyplot.fignum_exists(getattr(figure, "number", -1)):
-        matplotlib.pyplot.close(figure)
+    pyplot.close(figure)                # of no effect on figures that pyplot does not know
     text = file.getvalue()
     text = text[text.index("<svg"):]
     text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)

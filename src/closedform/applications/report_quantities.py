@@ -91,6 +91,8 @@ def warm(robot: Robot, name: str) -> str:
         _ = kernel_of(compile(robot), row).batch_native
     except ClosedformError as error:
         return str(error)
+    except ArithmeticError as error:    # such as the inertia of a planar arm's tip in six directions
+        return f"does not exist for this robot: {error}"
     return ""
 
 
