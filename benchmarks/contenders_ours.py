@@ -37,11 +37,15 @@ class Ours:
         self.subject, self.task, self.singles = subject, task, singles
         names = task.quantities
         self.kernel: Kernel = compile(subject.robot, list(names))
+        self.batched: Kernel = self.kernel
+        if task.in_batches:
+            self.batched = compile(subject.robot, list(names), only=task.in_batches)
         self.states = subject.states()
         self.outputs = self._empty(STATES)
 
-    def _empty(self, states: int, dtype: Any = np.float64) -> dict[str, Array]:
-        slots = self.kernel.interface.outputs
+    def _empty(self, states: int, dtype: Any = np.float64, batched: bool = False
+               ) -> dict[str, Array]:
+        slots = (self.batched if batched else self.kernel).interface.outputs
         return {slot.name: np.zeros((states, *slot.shape), dtype) for slot in slots}
 
     def _inputs(self, states: Mapping[str, Array]) -> list[Array]:
@@ -88,14 +92,14 @@ class Ours:
 
     def _batch_loop(self, states: int, inputs: Sequence[Array], dtype: Any) -> Job:
         kind: Kind = "double" if dtype is np.float64 else "float"
-        native = self.kernel._code.native("batch", kind)     # of f32 there is no public pointer
-        arrays = [*(x.astype(dtype) for x in inputs), *self._empty(states, dtype).values()]
+        native = self.batched._code.native("batch", kind)    # of f32 there is no public pointer
+        arrays = [*(x.astype(dtype) for x in inputs), *self._empty(states, dtype, True).values()]
         return native_loop(batch_label(states, KINDS[kind]), native, arrays, batch=True)
 
     def _batch_call(self, states: int, inputs: Sequence[Array], dtype: Any) -> Job:
-        kernel: Any = self.kernel
+        kernel: Any = self.batched
         given = [x.astype(dtype) for x in inputs]
-        results = tuple(self._empty(states, dtype).values())
+        results = tuple(self._empty(states, dtype, True).values())
         out = results[0] if len(results) == 1 else results
 
         def run(repeats: int) -> None:

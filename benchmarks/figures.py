@@ -56,8 +56,8 @@ FIGURES = (
     Figure("forward dynamics, native", FD, NATIVE, _CPP, {ARM: 14, HUMANOID: 7}),
     Figure("M, Christoffel C, g, native", MATRICES, NATIVE, _CPP, {ARM: 20, HUMANOID: 7, TREE: 1}),
     Figure("∂τ/∂q, ∂τ/∂v, M, τ, native", DERIVATIVES, NATIVE, _CPP, {ARM: 9, HUMANOID: 3.3}),
-    Figure("∂τ/∂q, ∂τ/∂v, M, τ, batch of 2048", DERIVATIVES, batch_label(2048), _CPP, {ARM: 35}),
-    Figure("∂τ/∂q, ∂τ/∂v, M, τ, batch of 64", DERIVATIVES, batch_label(64), _CPP, {HUMANOID: 15}),
+    Figure("∂τ/∂q, ∂τ/∂v, batch of 2048", DERIVATIVES, batch_label(2048), _CPP, {ARM: 35}),
+    Figure("∂τ/∂q, ∂τ/∂v, batch of 64", DERIVATIVES, batch_label(64), _CPP, {HUMANOID: 15}),
 )
 
 PAPERS = (

@@ -57,6 +57,7 @@ class Task:
     third: str = "a"
     batches: tuple[tuple[int, ...], tuple[int, ...]] = ((2048,), (64,))
     kinds: tuple[str, ...] = (ARM, HUMANOID)
+    in_batches: tuple[str, ...] = ()      # the outputs of batches, where they are not all
 
     def batches_of(self, kind: str) -> tuple[int, ...]:
         return self.batches[kind != ARM]
@@ -78,7 +79,8 @@ TASKS = (
          kinds=(ARM, HUMANOID, TREE)),
     Task(MATRICES_6B, ("mass_matrix", "coriolis_matrix", "gravity_torque"),
          kinds=(ARM, HUMANOID, TREE)),
-    Task(DERIVATIVES, ("inverse_dynamics_derivatives", "inverse_dynamics")),
+    Task(DERIVATIVES, ("inverse_dynamics_derivatives", "inverse_dynamics"),
+         in_batches=("dtau_dq", "dtau_dv")),
     Task(JET, ("inverse_dynamics_jet",), kinds=(ARM,)),
 )
 

@@ -208,3 +208,16 @@ def test_symbols_anywhere_in_the_robot_are_refused_by_compile():
                            (cf.Revolute((0, 0, 1), rotor_inertia=g), (0, 0, 0))):
         with pytest.raises(cf.ArgumentError, match="holds symbols"):
             compile(cf.Robot("r", [cf.Body("a", None, joint)], gravity), cache=NOWHERE)
+
+
+def test_only_the_outputs_named_are_computed():
+    robot = cf.load("ur5")
+    whole = compile(robot, "inverse_dynamics_derivatives", cache=NOWHERE)
+    part = compile(robot, "inverse_dynamics_derivatives", only=["dtau_dv"], cache=NOWHERE)
+    assert part.operations.total < whole.operations.total
+    q, v, a = robot.random(1), np.arange(6.0), np.ones(6)
+    np.testing.assert_allclose(part(q, v, a), whole(q, v, a).dtau_dv, atol=1e-10)
+    with pytest.raises(cf.ArgumentError, match="no output 'dtau_dw'; there are dtau_dq"):
+        compile(robot, "inverse_dynamics_derivatives", only=["dtau_dw"], cache=NOWHERE)
+    with pytest.raises(cf.ArgumentError, match="needs the quantities"):
+        compile(robot, only=["dtau_dq"])

@@ -44,6 +44,7 @@ Asked = str | At
 
 def compile(
     robot: Robot, quantities: Asked | Sequence[Asked] | None = None, *,
+    only: Sequence[str] = (),
     inputs: RuntimeInput | Sequence[RuntimeInput] = (), order: int = 2, snap: float = 1e-9,
     cache: Cache | None = None,
 ) -> Any:
@@ -52,7 +53,8 @@ def compile(
     Kernels are recorded and compiled when first used, and kept in `cache` (by default on disk; see
     `closedform.lowerings.cache`). Numbers within `snap` of 0 and ±1 in placements are made exact;
     `.snapped` tells which. `inputs` are arguments that come after the quantity's own:
-    `Parameters()`, `Gravity()`, `PayloadAt(frame)`. `order` is that of the jets.
+    `Parameters()`, `Gravity()`, `PayloadAt(frame)`. `order` is that of the jets. `only` names the
+    outputs to keep of those that the quantities have: `only=["dtau_dq", "dtau_dv"]`.
     """
     if not isinstance(robot, Robot):
         raise ArgumentError(f"robot must be a cf.Robot, not {type(robot).__name__}; "
@@ -66,6 +68,8 @@ def compile(
         raise ArgumentError(f"cache must be a Cache or None, not {cache!r}")
     whole = CompiledRobot(robot, given, order, snap, cache)
     if quantities is None:
+        if only:
+            raise ArgumentError(f"only={only!r} needs the quantities that it is a part of")
         return whole
     asked = [quantities] if isinstance(quantities, str | At) else quantities
     if not isinstance(asked, Iterable):
@@ -73,7 +77,8 @@ def compile(
     asked = list(asked)
     if not asked:
         raise ArgumentError("quantities must name at least one quantity")
-    return whole.kernel([asked_request(whole.robot, x) for x in asked])
+    kept = (only,) if isinstance(only, str) else tuple(only)
+    return whole.kernel([asked_request(whole.robot, x) for x in asked], only=kept)
 
 
 def _runtime_inputs(inputs: Any) -> tuple[RuntimeInput, ...]:
@@ -126,19 +131,20 @@ class CompiledRobot:
         return self._preparation.notes
 
     def kernel(self, requests: Sequence[Request], wrenches: bool = False,
-               largest: int | None = None) -> Kernel:
+               largest: int | None = None, only: tuple[str, ...] = ()) -> Kernel:
         """One kernel for these requests; new programs of more operations than that are refused."""
         prepared = self._preparation
 
         def build() -> Program:
-            program = prepared.program(requests, wrenches)
+            program = prepared.program(requests, wrenches, only)
             if largest is not None and program.operations.total > largest:
                 raise ArgumentError(f"{program.name}: {program.operations.total} operations, more "
                                     f"than {largest}")
             return program
 
         loads = " with wrenches" if wrenches else ""
-        key = f"{prepared.digest} {'; '.join(r.text for r in requests)}{loads}"
+        kept = f" only {', '.join(only)}" if only else ""
+        key = f"{prepared.digest} {'; '.join(r.text for r in requests)}{loads}{kept}"
         return Kernel.load(key, build, self._cache)
 
     def __getattr__(self, name: str) -> Any:

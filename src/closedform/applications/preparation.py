@@ -12,7 +12,7 @@ import gc
 import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cached_property, partial
 from typing import Any
 
@@ -125,11 +125,15 @@ class Preparation:
             Gravity: ("gravity", (3,)), PayloadAt: ("payload", (10,))}
         return shapes | dict(own[type(x)] for x in self.inputs)
 
-    def program(self, requests: Sequence[Request], wrenches: bool = False) -> Program:
-        """The smallest program found for these quantities, sharing what they have in common."""
+    def program(self, requests: Sequence[Request], wrenches: bool = False,
+                only: Sequence[str] = ()) -> Program:
+        """The smallest program found for these quantities, sharing what they have in common.
+
+        `only` names the outputs to keep.
+        """
         title = "_and_".join(r.row.name for r in requests)
         with _uncollected():
-            found = [self._recorded(title, requests, choice, wrenches)
+            found = [kept_outputs(self._recorded(title, requests, choice, wrenches), only)
                      for choice in self._choices(requests, wrenches)]
             program = min(found, key=lambda p: p.operations.total)
             rules = None if program.operations.total <= THOROUGH else (REGROUP,)
@@ -244,6 +248,17 @@ def _uncollected() -> Iterator[None]:
     finally:
         if was:
             gc.enable()
+
+
+def kept_outputs(program: Program, only: Sequence[str]) -> Program:
+    """The program with these outputs alone, in their order; with all if none is named."""
+    if not only:
+        return program
+    known = {output.name: output for output in program.outputs}
+    for name in only:
+        if name not in known:
+            raise ArgumentError(f"only: no output {name!r}; there are {', '.join(known)}")
+    return scheduled(replace(program, outputs=tuple(known[name] for name in only)))
 
 
 def _named(results: Sequence[tuple[Request, Any]]) -> Any:

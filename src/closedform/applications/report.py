@@ -61,7 +61,7 @@ ARM, MANY = 15, 3
 """Velocities of what still counts as an arm; states for the laws of larger robots."""
 SAMPLES = 200
 """Random states behind the heat maps."""
-PATIENCE = {True: 13.0, False: 60.0}
+PATIENCE = {True: 11.0, False: 55.0}
 """Seconds in which kernels are to be there, for an arm or for more."""
 
 Told = Callable[[str, float], None]

@@ -22,6 +22,8 @@ from closedform.model.robot import Robot
 
 INK = "#010203"
 """Stands for the page's text colour, until the SVG is written."""
+ROUNDING = 1e-13
+"""Of the largest entry: what is less is zero but for rounding."""
 STYLE = {
     "text.color": INK, "axes.labelcolor": INK, "axes.edgecolor": INK, "axes.titlecolor": INK,
     "xtick.color": INK, "ytick.color": INK, "legend.frameon": False, "svg.fonttype": "none",
@@ -67,6 +69,8 @@ def skeleton(robot: Robot) -> Figure:
         for frame in robot.frames:
             if frame.body is not None:
                 at = T[robot.body_names.index(frame.body)] @ np.asarray(frame.placement, float)
+                a = T[robot.body_names.index(frame.body)]
+                axes.plot([a[x, 3], at[x, 3]], [a[y, 3], at[y, 3]], color="#3f9b63", linewidth=1.5)
                 axes.plot(at[x, 3], at[y, 3], "s", color="#3f9b63", markersize=4)
         axes.plot(com[x], com[y], "P", color="#b13a6c", markersize=9, label="centre of mass")
         axes.set(xlabel=f"{'xyz'[x]} [m]", ylabel=f"{'xyz'[y]} [m]", title=title)
@@ -77,12 +81,11 @@ def skeleton(robot: Robot) -> Figure:
 
 
 def resting(robot: Robot) -> Array:
-    """The middle of limits that leave 0 out, a slight bend of the others: no straight arm."""
-    bounded = np.isfinite(robot.lower) & np.isfinite(robot.upper)
-    low, high = np.where(bounded, robot.lower, -1.0), np.where(bounded, robot.upper, 1.0)
+    """A bent arm, or a floating robot as it stands; within the limits."""
     q = robot.neutral()
-    bend = robot.integrate(q, 0.3 * np.ones(robot.nv)) if not robot.is_floating else q
-    return np.where(bounded, np.clip(bend, low, high), q if robot.is_floating else bend)
+    if not robot.is_floating:
+        q = robot.integrate(q, np.resize([0.2, 0.7, 0.2, -1.1], robot.nv))
+    return np.clip(q, robot.lower, robot.upper)
 
 
 def heat_maps(maps: dict[str, Array]) -> Figure:
@@ -92,7 +95,7 @@ def heat_maps(maps: dict[str, Array]) -> Figure:
     for axes, (title, sizes) in zip(np.atleast_1d(panels), maps.items(), strict=True):
         largest = sizes.max(initial=0) or 1.0
         shown = np.log10(np.maximum(sizes / largest, 1e-6))
-        mesh = axes.pcolormesh(np.ma.masked_where(sizes == 0, shown), cmap="viridis", vmin=-6,
+        mesh = axes.pcolormesh(np.ma.masked_where(sizes <= ROUNDING * largest, shown), cmap="viridis", vmin=-6,
                                vmax=0, edgecolors="none")
         axes.set(title=f"{title}  (max {largest:.3g})", aspect="equal")
         axes.invert_yaxis()

@@ -72,7 +72,7 @@ def figure(make: Any, caption: str) -> str:
 def robot_section(report: Report) -> str:
     about = summary(report.robot)
     rows = [[escape(b["name"]), escape(b["joint"]["name"]), escape(b["joint"]["kind"]),
-             escape(range_text(b["joint"])), list_text(b["joint"]["velocity"]),
+             f'<span class="whole">{escape(range_text(b["joint"]))}</span>', list_text(b["joint"]["velocity"]),
              list_text(b["joint"]["effort"]), number_text(b["mass"]), vector_text(b["com"])]
             for b in about["bodies"]]
     x = ", ".join(number_text(float(c)) for c in report.center)
@@ -90,7 +90,7 @@ def robot_section(report: Report) -> str:
 def equations(report: Report) -> str:
     text = figure(lambda: figures.heat_maps(report.maps),
                   "Mean size of the entries of M, C and ∂τ/∂q over 200 random states; "
-                  "blank entries are zero")
+                  "blank entries are zero or rounding")
     for letter, lines in report.formulas.items():
         text += f'<h3>{letter}</h3><div class="scroll" tabindex="0">{"".join(lines)}</div>'
     made = [[f"<code>{q.name}</code><small>{escape(q.about)}</small>", _shapes(q.shapes),
@@ -176,7 +176,8 @@ def speed(report: Report) -> str:
 
 
 def _time(ns: float) -> str:
-    return f"{ns:.0f} ns" if ns < 1e3 else f"{ns / 1e3:.3g} µs" if ns < 1e6 else f"{ns / 1e6:.3g} ms"
+    scaled = ((1e3, f"{ns:.0f} ns"), (1e6, f"{ns / 1e3:.3g} µs"))
+    return next((text for limit, text in scaled if ns < limit), f"{ns / 1e6:.3g} ms")
 
 
 def redundancy(report: Report) -> str:

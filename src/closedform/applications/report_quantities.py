@@ -72,10 +72,14 @@ def asked(robot: Robot, row: Quantity) -> str | At:
 
 def too_large(robot: Robot, row: Quantity) -> str:
     """Why a quantity is not even recorded: the size of its result; empty where it is."""
-    entries = sum(math.prod(shape) for shape in row.output_shapes(robot).values())
+    entries = _entries(robot, row)
     if entries <= ENTRIES:
         return ""
     return f"left out by size: its result has {entries} numbers, more than {ENTRIES}"
+
+
+def _entries(robot: Robot, row: Quantity) -> int:
+    return sum(math.prod(shape) for shape in row.output_shapes(robot).values())
 
 
 def kernel_of(arm: CompiledRobot, row: Quantity) -> Kernel:
@@ -91,16 +95,17 @@ def warm(robot: Robot, name: str) -> str:
         _ = kernel_of(compile(robot), row).batch_native
     except ClosedformError as error:
         return str(error)
-    except ArithmeticError as error:    # such as the inertia of a planar arm's tip in six directions
+    except ArithmeticError as error:    # such as the inertia that a planar arm's tip has upwards
         return f"does not exist for this robot: {error}"
     return ""
 
 
 @contextmanager
 def warming(robot: Robot) -> Iterator[dict[str, Future[str]]]:
-    """Futures of quantities that processes of their own compile meanwhile, essential ones first."""
-    names = [row.name for row in CATALOGUE if not too_large(robot, row)]
-    names.sort(key=lambda name: name not in ESSENTIAL)
+    """Futures of what other processes compile meanwhile: essential ones, then small ones first."""
+    rows = [row for row in CATALOGUE if not too_large(robot, row)]
+    rows.sort(key=lambda row: (row.name not in ESSENTIAL, _entries(robot, row)))
+    names = [row.name for row in rows]
     workers = max(1, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 2)
     pool = ProcessPoolExecutor(min(workers, 4), multiprocessing.get_context("spawn"))
     try:
