@@ -22,6 +22,8 @@ python_use_unqualified_type_names = True
 html_theme = "furo"
 html_title = f"closedform {release}"
 html_show_copyright = False
+html_static_path = ["_static"]
+html_css_files = ["docs.css"]
 html_theme_options = {
     "light_css_variables": {"color-brand-primary": "#0b5fa5", "color-brand-content": "#0b5fa5"},
     "dark_css_variables": {"color-brand-primary": "#6db3f2", "color-brand-content": "#6db3f2"},

@@ -49,6 +49,7 @@ from closedform.applications.trajectories import cosines
 from closedform.arrays import Array, numeric
 from closedform.errors import ArgumentError, ClosedformError
 from closedform.lowerings.kernel import Kernel
+from closedform.maths.canonical import snapped
 from closedform.maths.catalogue import CATALOGUE
 from closedform.maths.kinematics import center_of_mass
 from closedform.model.describe import summary
@@ -59,9 +60,11 @@ from closedform.model.robot import Robot
 
 ARM, MANY = 15, 3
 """Velocities of what still counts as an arm; states for the laws of larger robots."""
+SNAP = 1e-9
+"""As that of `compile`: the kernels are held to the laws of the robot they were recorded from."""
 SAMPLES = 200
 """Random states behind the heat maps."""
-PATIENCE = {True: 11.0, False: 55.0}
+PATIENCE = {True: 13.0, False: 45.0}
 """Seconds in which kernels are to be there, for an arm or for more."""
 
 Told = Callable[[str, float], None]
@@ -88,6 +91,7 @@ class Report:
     redundancy: Redundant | str
     seconds: float
     peers: dict[str, str] = field(default_factory=dict)
+    snapped: tuple[str, ...] = ()           # placements made exact before recording
 
     @property
     def holds(self) -> bool:
@@ -118,7 +122,8 @@ class Report:
                 "task": freedom.task, "radius": freedom.radius,
                 "complete": freedom.track.complete, "closed": freedom.curve.closed,
                 "manipulability": freedom.values.tolist()},
-            "peers": self.peers, "seconds": self.seconds, "holds": self.holds,
+            "snapped": list(self.snapped), "peers": self.peers,
+            "seconds": self.seconds, "holds": self.holds,
         }
 
 
@@ -146,8 +151,9 @@ def report(source: str | Path | Robot, floating: bool = False,
     arm = compile(robot)
     kernels = _kernels(arm, reasons)
     told("certificates", 0.7)
-    found, missing = peers(robot)
-    certificates, run = certify(robot, arm, found, missing)
+    exact, notes = snapped(robot, SNAP)
+    found, missing = peers(exact)
+    certificates, run = certify(exact, arm, found, missing)
     told("times", 0.9)
     times = [timed(robot, row, kernels[row.name]) for row in CATALOGUE if row.name in kernels]
     return Report(
@@ -156,7 +162,7 @@ def report(source: str | Path | Robot, floating: bool = False,
          for row in CATALOGUE],
         structure(robot, arm), written, base, motion, certificates, run, times,
         ratios(robot, found, times), freedom, time.monotonic() - start,
-        {peer.name: peer.version for peer in found} | missing)
+        {peer.name: peer.version for peer in found} | missing, tuple(notes))
 
 
 def _base(robot: Robot) -> BaseParameters | str:

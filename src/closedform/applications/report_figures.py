@@ -95,8 +95,8 @@ def heat_maps(maps: dict[str, Array]) -> Figure:
     for axes, (title, sizes) in zip(np.atleast_1d(panels), maps.items(), strict=True):
         largest = sizes.max(initial=0) or 1.0
         shown = np.log10(np.maximum(sizes / largest, 1e-6))
-        mesh = axes.pcolormesh(np.ma.masked_where(sizes <= ROUNDING * largest, shown), cmap="viridis", vmin=-6,
-                               vmax=0, edgecolors="none")
+        seen = np.ma.masked_where(sizes <= ROUNDING * largest, shown)
+        mesh = axes.pcolormesh(seen, cmap="viridis", vmin=-6, vmax=0, edgecolors="none")
         axes.set(title=f"{title}  (max {largest:.3g})", aspect="equal")
         axes.invert_yaxis()
         ticks = np.arange(0, len(sizes), max(1, len(sizes) // 6))

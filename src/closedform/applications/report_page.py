@@ -72,10 +72,11 @@ def figure(make: Any, caption: str) -> str:
 def robot_section(report: Report) -> str:
     about = summary(report.robot)
     rows = [[escape(b["name"]), escape(b["joint"]["name"]), escape(b["joint"]["kind"]),
-             f'<span class="whole">{escape(range_text(b["joint"]))}</span>', list_text(b["joint"]["velocity"]),
-             list_text(b["joint"]["effort"]), number_text(b["mass"]), vector_text(b["com"])]
+             f'<span class="whole">{escape(range_text(b["joint"]))}</span>',
+             list_text(b["joint"]["velocity"]), list_text(b["joint"]["effort"]),
+             number_text(b["mass"]), vector_text(b["com"])]
             for b in about["bodies"]]
-    x = ", ".join(number_text(float(c)) for c in report.center)
+    x = ", ".join(number_text(round(float(c), 9)) for c in report.center)
     text = figure(lambda: figures.skeleton(report.robot), "Skeleton in two views")
     text += f"<p>Mass {number_text(about['mass'])} kg; centre of mass there ({x}) m.</p>"
     text += table(("body", "joint", "kind", "range", "max |v|", "max |τ|", "mass [kg]", "com [m]"),
@@ -155,12 +156,21 @@ def certificates(report: Report) -> str:
             for c in report.certificates]
     text = ("<p>Laws of mechanics, checked on the compiled kernels at random states. Residuals are "
             "relative to the largest term; a tolerance is the number of operations times the "
-            "rounding error.</p>" + table(
+            "rounding error.</p>" + _snapped(report) + table(
                 ("law", "equation", "residual", "tolerance", "verdict"), rows, (2, 3)))
     run = report.run
     if run is None:
         return text
     return text + figure(lambda: figures.swing_figure(run), "Energy in a swing without torques")
+
+
+def _snapped(report: Report) -> str:
+    """What was made exact before recording, which the laws are checked with too."""
+    if not report.snapped:
+        return ""
+    lines = "".join(f"<li>{escape(note)}</li>" for note in report.snapped)
+    return _folded(f"{len(report.snapped)} placements were a rounding away from exact ones, and "
+                   "were made exact first", f"<ul>{lines}</ul>", False)
 
 
 def speed(report: Report) -> str:

@@ -11,6 +11,7 @@ import os
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -125,10 +126,18 @@ def await_all(futures: dict[str, Future[str]], until: float,
         told(len(done), len(futures))
         if not left or time.monotonic() >= until:
             break
-    late = "not compiled within the time of this report; the next one goes on from here"
-    reasons = {name: future.result() if future.done() else late
-               for name, future in futures.items()}
+    reasons = {name: _reason(future) for name, future in futures.items()}
     return {name: reason for name, reason in reasons.items() if reason}
+
+
+def _reason(future: Future[str]) -> str:
+    if not future.done():
+        return "not compiled within the time of this report; the next one goes on from here"
+    try:
+        return future.result()
+    except BrokenProcessPool:
+        return ("no process of its own could be started; a script that asks for a report needs "
+                "`if __name__ == '__main__':`")
 
 
 # ---------------------------------------------------------------------- sizes and times

@@ -1,6 +1,6 @@
 """`python -m closedform.interfaces.demo FOLDER`: the report on an arm and on a URDF file.
 
-The URDF is the Panda of `example-robot-data` where that is installed, else the UR5 written by us.
+The URDF is the UR5 of `example-robot-data` where that is installed, else our own UR5, written now.
 """
 
 from __future__ import annotations
