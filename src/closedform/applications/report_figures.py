@@ -24,7 +24,7 @@ INK = "#010203"
 """Stands for the page's text colour, until the SVG is written."""
 ROUNDING = 1e-13
 """Of the largest entry: what is less is zero but for rounding."""
-STYLE = {
+STYLE: dict[Any, Any] = {
     "text.color": INK, "axes.labelcolor": INK, "axes.edgecolor": INK, "axes.titlecolor": INK,
     "xtick.color": INK, "ytick.color": INK, "legend.frameon": False, "svg.fonttype": "none",
     "font.family": "sans-serif", "font.size": 10.0, "axes.spines.top": False,
