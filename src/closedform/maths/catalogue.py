@@ -25,6 +25,8 @@ from closedform.maths import (
 )
 from closedform.maths.arguments import SIZES, expected_shape
 from closedform.maths.by_state import (
+    carried_derivatives,
+    carried_matrices,
     christoffel,
     dynamics_matrices,
     forward_derivatives,
@@ -107,6 +109,7 @@ def takes_base(algorithm: Function) -> bool:
 
 _k, _c, _r, _o, _e = kinematics, closed_form, recursive, one_frame, energy
 _od, _ot, _om = one_frame_derivatives, one_frame_tensors, one_frame_matrices
+_cd, _cm = carried_derivatives, carried_matrices
 _y, _rr = regressor, recursive_regressor
 _CANONICAL, _BASE = Form.CANONICAL, Form.BASE
 _NN, _NNN = ("nv", "nv"), ("nv", "nv", "nv")
@@ -130,7 +133,8 @@ CATALOGUE: tuple[Quantity, ...] = (
     _row("coriolis_matrix", _c.coriolis_matrix, "q v", "nv nv",
          _o.coriolis_matrix, shared=_om.coriolis_matrix, form=_CANONICAL),
     _row("christoffel_coriolis_matrix", _c.christoffel_coriolis_matrix, "q v", "nv nv",
-         _o.christoffel_coriolis_matrix, shared=_om.christoffel_coriolis_matrix, form=_BASE),
+         _o.christoffel_coriolis_matrix, _cm.christoffel_coriolis_matrix,
+         shared=_om.christoffel_coriolis_matrix, form=_BASE),
     _row("gravity_torque", _c.gravity_torque, "q", "nv",
          _r.gravity_torque, shared=_om.gravity_torque, form=_BASE),
     _row("coriolis_torque", _c.coriolis_torque, "q v", "nv", _r.coriolis_torque, form=_BASE),
@@ -167,13 +171,16 @@ CATALOGUE: tuple[Quantity, ...] = (
          _ot.state_derivatives, form=_CANONICAL,
          fields=(("dM_dq", _NNN), ("dC_dq", _NNN), ("dC_dv", _NNN), ("dg_dq", _NN))),
     _row("inverse_dynamics_derivatives", inverse_derivatives.inverse_dynamics_derivatives,
-         "q v a", "", _od.inverse_dynamics_derivatives, wrenches=True, form=_BASE,
+         "q v a", "", _od.inverse_dynamics_derivatives, _cd.inverse_dynamics_derivatives,
+         wrenches=True, form=_BASE,
          fields=(("dtau_dq", _NN), ("dtau_dv", _NN), ("dtau_da", _NN))),
     _row("inverse_dynamics_and_derivatives", inverse_derivatives.inverse_dynamics_and_derivatives,
-         "q v a", "", _od.inverse_dynamics_and_derivatives, wrenches=True, form=_BASE,
+         "q v a", "", _od.inverse_dynamics_and_derivatives, _cd.inverse_dynamics_and_derivatives,
+         wrenches=True, form=_BASE,
          fields=(("tau", ("nv",)), ("dtau_dq", _NN), ("dtau_dv", _NN), ("dtau_da", _NN))),
     _row("forward_dynamics_derivatives", forward_derivatives.forward_dynamics_derivatives,
-         "q v tau", "", _od.forward_dynamics_derivatives, wrenches=True, form=_BASE,
+         "q v tau", "", _od.forward_dynamics_derivatives, _cd.forward_dynamics_derivatives,
+         wrenches=True, form=_BASE,
          fields=(("da_dq", _NN), ("da_dv", _NN), ("da_dtau", _NN))),
     _row("inverse_dynamics_second_derivatives",
          second_derivatives.inverse_dynamics_second_derivatives, "q v a", "",
@@ -198,7 +205,8 @@ CATALOGUE: tuple[Quantity, ...] = (
     _row("passive_dynamics_matrices", dynamics_matrices.passive_dynamics_matrices, "q v", "",
          _om.passive_dynamics_matrices, form=_CANONICAL, fields=_MCG),
     _row("christoffel_dynamics_matrices", dynamics_matrices.christoffel_dynamics_matrices,
-         "q v", "", _om.christoffel_dynamics_matrices, form=_BASE, fields=_MCG),
+         "q v", "", _om.christoffel_dynamics_matrices, _cm.christoffel_dynamics_matrices,
+         form=_BASE, fields=_MCG),
 )
 
 

@@ -144,12 +144,15 @@ def _skew_product(a: Array, b: Array, xp: Any) -> Array:
                      [b[2] * a[0], b[2] * a[1], -(xx + yy)]])
 
 
-def christoffel_operator(body: Moments, V: Twist) -> Operator:
-    """½ (V×* Λ − Λ V× + (Λ V)×̄*) of one body, twelve numbers: [[0, −p~], [0, tr(G) 1 − G]].
+class Flow(NamedTuple):
+    """What the Christoffel symbols' operator is made of; like inertias, flows add up."""
 
-        p = m u + ω × h  (linear momentum),   G = ω~ Σ + u hᵀ
-    """
-    xp = namespace(body.h, *V)
+    p: Array   # (3,), linear momentum
+    G: Array   # (3, 3), ∫ ẋ xᵀ dm
+
+
+def flow(body: Moments, V: Twist) -> Flow:
+    """p = m u + ω × h and G = ω~ Σ + u hᵀ of one body."""
     m, h, (xx, xy, yy, xz, yz, zz) = body
     u, w = V
     Sigma = ((xx, xy, xz), (xy, yy, yz), (xz, yz, zz))
@@ -157,11 +160,17 @@ def christoffel_operator(body: Moments, V: Twist) -> Operator:
           [w[2] * Sigma[0][j] - w[0] * Sigma[2][j] for j in range(3)],
           [w[0] * Sigma[1][j] - w[1] * Sigma[0][j] for j in range(3)]]
     G = [[wS[i][j] + u[i] * h[j] for j in range(3)] for i in range(3)]
-    p = m * u + cross(w, h)
+    return Flow(m * u + cross(w, h), namespace(body.h, *V).array(G))
+
+
+def christoffel_operator(body: Moments, V: Twist) -> Operator:
+    """½ (V×* Λ − Λ V× + (Λ V)×̄*) of one body, twelve numbers: [[0, −p~], [0, tr(G) 1 − G]]."""
+    xp = namespace(body.h, *V)
+    p, G = flow(body, V)
     minus_p = xp.array([[0, p[2], -p[1]], [-p[2], 0, p[0]], [p[1], -p[0], 0]])
-    D = xp.array([[G[1][1] + G[2][2], -G[0][1], -G[0][2]],
-                  [-G[1][0], G[0][0] + G[2][2], -G[1][2]],
-                  [-G[2][0], -G[2][1], G[0][0] + G[1][1]]])
+    D = xp.array([[G[1, 1] + G[2, 2], -G[0, 1], -G[0, 2]],
+                  [-G[1, 0], G[0, 0] + G[2, 2], -G[1, 2]],
+                  [-G[2, 0], -G[2, 1], G[0, 0] + G[1, 1]]])
     return Operator(xp.zeros(3), minus_p, xp.zeros((3, 3)), D)
 
 
@@ -221,7 +230,7 @@ def moments_sum(a: Moments, b: Moments) -> Moments:
         x[3] + y[3], x[4] + y[4], x[5] + y[5]))
 
 
-def _times(V: Twist, s: Twist) -> Twist:
+def motion_times(V: Twist, s: Twist) -> Twist:
     """V × S = (ω × s_v + u × s_ω; ω × s_ω)."""
     return cross(V[1], s[0]) + cross(V[0], s[1]), cross(V[1], s[1])
 
@@ -234,7 +243,7 @@ def _coriolis(
     robot: Robot, q: Array, v: Array, base: int, operator: Callable[[Moments, Twist], Operator],
 ) -> Array:
     here = in_one_frame(robot, q, v, base)
-    rate = [[_times(V_k, s) for s in S_k] for V_k, S_k in zip(here.V, here.S, strict=True)]
+    rate = [[motion_times(V_k, s) for s in S_k] for V_k, S_k in zip(here.V, here.S, strict=True)]
     return velocity_matrix(robot, here, rate, operator, namespace(q, v))
 
 

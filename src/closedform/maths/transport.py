@@ -48,6 +48,15 @@ class Step(NamedTuple):
             A = congruent(R, A)
         return A
 
+    def up_matrix(self, A: Array) -> Array:
+        """R_pk A R_pkᵀ for any A, (3, 3)."""
+        factors = self.factors
+        if self.turn is not None:
+            A, factors = matrix_turned_about_z(*self.turn, A), factors[:-1]
+        for R in reversed(factors):
+            A = R @ A @ R.T
+        return A
+
 
 def steps(robot: Robot, q: Array) -> list[Step]:
     """The steps of all segments."""
@@ -83,6 +92,20 @@ def turned_about_z(s: Array, c: Array, A: Symmetric) -> Symmetric:
     e = s * (xx - yy) + (2 * c) * xy
     u = s * e
     return xx - u, c * e - xy, yy + u, c * xz - s * yz, s * xz + c * yz, zz
+
+
+def matrix_turned_about_z(s: Array, c: Array, A: Array) -> Array:
+    """Rz A Rzᵀ, (3, 3), in 12 multiplications.
+
+        e = s (xx − yy) + c (xy + yx)
+        the 2x2 block is [[xx − s e, c e − yx], [c e − xy, yy + s e]]
+    """
+    ((xx, xy, xz), (yx, yy, yz), (zx, zy, zz)) = A
+    e = s * (xx - yy) + c * (xy + yx)
+    u, w = s * e, c * e
+    return namespace(A, s).array([[xx - u, w - yx, c * xz - s * yz],
+                                  [w - xy, yy + u, s * xz + c * yz],
+                                  [c * zx - s * zy, s * zx + c * zy, zz]])
 
 
 def congruent(R: Array, A: Symmetric) -> Symmetric:

@@ -8,6 +8,8 @@ Cites: [SinghRussellWensing2022], with the Coriolis operator B in twelve numbers
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from closedform.arrays import Array, namespace
 from closedform.maths.by_state.forward_derivatives import ForwardDynamicsDerivatives
 from closedform.maths.by_state.inverse_derivatives import (
@@ -89,15 +91,22 @@ def _enter_rows_and_columns(
 def forward_dynamics_derivatives(
     robot: Robot, q: Array, v: Array, tau: Array, wrenches: Array | None = None, base: int = 0,
 ) -> ForwardDynamicsDerivatives:
-    """∂a/∂q = −M⁻¹ ∂τ/∂q, ∂a/∂v = −M⁻¹ ∂τ/∂v, ∂a/∂τ = M⁻¹ at a = FD, (nv, nv) each.
+    """∂a/∂q, ∂a/∂v and ∂a/∂τ = M⁻¹, (nv, nv) each; `base` names the frame of expression."""
+    M, bias = _mass_and_bias(robot, q, v, wrenches, base)
+    return by_factor_of_mass(robot, M, tau - bias, lambda a: inverse_dynamics_derivatives(
+        robot, q, v, a, wrenches, base))
+
+
+def by_factor_of_mass(
+    robot: Robot, M: Array, force: Array,
+    derivatives: Callable[[Array], InverseDynamicsDerivatives],
+) -> ForwardDynamicsDerivatives:
+    """∂a/∂q = −M⁻¹ ∂τ/∂q, ∂a/∂v = −M⁻¹ ∂τ/∂v and ∂a/∂τ = M⁻¹ at a = M⁻¹ force.
 
     One branch-sparse factor M = Lᵀ D L serves a and all right-hand sides.
     """
-    xp = namespace(q, v, tau, *(() if wrenches is None else (wrenches,)))
-    n = robot.nv
-    M, bias = _mass_and_bias(robot, q, v, wrenches, base)
-    a = branch_solve(robot, M, tau - bias)
-    dtau_dq, dtau_dv, _ = inverse_dynamics_derivatives(robot, q, v, a, wrenches, base)
+    xp, n = namespace(M, force), robot.nv
+    dtau_dq, dtau_dv, _ = derivatives(branch_solve(robot, M, force))
     right = xp.concatenate([-dtau_dq, -dtau_dv, xp.eye(n)], axis=1)
     solved = branch_solve(robot, M, right) if n else right
     inverse: Entries = {(i, j): solved[max(i, j), 2 * n + min(i, j)]
