@@ -11,6 +11,7 @@ from closedform.program.check import check
 from closedform.program.record import record
 from closedform.program.simplify import (
     ADD_ANGLES,
+    CANCEL,
     FACTOR,
     REGROUP,
     RULES,
@@ -100,6 +101,9 @@ def test_simplified_programs_have_the_same_value_and_are_no_dearer(program, q, o
     (SHARE_PRODUCTS, lambda a, b, c, d, e, g: [a * a * b, a * c * a], 3),
     (REGROUP, lambda a, b, c, d, e, g: [(2.0 * a) * (3.0 * b)], 2),
     (REGROUP, lambda a, b, c, d, e, g: [(a + 0.5) - b + 2.0, (c - 0.5) + d + 0.5], 3),
+    (CANCEL, lambda a, b, c, d, e, g: [a + b, c - (a + b) + a], 2),
+    (CANCEL, lambda a, b, c, d, e, g: [a * b - c, d + (a * b - (a * b - c))], 3),
+    (CANCEL, lambda a, b, c, d, e, g: [(a + b) + (c - a)], 1),
     (ADD_ANGLES, lambda a, b, c, d, e, g: [a.cos() * b.cos() - a.sin() * b.sin()], 1),
     (ADD_ANGLES, lambda a, b, c, d, e, g: [a.cos() * b.cos() + a.sin() * b.sin()], 1),
     (ADD_ANGLES, lambda a, b, c, d, e, g: [a.sin() * b.cos() + a.cos() * b.sin()], 1),

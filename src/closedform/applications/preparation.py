@@ -3,7 +3,7 @@
     robot ── snapped ── canonical frames ── regrouped
                               │ record every algorithm in every frame of expression
                               ▼
-             the program with the fewest operations ── simplified ── scheduled
+             the program with the fewest operations ── simplified ── by arrival ── scheduled
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ from closedform.maths.spatial import cross
 from closedform.model.inertia import Inertia
 from closedform.model.joints import Fixed, Joint, Mimic
 from closedform.model.robot import Body, Robot
+from closedform.program.arrival import by_arrival
 from closedform.program.order import scheduled
 from closedform.program.program import Program
 from closedform.program.record import record
@@ -137,7 +138,7 @@ class Preparation:
                      for choice in self._choices(requests, wrenches)]
             program = min(found, key=lambda p: p.operations.total)
             rules = None if program.operations.total <= THOROUGH else (REGROUP,)
-            return scheduled(simplify(program, rules).program)
+            return scheduled(by_arrival(simplify(program, rules).program))
 
     def _recorded(self, title: str, requests: Sequence[Request], choice: Sequence[Evaluation],
                   wrenches: bool) -> Program:

@@ -39,7 +39,7 @@ BATCH_STACK = 1 << 18
 LARGE_BLOCK = 4096
 """Bytes of a block's inputs from which later blocks are asked for early."""
 
-AHEAD = 4
+AHEAD = 16
 """How many blocks early."""
 
 CACHE_LINE = 64

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from closedform.lowerings.blocks import blocks
+from closedform.lowerings.issue import in_issue_order
 from closedform.program.program import LEAVES, Program, size
 
 PIECE = 1000
@@ -20,7 +21,8 @@ WHOLE = 3000
 """Steps up to which a program is one function; LLVM's time grows with the square of its size. In
 lanes, where much is transposing, both limits are doubled: derivatives of an arm 135 → 101 ns."""
 SINCOS_COST = 30
-"""Steps that a sine and cosine are worth."""
+"""Steps that a sine and cosine are worth in lanes; scalar code has several in one register."""
+PACKED_SINCOS_COST = 6
 
 
 class Step(NamedTuple):
@@ -41,7 +43,10 @@ class Step(NamedTuple):
 
 def steps(program: Program, fma: bool, columns: int) -> list[Step]:
     """The whole program; inputs are read and outputs written up to `columns` entries at a time."""
-    computed = list(_with_reads(program, _arithmetic(program, fma), columns))
+    arithmetic = list(_arithmetic(program, fma))
+    if columns == 1:
+        arithmetic = in_issue_order(arithmetic)
+    computed = list(_with_reads(program, arithmetic, columns))
     return list(_with_writes(program, computed, columns))
 
 
@@ -109,7 +114,7 @@ def _arithmetic(program: Program, fma: bool) -> Iterator[Step]:
             yield _step(program, place, fused)
 
 
-def _with_reads(program: Program, arithmetic: Iterator[Step], columns: int) -> Iterator[Step]:
+def _with_reads(program: Program, arithmetic: Sequence[Step], columns: int) -> Iterator[Step]:
     """Before the first use of an input its entry is read, with the neighbours in its block."""
     places = {x.args: i for i, x in enumerate(program.code) if x.op == "input"}
     seen: set[int] = set()
@@ -166,7 +171,7 @@ def pieces(whole: Sequence[Step], columns: int) -> list[list[Step]]:
 def _cost(step: Step, columns: int) -> int:
     """Instructions, roughly; blocks of several columns are transposed unless they are constant."""
     if step.op == "sincos":
-        return SINCOS_COST * len(step.args)
+        return (PACKED_SINCOS_COST if columns == 1 else SINCOS_COST) * len(step.args)
     if step.op == "read" or (step.op == "write" and max(step.args) >= 0):
         return 1 if columns == 1 else 3 * columns
     return columns if step.op == "write" else 1

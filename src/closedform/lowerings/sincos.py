@@ -65,12 +65,11 @@ def sincos(e: Emitter, x: str) -> tuple[str, str]:
     n = f.let(f"fsub {e.lanes.type} {shifted}, {magic}")
     quadrant = e.cast(shifted, e.lanes.type, e.lanes.bits)
     if e.lanes.fma:
-        r = _reduced(e, x, n)
-    elif kind == "double":
-        r = _reduced_in_short_parts(e, x, n)
+        r, near = _reduced(e, x, n)
     else:
-        r = _reduced_in_double(e, x, n)
-    sine, cosine = _polynomials(e, r)
+        parts = _reduced_in_short_parts if kind == "double" else _reduced_in_double
+        r = near = parts(e, x, n)
+    sine, cosine = _polynomials(e, r, near)
     lowest = e.bitwise("and", quadrant, e.integer(1))
     odd = f.let(f"icmp ne {e.lanes.bits} {lowest}, {e.integer(0)}")
     following = e.bitwise("add", quadrant, e.integer(1))
@@ -78,12 +77,12 @@ def sincos(e: Emitter, x: str) -> tuple[str, str]:
             _signed(e, e.select(odd, sine, cosine), following))
 
 
-def _reduced(e: Emitter, x: str, n: str) -> str:
+def _reduced(e: Emitter, x: str, n: str) -> tuple[str, str]:
     """r of (1) with fused multiply-add."""
     minus_n = e.negate(n)
-    for part in WHOLE_PARTS[e.lanes.kind]:
-        x = e.multiply_add(minus_n, e.number(part), x)
-    return x
+    first, second, third = (e.number(part) for part in WHOLE_PARTS[e.lanes.kind])
+    near = e.multiply_add(minus_n, second, e.multiply_add(minus_n, first, x))
+    return e.multiply_add(minus_n, third, near), near
 
 
 def _reduced_in_short_parts(e: Emitter, x: str, n: str) -> str:
@@ -107,13 +106,22 @@ def _reduced_in_double(e: Emitter, x: str, n: str) -> str:
     return f.let(f"fptrunc {wide.lanes.type} {r} to {e.lanes.type}")
 
 
-def _polynomials(e: Emitter, r: str) -> tuple[str, str]:
-    """sin r = r + r³ S(r²) and cos r = (1 − r²/2) + r⁴ C(r²) on |r| ≤ π/4."""
-    z = e.binary("fmul", r, r)
-    sine, cosine = (_horner(e, table[e.lanes.kind], z) for table in (SIN, COS))
+def _polynomials(e: Emitter, r: str, near: str) -> tuple[str, str]:
+    """sin r = r + r³ S(r²) and cos r = (1 − r²/2) + r⁴ C(r²) on |r| ≤ π/4.
+
+    r² is that of a number `near` r, known earlier: where the two differ, r² is nothing beside 1.
+    """
+    z = e.binary("fmul", near, near)
+    zz = e.binary("fmul", z, z)
+    sine, cosine = (_even_and_odd(e, table[e.lanes.kind], z, zz) for table in (SIN, COS))
     head = e.multiply_add(z, e.number(-0.5), e.number(1.0))
-    return (e.multiply_add(sine, e.binary("fmul", z, r), r),
-            e.multiply_add(cosine, e.binary("fmul", z, z), head))
+    return (e.multiply_add(sine, e.binary("fmul", z, r), r), e.multiply_add(cosine, zz, head))
+
+
+def _even_and_odd(e: Emitter, coefficients: Sequence[float], z: str, zz: str) -> str:
+    """E(z²) + z O(z²): as many operations as Horner's rule, two thirds of the time."""
+    even, odd = (_horner(e, coefficients[k::2], zz) for k in (0, 1))
+    return e.multiply_add(odd, z, even)
 
 
 def _horner(e: Emitter, coefficients: Sequence[float], z: str) -> str:
@@ -138,10 +146,7 @@ def sincos_of_all(
     """sin and cos of registers of any finite numbers, with one branch to `repair` for them all."""
     quick = [sincos(e, x) for e, x in zip(emitters, angles, strict=True)]
     function = emitters[0].function
-    beyond = [_any_beyond(e, x) for e, x in zip(emitters, angles, strict=True)]
-    rare = beyond[0]
-    for other in beyond[1:]:
-        rare = function.let(f"or i1 {rare}, {other}")
+    rare = _any_beyond(emitters, angles)
     mark = function.name()[1:]
     before = function.block
     function.line(f"br i1 {rare}, label %rare.{mark}, label %join.{mark}, !prof !0")
@@ -157,13 +162,27 @@ def sincos_of_all(
             for e, (s, c), (t, d) in zip(emitters, quick, repaired, strict=True)]
 
 
-def _any_beyond(e: Emitter, x: str) -> str:
-    """Whether a lane is beyond `BOUND`."""
-    beyond = e.compare("ogt", e.intrinsic("fabs", x), e.number(BOUND))
-    if e.lanes.width == 1:
-        return beyond
-    bits = e.cast(beyond, e.lanes.of("i1"), f"i{e.lanes.width}")
-    return e.function.let(f"icmp ne i{e.lanes.width} {bits}, 0")
+def _any_beyond(emitters: Sequence[Emitter], angles: Sequence[str]) -> str:
+    """Whether a lane of any register is beyond `BOUND`, in one test of those of one width."""
+    function, masks = emitters[0].function, dict[str, str]()
+    for e, x in zip(emitters, angles, strict=True):
+        beyond, kind = e.compare("ogt", e.intrinsic("fabs", x), e.number(BOUND)), e.lanes.of("i1")
+        masks[kind] = (function.let(f"or {kind} {masks[kind]}, {beyond}") if kind in masks
+                       else beyond)
+    found = [_any(function, kind, mask) for kind, mask in masks.items()]
+    rare = found[0]
+    for other in found[1:]:
+        rare = function.let(f"or i1 {rare}, {other}")
+    return rare
+
+
+def _any(function: Function, kind: str, mask: str) -> str:
+    """Whether a lane of a mask is set."""
+    if kind == "i1":
+        return mask
+    width = kind[1:].split()[0]
+    bits = function.let(f"bitcast {kind} {mask} to i{width}")
+    return function.let(f"icmp ne i{width} {bits}, 0")
 
 
 def _repaired(

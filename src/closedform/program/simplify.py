@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from closedform.program.angles import add_angles, angle_pairs
+from closedform.program.cancelling import cancel_terms
 from closedform.program.factoring import factor_sums
 from closedform.program.nary import Flat
 from closedform.program.program import Program
@@ -98,10 +99,11 @@ def _turning(program: Program) -> Iterable[Program]:
 
 
 REGROUP = Rule("regroup", "(a + b·c) + d = (a + d) + b·c", _rewriting())
+CANCEL = Rule("cancel", "(a + b) − a = b", _rewriting(cancel_terms))
 FACTOR = Rule("factor", "a·b + a·c = a·(b + c)", _rewriting(factor_sums))
 SHARE_PRODUCTS = Rule("share products", "(a·b)·c, (a·d)·b: a·b once", _rewriting(share_products))
 SHARE_SUMS = Rule("share sums", "(a + b) + c, (a + d) + b: a + b once", _rewriting(share_sums))
 ADD_ANGLES = Rule("add angles", "cos x cos y − sin x sin y = cos(x + y)", _turning)
 
-RULES: tuple[Rule, ...] = (REGROUP, ADD_ANGLES, FACTOR, SHARE_PRODUCTS, SHARE_SUMS)
+RULES: tuple[Rule, ...] = (REGROUP, CANCEL, ADD_ANGLES, FACTOR, SHARE_PRODUCTS, SHARE_SUMS)
 """All rules, in the order they are tried."""
