@@ -19,7 +19,7 @@ from closedform.lowerings.llvm_ir import Kind
 from closedform.lowerings.native import Native
 
 LARGE = 10_000
-"""States from which on the call from Python is no longer seen."""
+"""States of a batch that is also called from Python."""
 
 KINDS: dict[Kind, str] = {"double": "f64", "float": "f32"}
 
@@ -81,13 +81,14 @@ class Ours:
                 job(PYTHON_OUT, f"kernel({arguments}, out={out})")]
 
     def batches(self) -> list[Job]:
-        """Batches on one thread: large ones called from Python, small ones in a C loop."""
+        """Batches on one thread, from C as the peers' loops are; large ones from Python too."""
         jobs = []
         for n in self.task.batches_of(self.subject.kind):
             inputs = self._inputs(self.subject.states(n))
-            make = self._batch_call if n >= LARGE else self._batch_loop
-            jobs += [make(n, inputs, dtype)
+            jobs += [self._batch_loop(n, inputs, dtype)
                      for dtype in ((np.float64, np.float32) if self.singles else (np.float64,))]
+            if n >= LARGE:
+                jobs.append(self._batch_call(n, inputs))
         return jobs
 
     def _batch_loop(self, states: int, inputs: Sequence[Array], dtype: Any) -> Job:
@@ -96,17 +97,16 @@ class Ours:
         arrays = [*(x.astype(dtype) for x in inputs), *self._empty(states, dtype, True).values()]
         return native_loop(batch_label(states, KINDS[kind]), native, arrays, batch=True)
 
-    def _batch_call(self, states: int, inputs: Sequence[Array], dtype: Any) -> Job:
+    def _batch_call(self, states: int, inputs: Sequence[Array]) -> Job:
         kernel: Any = self.batched
-        given = [x.astype(dtype) for x in inputs]
-        results = tuple(self._empty(states, dtype, True).values())
+        results = tuple(self._empty(states, np.float64, True).values())
         out = results[0] if len(results) == 1 else results
 
         def run(repeats: int) -> None:
             for _ in range(repeats):
-                kernel(*given, out=out, threads=1)
+                kernel(*inputs, out=out, threads=1)
 
-        return Job(batch_label(states, "f32" if dtype is np.float32 else "f64"), run, states)
+        return Job(f"{batch_label(states)}, Python", run, states)
 
 
 def native_loop(label: str, native: Native, arrays: Sequence[Array], batch: bool = False) -> Job:

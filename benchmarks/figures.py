@@ -100,9 +100,16 @@ def _paper_rows(measured: Measured) -> list[tuple[str, ...]]:
 
 
 def _own_rows(measured: Measured, subjects: Sequence[Subject]) -> list[tuple[str, ...]]:
-    """τ, τ̇, τ̈ in calls of inverse dynamics, and what (6b) costs instead of Christoffel's C."""
+    """τ, τ̇, τ̈ in calls of inverse dynamics, what (6b) costs instead of Christoffel's C, and a
+    batch called from Python."""
     rows: list[tuple[str, ...]] = []
     for subject in subjects:
+        called = f"{batch_label(100_000)}, Python"
+        times = measured.get((subject.name, ID), {})
+        if called in times and _CPP in times:
+            rows.append(("inverse dynamics, batch of 10⁵, called from Python", subject.name, _CPP,
+                         number(_middle(times, _CPP)), number(_middle(times, called)),
+                         number(ratio(times, _CPP, called), "x"), "", ""))
         jet = _middle(measured.get((subject.name, JET), {}), NATIVE)
         once = _middle(measured.get((subject.name, ID), {}), NATIVE)
         if subject.kind == ARM:

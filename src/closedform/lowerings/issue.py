@@ -21,6 +21,8 @@ far apart parts would crowd each other out. Forward dynamics of an arm 115 → 1
 320 → 275 ns, and matrices of a humanoid no slower (benchmarks/run.py)."""
 UNITS = 2
 """Multipliers, and as many adders."""
+LOOKED_AT = 16
+"""Steps without a unit or a place that are passed over in one cycle."""
 MULTIPLIED, ADDED = frozenset(("mul", "fma", "fms", "fnma")), frozenset(("add", "sub"))
 LATENCY: Mapping[str, int] = MappingProxyType({
     "add": 3, "sub": 3, "mul": 3, "fma": 4, "fms": 4, "fnma": 4, "div": 13, "sqrt": 20,
@@ -97,8 +99,9 @@ class _Machine:
     def _started(self, cycle: int) -> list[int]:
         """The steps that start in a cycle."""
         free = {True: UNITS, False: UNITS}           # multipliers, adders
-        started, aside = [], []
-        while self.ready and (free[True] or free[False]):
+        started: list[int] = []
+        aside: list[tuple[int, int]] = []
+        while self.ready and (free[True] or free[False]) and len(aside) < LOOKED_AT:
             item = heapq.heappop(self.ready)
             k = item[1]
             op = self.steps[k].op
@@ -117,7 +120,11 @@ class _Machine:
 
     def _growth(self, k: int) -> int:
         """How many more values are live after a step."""
-        return bool(self.left[k]) - sum(self.left[j] == 1 for j in self.needs[k])
+        left, growth = self.left, 1 if self.left[k] else 0
+        for j in self.needs[k]:
+            if left[j] == 1:
+                growth -= 1
+        return growth
 
     def _start(self, k: int, cycle: int) -> None:
         self.live += self._growth(k)

@@ -15,9 +15,8 @@ TYPE = 8                                                 # PyObject.ob_type
 DATA, NDIM, SHAPE, DTYPE, FLAGS = 16, 24, 32, 56, 64     # of PyArrayObject
 READABLE = 0x0101                                        # C-contiguous, aligned
 WRITEABLE = 0x0501                                       # and writeable
-DTYPES: Mapping[Kind, tuple[str, int]] = MappingProxyType({
-    "double": ("float64", 12), "float": ("float32", 11)})
-"""The dtype of numbers of a kind, by the name of its import, and its number in NumPy."""
+DTYPES: Mapping[Kind, str] = MappingProxyType({"double": "float64", "float": "float32"})
+"""The dtype of numbers of a kind, by the name of its import."""
 
 
 Span = tuple[str, str]
@@ -60,7 +59,7 @@ class Objects:
         self.require_equal("ptr", self.field(x, TYPE, "ptr"), self.f.imported("ndarray"))
         found = self.f.let(f"and i32 {self.field(x, FLAGS, 'i32')}, {flags}")
         self.require_equal("i32", found, flags)
-        dtype = self.f.imported(DTYPES[self.kind][0])
+        dtype = self.f.imported(DTYPES[self.kind])
         self.require_equal("ptr", self.field(x, DTYPE, "ptr"), dtype)
 
     def require_dimensions(self, dimensions: str, shape: Sequence[object]) -> None:
@@ -101,10 +100,11 @@ class Objects:
         dimensions = f.allocate(8 * len(shape)) if shape else "null"
         for k, n in enumerate(shape):
             f.line(f"store i64 {n}, ptr {f.offset(dimensions, 8 * k)}, align 8")
-        dtype = DTYPES[self.kind][1]
-        return self.call("PyArray_New", f"ptr {f.imported('ndarray')}", f"i32 {len(shape)}",
-                         f"ptr {dimensions}", f"i32 {dtype}", "ptr null", "ptr null", "i32 0",
-                         "i32 0", "ptr null")
+        dtype = f.imported(DTYPES[self.kind])
+        self.call("Py_IncRef", f"ptr {dtype}", kind="void")     # the array's own
+        return self.call("PyArray_NewFromDescr", f"ptr {f.imported('ndarray')}", f"ptr {dtype}",
+                         f"i32 {len(shape)}", f"ptr {dimensions}", "ptr null", "ptr null", "i32 0",
+                         "ptr null")
 
     def new_tuple(self, count: int) -> str:
         """A new named tuple with empty places."""

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from closedform.lowerings.python_objects import DATA, DTYPE, FLAGS, NDIM, SHAPE, TYPE, WRITEABLE
 
-NUMPY_FUNCTIONS = {"PyArray_Return": 76, "PyArray_New": 93}
+NUMPY_FUNCTIONS = {"PyArray_Return": 76, "PyArray_NewFromDescr": 94}
 """Places in NumPy's table of functions."""
 PYTHON_FUNCTIONS = (
     "PyEval_RestoreThread", "PyEval_SaveThread", "PyObject_Vectorcall", "PyTuple_GetItem",

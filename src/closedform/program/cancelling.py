@@ -5,12 +5,16 @@ from __future__ import annotations
 from closedform.program.nary import Flat, Term
 
 
-def cancel_terms(flat: Flat) -> None:
+def cancel_terms(flat: Flat) -> bool:
     """Drop opposite terms, and write out a partial sum where fewer terms are left than before."""
+    found = False
     for value, given in list(flat.sums.items()):
-        flat.sums[value] = _without_opposites(given)
-        while (terms := _with_one_written_out(flat, flat.sums[value])) is not None:
-            flat.sums[value] = terms
+        terms = _without_opposites(given)
+        while (fewer := _with_one_written_out(flat, terms)) is not None:
+            terms = fewer
+        if len(terms) < len(given):
+            flat.sums[value], found = terms, True
+    return found
 
 
 def _with_one_written_out(flat: Flat, terms: list[Term]) -> list[Term] | None:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from closedform.program.nary import Flat, Term
 
 
-def factor_sums(flat: Flat) -> None:
+def factor_sums(flat: Flat) -> bool:
     """In every sum, take out the factor that most of its products share, again and again.
 
     Only products that nothing else uses are taken apart; constants are factors as others are.
     """
-    pending = list(flat.sums)
+    pending, found = list(flat.sums), False
     while pending:
         value = pending.pop()
         while True:
@@ -19,6 +19,8 @@ def factor_sums(flat: Flat) -> None:
             if shared is None:
                 break
             pending.append(_take_out(flat, value, shared))
+            found = True
+    return found
 
 
 def _most_shared_factor(flat: Flat, terms: list[Term]) -> int | None:

@@ -11,21 +11,25 @@ Pair = tuple[int, int, int]
 """(x, y, sign): x + sign·y, or x·y with sign 1; x ≤ y."""
 
 
-def share_sums(flat: Flat) -> None:
+def share_sums(flat: Flat) -> bool:
     """Give the pair of terms that most sums contain a value of its own, again and again."""
-    for value, terms in _share(flat, flat.sums).items():
+    lists, found = _share(flat, flat.sums)
+    for value, terms in lists.items():
         flat.sums[value] = terms
+    return found
 
 
-def share_products(flat: Flat) -> None:
+def share_products(flat: Flat) -> bool:
     """The same for pairs of factors."""
     signed = {value: [(x, 1) for x in factors] for value, factors in flat.products.items()}
-    for value, terms in _share(flat, signed).items():
+    lists, found = _share(flat, signed)
+    for value, terms in lists.items():
         flat.products[value] = [x for x, _ in terms]
+    return found
 
 
-def _share(flat: Flat, lists: Mapping[int, list[Term]]) -> dict[int, list[Term]]:
-    """The lists with common pairs replaced, and the lists of the pairs."""
+def _share(flat: Flat, lists: Mapping[int, list[Term]]) -> tuple[dict[int, list[Term]], bool]:
+    """The lists with common pairs replaced, and those of the pairs; whether there were any."""
     lists = {value: sorted(terms) for value, terms in lists.items()}
     where: dict[Pair, dict[int, None]] = {}
     for value, terms in lists.items():
@@ -33,6 +37,7 @@ def _share(flat: Flat, lists: Mapping[int, list[Term]]) -> dict[int, list[Term]]
             where.setdefault(pair, {})[value] = None
     heap = [(-len(users), pair) for pair, users in where.items() if len(users) > 1]
     heapq.heapify(heap)
+    found = bool(heap)
     while heap:
         count, pair = heapq.heappop(heap)
         users = list(where[pair])
@@ -43,7 +48,7 @@ def _share(flat: Flat, lists: Mapping[int, list[Term]]) -> dict[int, list[Term]]
             continue
         for changed in _extract(flat, lists, where, pair, users):
             heapq.heappush(heap, (-len(where[changed]), changed))
-    return lists
+    return lists, found
 
 
 def _extract(

@@ -75,14 +75,13 @@ def simplify(
     return Simplified(program, saved)
 
 
-def _rewriting(*passes: Callable[[Flat], None]) -> Callable[[Program], Iterable[Program]]:
-    """Candidates by passes over the flattened form, one after the other."""
+def _rewriting(rewrite: Callable[[Flat], bool]) -> Callable[[Program], Iterable[Program]]:
+    """A candidate by a pass over the flattened form, if the pass finds something."""
 
     def candidates(program: Program) -> Iterable[Program]:
         flat = Flat(program)
-        for rewrite in passes:
-            rewrite(flat)
-        yield flat.to_program()
+        if rewrite(flat):
+            yield flat.to_program()
 
     return candidates
 
@@ -98,7 +97,7 @@ def _turning(program: Program) -> Iterable[Program]:
         yield flat.to_program()
 
 
-REGROUP = Rule("regroup", "(a + b·c) + d = (a + d) + b·c", _rewriting())
+REGROUP = Rule("regroup", "(a + b·c) + d = (a + d) + b·c", _rewriting(lambda flat: True))
 CANCEL = Rule("cancel", "(a + b) − a = b", _rewriting(cancel_terms))
 FACTOR = Rule("factor", "a·b + a·c = a·(b + c)", _rewriting(factor_sums))
 SHARE_PRODUCTS = Rule("share products", "(a·b)·c, (a·d)·b: a·b once", _rewriting(share_products))
