@@ -1,18 +1,14 @@
 """closedform: closed-form robot models that are exact, readable, differentiable and fast."""
 
+import importlib
+from typing import TYPE_CHECKING, Any
+
 from closedform.applications import conventions as conventions
-from closedform.applications import elastic as elastic
-from closedform.applications import flexible as flexible
-from closedform.applications import redundancy as redundancy
-from closedform.applications.export import ExportOptions as ExportOptions
-from closedform.applications.export import export as export
 from closedform.applications.kernels import At as At
 from closedform.applications.kernels import compile as compile
 from closedform.applications.preparation import Gravity as Gravity
 from closedform.applications.preparation import Parameters as Parameters
 from closedform.applications.preparation import PayloadAt as PayloadAt
-from closedform.applications.simulate import Simulation as Simulation
-from closedform.applications.simulate import simulate as simulate
 from closedform.errors import ArgumentError as ArgumentError
 from closedform.errors import ClosedformError as ClosedformError
 from closedform.errors import FormatError as FormatError
@@ -120,4 +116,34 @@ from closedform.model.tables import from_modified_dh as from_modified_dh
 from closedform.model.tables import from_screws as from_screws
 from closedform.model.tables import from_standard_dh as from_standard_dh
 
+if TYPE_CHECKING:
+    from closedform.applications import elastic as elastic
+    from closedform.applications import flexible as flexible
+    from closedform.applications import redundancy as redundancy
+    from closedform.applications.export import ExportOptions as ExportOptions
+    from closedform.applications.export import export as export
+    from closedform.applications.simulate import Simulation as Simulation
+    from closedform.applications.simulate import simulate as simulate
+
 __version__ = "0.1.0"
+
+_APPLICATIONS = "closedform.applications"
+_LATER = {
+    **{name: (f"{_APPLICATIONS}.{name}", None) for name in ("elastic", "flexible", "redundancy")},
+    **{name: (f"{_APPLICATIONS}.export", name) for name in ("ExportOptions", "export")},
+    **{name: (f"{_APPLICATIONS}.simulate", name) for name in ("Simulation", "simulate")},
+}
+"""Modules, and names in modules, that bring SciPy or SymPy: imported when they are first used."""
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LATER:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    place, inside = _LATER[name]
+    module = importlib.import_module(place)
+    globals()[name] = found = module if inside is None else getattr(module, inside)
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_LATER})

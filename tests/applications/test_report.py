@@ -1,17 +1,31 @@
 """The report: its certificates, its data, what it leaves out and says why."""
 
 import json
+import os
+import subprocess
+import sys
 
 import numpy as np
 import pytest
 
 import closedform as cf
+from closedform.applications import report_workers
 from closedform.applications.report import certify, difference_residuals, ratios, structure
 from closedform.applications.report_certificates import LAWS, Certificate, along, laws, stepped
 from closedform.applications.report_formulas import formulas
 from closedform.applications.report_peers import peers
-from closedform.applications.report_quantities import Timed, timed, too_large, warm
+from closedform.applications.report_quantities import (
+    CATALOGUE,
+    LATE,
+    found_by,
+    jobs,
+    ratio,
+    sized,
+    states,
+    timed,
+)
 from closedform.applications.report_redundancy import Redundant, redundant
+from closedform.applications.report_workers import Progress, kernel_of, tip, warm
 from closedform.applications.torques import torques
 from closedform.applications.trajectories import cosines
 from report_fixture import planar_report
@@ -25,6 +39,10 @@ ROUNDED = """<robot name="rounded"><link name="base"/>
 <origin xyz="0 0 0.1" rpy="1.5707963268 0 0"/></joint>
 <joint name="two" type="continuous"><parent link="a"/><child link="b"/><axis xyz="0 0 1"/>
 <origin xyz="0.4 0 0" rpy="1.5707963266 0 0"/></joint></robot>"""
+
+
+def row(name):
+    return next(row for row in CATALOGUE if row.name == name)
 
 
 def with_another_inertia(robot, body, entry, factor=1.01):
@@ -80,25 +98,59 @@ def test_the_complex_step_follows_every_joint_kind():
     np.testing.assert_allclose(stepped(robot, q, 1e-6 * d), moved, atol=1e-11)
 
 
-def test_tensors_of_a_humanoid_are_left_out_with_the_reason():
-    robot = cf.load("humanoid25")
-    named = {row.name: too_large(robot, row) for row in cf.CATALOGUE}
-    assert "119164 numbers" in named["inverse_dynamics_second_derivatives"]
-    assert named["inverse_dynamics"] == ""
-
-
 def test_a_quantity_that_does_not_exist_for_a_robot_says_so():
-    assert "planar" not in warm(cf.load("planar2r"), "mass_matrix")
-    assert warm(cf.load("planar2r"), "operational_space_inertia").startswith("does not exist")
+    arm = cf.compile(cf.load("planar2r"))
+    assert warm(arm, "mass_matrix", batch=True) == ""
+    assert warm(arm, "operational_space_inertia", batch=False).startswith("does not exist")
 
 
-def test_a_program_beyond_the_limit_is_refused_before_it_is_compiled(tmp_path):
-    from closedform.applications.kernels import asked_request
+def test_a_program_beyond_the_limit_is_counted_and_refused_before_it_is_compiled(
+        tmp_path, monkeypatch):
     from closedform.lowerings.cache import Cache
+    arm, seen = cf.compile(cf.load("planar2r"), cache=Cache(tmp_path / "cache")), []
+    monkeypatch.setattr(report_workers, "LARGEST", 3)
+    with pytest.raises(cf.ArgumentError, match=r"operations, more than 3"):
+        kernel_of(arm, row("inverse_dynamics"), seen.append)
+    assert [p.name for p in seen] == ["inverse_dynamics"]
+    assert not list((tmp_path / "cache").glob("*"))
+
+
+def test_every_quantity_is_asked_for_with_its_batches_and_large_ones_first():
+    robot = cf.load("ur5")
+    asked = jobs(robot)
+    assert {name for name, batch in asked if batch} == {row.name for row in CATALOGUE}
+    single = [name for name, batch in asked if not batch]
+    assert single[0] == "parameter_derivatives" and "inverse_dynamics" not in single
+
+
+def test_what_no_worker_came_to_is_still_counted():
     robot = cf.load("planar2r")
-    arm = cf.compile(robot, cache=Cache(tmp_path))
-    with pytest.raises(cf.ArgumentError, match="more than 3"):
-        arm.kernel([asked_request(robot, "inverse_dynamics")], largest=3)
+    arm = cf.compile(robot)
+    found = found_by(arm, Progress(done={("mass_matrix", False)}), until=float("inf"))
+    assert set(found.kernels) == {"mass_matrix"} and not found.batched
+    assert found.reasons["inverse_dynamics"] == LATE
+    assert "singular" in found.reasons["operational_space_inertia"].lower() or (
+        found.reasons["operational_space_inertia"] != LATE)
+    for name in ("mass_matrix", "inverse_dynamics", "state_derivatives"):
+        count = sized(robot, row(name), found)
+        assert count.operations == getattr(arm, name).operations.total
+
+
+def test_workers_do_not_run_the_script_that_asks(tmp_path):
+    """No `if __name__ == "__main__":` is needed around a report."""
+    script = tmp_path / "script.py"
+    script.write_text("from closedform.applications.report_workers import *\n"
+                      "import closedform as cf, time\n"
+                      "print('once')\n"
+                      "jobs = [('mass_matrix', False), ('bias', True)]\n"
+                      "robot = cf.load('planar2r')\n"
+                      "with common_cache() as cache, working(robot, jobs, cache) as p:\n"
+                      "    await_all(jobs, p, time.monotonic() + 60)\n"
+                      "    print(sorted(p.done), sorted(p.counts))\n", encoding="utf8")
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True, check=True,
+                          env=os.environ | {"CLOSEDFORM_CACHE": "off"})
+    assert done.stdout.splitlines() == [
+        "once", "[('bias', True), ('mass_matrix', False)] ['bias', 'mass_matrix']"]
 
 
 def test_structure_is_the_mean_size_of_the_entries():
@@ -134,17 +186,43 @@ def test_a_redundant_arm_follows_a_closed_path_and_moves_within_its_pose():
     assert "one more joint" in redundant(cf.load("ur5"))
 
 
+LINK = np.array([1.0, 0.15, 0, 0, 0.01, 0, 0.04, 0, 0, 0.04])
+"""A slender link of 1 kg along x, about its end."""
+
+
+def planar_arm(joints):
+    def along_x(x):
+        T = np.eye(4)
+        T[0, 3] = x
+        return T
+
+    bodies = [cf.Body(f"l{k}", f"l{k - 1}" if k else None, cf.Revolute((0, 0, 1), name=f"j{k}"),
+                      along_x(0.3 if k else 0.0), cf.Inertia.from_parameters(LINK))
+              for k in range(joints)]
+    return cf.Robot("planar", bodies, (0, -9.81, 0), [
+        cf.Frame("tool", f"l{joints - 1}", along_x(0.3)), cf.Frame("elbow", "l1", np.eye(4))])
+
+
+def test_with_more_than_one_freedom_there_is_a_path_and_no_curve():
+    robot = planar_arm(4)
+    assert tip(robot) == "tool"                  # the last frame is moved by two joints only
+    found = redundant(robot)
+    assert found.track.complete and found.curve is None and len(found.names) == 4
+
+
 def test_times_are_positive_and_a_ratio_is_theirs_over_ours():
     robot = cf.load("planar2r")
-    row = next(row for row in cf.CATALOGUE if row.name == "mass_matrix")
-    one = timed(robot, row, cf.compile(robot).mass_matrix, 0.001)
+    arm = cf.compile(robot)
+    one = timed(row("mass_matrix"), arm.mass_matrix, states(robot, 8), seconds=0.001)
     assert one.call > 0 and one.batch > 0
+    assert timed(row("bias"), arm.bias, states(robot, 8), batch=False).batch is None
     found, _ = peers(robot)
     if not found:
         pytest.skip("neither Pinocchio nor MuJoCo is installed")
-    told = ratios(robot, found, [Timed("inverse_dynamics", 1.0, 1.0)])
+    told = ratios(robot, found, {"inverse_dynamics": arm.inverse_dynamics})
     assert set(told) == {"inverse_dynamics"}
-    assert all(x > 1 for x in told["inverse_dynamics"].values())     # over one nanosecond
+    assert all(x > 0 for x in told["inverse_dynamics"].values())
+    assert 0.2 < ratio(lambda: sum(range(3000)), lambda: sum(range(1000)), 0.01) / 3 < 5
 
 
 def test_the_data_is_plain():

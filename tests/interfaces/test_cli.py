@@ -1,6 +1,7 @@
 """The command line: what it prints, where, and the status it leaves."""
 
 import json
+import os
 import subprocess
 import sys
 
@@ -179,3 +180,24 @@ def test_the_installed_program_prints_plain_text_into_a_pipe():
     assert "\x1b" not in done.stdout
     assert "joint2" in done.stdout
     assert done.stderr == ""
+
+
+@pytest.mark.parametrize(("words", "found"), [
+    (["closedform", "report", "iiw"], {"iiwa14"}),
+    (["closedform", "lint", "models/a"], {"models/arm.urdf"}),
+    (["closedform", "show", "mod"], {"models/"}),
+    (["closedform", "export", "ur5", "mass"], {"mass_matrix"}),
+    (["closedform", "export", "ur5", "bias", "--to", "ca"], {"casadi"}),
+    (["closedform", "rep"], {"report"}),
+])
+def test_a_shell_completes_commands_robots_files_and_quantities(words, found, tmp_path):
+    (tmp_path / "models").mkdir()
+    for name in ("arm.urdf", "arm.stl"):
+        (tmp_path / "models" / name).touch()
+    told = subprocess.run(
+        [sys.executable, "-c", "from closedform.interfaces.cli import main; main()"],
+        capture_output=True, text=True,
+        cwd=tmp_path, check=True, env=os.environ | {
+            "_CLOSEDFORM_COMPLETE": "complete_bash", "COMP_WORDS": " ".join(words),
+            "COMP_CWORD": str(len(words) - 1)})
+    assert set(told.stdout.split()) == found

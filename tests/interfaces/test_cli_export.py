@@ -4,7 +4,9 @@ import sys
 import pytest
 from typer.testing import CliRunner
 
+from closedform.applications import export_targets
 from closedform.errors import ArgumentError
+from closedform.interfaces import cli_export
 from closedform.interfaces.cli import app
 from export_tools import check_folder
 
@@ -13,6 +15,10 @@ CALL = CliRunner()
 
 def export(*arguments):
     return CALL.invoke(app, ["export", *map(str, arguments)], catch_exceptions=False)
+
+
+def test_the_help_names_every_target():
+    assert tuple(export_targets.TARGETS) == cli_export.TARGETS
 
 
 def test_the_command_writes_a_folder_that_checks_itself(tmp_path):

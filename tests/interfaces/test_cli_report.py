@@ -50,10 +50,10 @@ def test_kernels_of_another_inertia_are_exit_code_1(monkeypatch, tmp_path):
     """The whole command with kernels whose robot has one inertia entry changed."""
     honest = report_module.compile
 
-    def corrupted(robot):
+    def corrupted(robot, **more):
         pi = robot.parameters.copy()
         pi[10] *= 1.001                             # the mass of the second link
-        return honest(robot.with_parameters(pi))
+        return honest(robot.with_parameters(pi), **more)
 
     monkeypatch.setattr(report_module, "compile", corrupted)
     path = tmp_path / "x.html"

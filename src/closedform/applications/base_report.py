@@ -30,6 +30,22 @@ def entries(base: BaseParameters, digits: int = 6) -> list[Entry]:
             for n, e, x in zip(base.names, base.expressions, values, strict=True)]
 
 
+def shares(base: BaseParameters, digits: int = 6) -> list[tuple[str, str]]:
+    """Where every regrouped parameter went: `("link3.m", "0.209 link1.Izz + 0.4318 link2.mcx")`.
+
+    The sum says how much of it each base parameter holds: the column of K.
+    """
+    import sympy
+    columns = {name: k for k, name in enumerate(base.source.parameter_names)}
+    found = []
+    for name in base.regrouped:
+        held = sum(((int(c) if c in (1, -1) else sympy.sympify(c)) * sympy.Symbol(kept)
+                    for kept, c in zip(base.names, base.K[:, columns[name]], strict=True)
+                    if c != 0), sympy.Integer(0))
+        found.append((name, _sum_text("", held, digits) or str(held)))
+    return found
+
+
 def headline(base: BaseParameters) -> str:
     """`puma560: 36 base parameters of 60; 11 without effect, 13 regrouped`."""
     total = len(base.source.parameter_names)

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
-from scipy.integrate import solve_ivp
 
 from closedform.applications.elastic_laws import Controller
 from closedform.applications.elastic_linear import state_space
@@ -73,6 +72,7 @@ def simulate(
     method: Method = "DOP853", rtol: float = 1e-9, atol: float = 1e-10,
 ) -> ElasticSimulation:
     """The motion from a state under motor torques (t, state) -> (nv,), a constant, or None."""
+    from scipy.integrate import solve_ivp  # slow to import
     if method not in METHODS:
         raise ArgumentError(f"method must be one of {', '.join(METHODS)}, not {method!r}")
     t, here = _times(times), _state(model, state)

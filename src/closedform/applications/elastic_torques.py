@@ -14,8 +14,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
-from scipy.interpolate import make_interp_spline
-from scipy.linalg import expm
 
 from closedform.applications.elastic_simulation import motor_angles
 from closedform.applications.trajectories import DEGREE, Sampled, Trajectory, motion
@@ -134,6 +132,7 @@ def _exact_step(C: float, D: float, h: float) -> Array:
 
     With p_k = k! c_k the polynomial is a chain: ṗ-values shift down, and the whole is linear.
     """
+    from scipy.linalg import expm  # slow to import
     A = np.zeros((7, 7))
     A[0, 0], A[0, 1] = -C * h / D, h / D
     for k in range(1, 6):
@@ -148,6 +147,7 @@ def refuse_rough(samples: Sampled) -> None:
     a smooth motion; a jump of the k-th derivative makes them differ by 2^(4−k). Fewer than 16
     samples say nothing about it.
     """
+    from scipy.interpolate import make_interp_spline  # slow to import
     t, q = samples.times, samples.q
     if len(t) <= 2 * DEGREE + 1:
         return

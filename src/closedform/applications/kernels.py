@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache as remembered
 from threading import Lock
@@ -130,16 +130,20 @@ class CompiledRobot:
         """What was made exact before recording."""
         return self._preparation.notes
 
+    def program(self, requests: Sequence[Request], wrenches: bool = False,
+                only: tuple[str, ...] = ()) -> Program:
+        """What computes these requests, recorded now and not compiled."""
+        return self._preparation.program(requests, wrenches, only)
+
     def kernel(self, requests: Sequence[Request], wrenches: bool = False,
-               largest: int | None = None, only: tuple[str, ...] = ()) -> Kernel:
-        """One kernel for these requests; new programs of more operations than that are refused."""
+               accepted: Callable[[Program], None] = lambda program: None,
+               only: tuple[str, ...] = ()) -> Kernel:
+        """One kernel for these requests; `accepted` sees a new program before it is compiled."""
         prepared = self._preparation
 
         def build() -> Program:
-            program = prepared.program(requests, wrenches, only)
-            if largest is not None and program.operations.total > largest:
-                raise ArgumentError(f"{program.name}: {program.operations.total} operations, more "
-                                    f"than {largest}")
+            program = self.program(requests, wrenches, only)
+            accepted(program)
             return program
 
         loads = " with wrenches" if wrenches else ""

@@ -22,7 +22,7 @@ from closedform.arrays import Array, numeric
 from closedform.errors import ArgumentError
 from closedform.maths.arguments import SIZES, expected_shape, size_of
 from closedform.maths.canonical import Canonical, canonical, snapped
-from closedform.maths.catalogue import Form, Quantity, takes_base
+from closedform.maths.catalogue import Form, Quantity, quantity, takes_base
 from closedform.maths.kinematics import Reference
 from closedform.maths.regrouping import regrouped
 from closedform.maths.spatial import cross
@@ -187,7 +187,21 @@ class Preparation:
         if not takes_base(algorithm):
             return (None,)
         n = len(self._form(row)[0].segments)
-        return range(n + 1) if n <= ALL_BASES else (0, 1, n // 2)
+        if n > ALL_BASES:
+            return (0, 1, n // 2)
+        tensors = any(len(shape) > 2 for _, shape in row.fields) or len(row.shape) > 2
+        return self._promising if tensors else range(n + 1)
+
+    @cached_property
+    def _promising(self) -> Sequence[int]:
+        """The two frames of expression in which C takes the fewest operations.
+
+        Frames rank alike for all quantities, and recording a tensor in every one takes seconds.
+        """
+        request = Request(quantity("coriolis_matrix"))
+        counts = {base: self._recorded("C", [request], [evaluate], False).operations.total
+                  for base, evaluate in self._candidates(request, request.row.algorithms, False)}
+        return sorted((b for b in counts if b is not None), key=counts.__getitem__)[:2]
 
     def _form(self, row: Quantity) -> tuple[Robot, bool]:
         """The robot to record in, and whether it is canonical."""

@@ -10,17 +10,17 @@ from __future__ import annotations
 import os
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from pathlib import Path
-from typing import Any, final
+from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
-from closedform.applications import report_figures as figures
 from closedform.applications.base_report import BaseParameters, base_parameters
 from closedform.applications.base_report import summary as base_summary
-from closedform.applications.kernels import CompiledRobot, compile
+from closedform.applications.kernels import compile
 from closedform.applications.report_certificates import (
     STATES,
     Certificate,
@@ -28,21 +28,20 @@ from closedform.applications.report_certificates import (
     laws,
     swing,
 )
-from closedform.applications.report_formulas import formulas
 from closedform.applications.report_peers import Peer, peers
 from closedform.applications.report_quantities import (
+    BATCH,
     Sized,
     Timed,
-    await_all,
-    kernel_of,
-    nanoseconds,
+    found_by,
+    jobs,
+    ratio,
+    resting,
     sized,
     states,
     timed,
-    too_large,
-    warming,
 )
-from closedform.applications.report_redundancy import Redundant, redundant
+from closedform.applications.report_workers import await_all, common_cache, working
 from closedform.applications.simulate import Simulation
 from closedform.applications.torques import Torques, torques
 from closedform.applications.trajectories import cosines
@@ -58,14 +57,19 @@ from closedform.model.formats.load import load
 from closedform.model.lint import lint
 from closedform.model.robot import Robot
 
+if TYPE_CHECKING:
+    from closedform.applications.report_redundancy import Redundant
+
 ARM, MANY = 15, 3
 """Velocities of what still counts as an arm; states for the laws of larger robots."""
 SNAP = 1e-9
 """As that of `compile`: the kernels are held to the laws of the robot they were recorded from."""
 SAMPLES = 200
 """Random states behind the heat maps."""
-PATIENCE = {True: 13.0, False: 45.0}
+PATIENCE = {True: 13.0, False: 65.0}
 """Seconds in which kernels are to be there, for an arm or for more."""
+GRACE = 2.0
+"""Seconds for counting the programs that no worker came to."""
 
 Told = Callable[[str, float], None]
 """(what is being done, the part that is done)."""
@@ -120,7 +124,8 @@ class Report:
             "speed": [{**asdict(t), "ratios": self.ratios.get(t.name, {})} for t in self.times],
             "redundancy": freedom if isinstance(freedom, str) else {
                 "task": freedom.task, "radius": freedom.radius,
-                "complete": freedom.track.complete, "closed": freedom.curve.closed,
+                "complete": freedom.track.complete,
+                "closed": None if freedom.curve is None else freedom.curve.closed,
                 "manipulability": freedom.values.tolist()},
             "snapped": list(self.snapped), "peers": self.peers,
             "seconds": self.seconds, "holds": self.holds,
@@ -139,30 +144,35 @@ def report(source: str | Path | Robot, floating: bool = False,
         raise ArgumentError(f"{robot.name} has symbols; a report needs numbers")
     findings = lint(source if isinstance(source, Robot) else str(source))
     until = start + PATIENCE[robot.nv <= ARM]
-    with warming(robot) as futures:
-        told("base parameters", 0.05)
-        base = _base(robot)
-        told("torques along a motion", 0.15)
-        motion = torques(robot, cosines(robot), np.linspace(0.0, 4.0, 401))
-        told("formulas and redundancy", 0.25)
-        written, freedom = formulas(robot), redundant(robot)
-        reasons = await_all(futures, until, lambda done, total: told(
-            f"compiling {done} of {total}", 0.35 + 0.35 * done / max(1, total)))
-    arm = compile(robot)
-    kernels = _kernels(arm, reasons)
-    told("certificates", 0.7)
-    exact, notes = snapped(robot, SNAP)
-    found, missing = peers(exact)
-    certificates, run = certify(exact, arm, found, missing)
-    told("times", 0.9)
-    times = [timed(robot, row, kernels[row.name]) for row in CATALOGUE if row.name in kernels]
-    return Report(
-        robot, np.asarray(center_of_mass(robot, figures.resting(robot)), dtype=float), findings,
-        [sized(robot, row, kernels.get(row.name), reasons.get(row.name) or too_large(robot, row))
-         for row in CATALOGUE],
-        structure(robot, arm), written, base, motion, certificates, run, times,
-        ratios(robot, found, times), freedom, time.monotonic() - start,
-        {peer.name: peer.version for peer in found} | missing, tuple(notes))
+    with common_cache() as cache:
+        work = jobs(robot)
+        with working(robot, work, cache) as progress:
+            from closedform.applications.report_formulas import formulas  # slow to import,
+            from closedform.applications.report_redundancy import redundant  # now that others work
+            told("base parameters", 0.05)
+            base = _base(robot)
+            told("torques along a motion", 0.15)
+            motion = torques(robot, cosines(robot), np.linspace(0.0, 4.0, 401))
+            told("formulas and redundancy", 0.25)
+            written, freedom = formulas(robot), redundant(robot)
+            await_all(work, progress, until, lambda done, total: told(
+                f"compiling {done} of {total}", 0.35 + 0.35 * done / total))
+        arm = compile(robot, cache=cache)
+        quantities = found_by(arm, progress, until + GRACE)
+        told("certificates", 0.7)
+        exact, notes = snapped(robot, SNAP)
+        found, missing = peers(exact)
+        certificates, run = certify(exact, arm, found, missing)
+        told("times", 0.9)
+        drawn = states(robot, BATCH)
+        times = [timed(row, quantities.kernels[row.name], drawn, row.name in quantities.batched)
+                 for row in CATALOGUE if row.name in quantities.kernels]
+        return Report(
+            robot, np.asarray(center_of_mass(robot, resting(robot)), dtype=float),
+            findings, [sized(robot, row, quantities) for row in CATALOGUE],
+            structure(robot, arm), written, base, motion, certificates, run, times,
+            ratios(robot, found, quantities.kernels), freedom, time.monotonic() - start,
+            {peer.name: peer.version for peer in found} | missing, tuple(notes))
 
 
 def _base(robot: Robot) -> BaseParameters | str:
@@ -170,12 +180,6 @@ def _base(robot: Robot) -> BaseParameters | str:
         return base_parameters(robot)
     except ClosedformError as error:
         return str(error)
-
-
-def _kernels(arm: CompiledRobot, reasons: dict[str, str]) -> dict[str, Kernel]:
-    """The kernels that are in the cache by now."""
-    return {row.name: kernel_of(arm, row) for row in CATALOGUE
-            if row.name not in reasons and not too_large(arm.robot, row)}
 
 
 def certify(robot: Robot, arm: Any, found: list[Peer],
@@ -188,22 +192,24 @@ def certify(robot: Robot, arm: Any, found: list[Peer],
 
 def structure(robot: Robot, arm: Any) -> dict[str, Array]:
     """Mean |entry| of M, C and ∂τ/∂q over random states, (nv, nv) each."""
-    drawn = states(robot, ("q", "v", "a"), SAMPLES)
+    drawn = states(robot, SAMPLES, ("q", "v", "a"))
     q, v, a = drawn["q"], drawn["v"], drawn["a"]
     D = arm.inverse_dynamics_derivatives(q, v, a)
     return {name: np.abs(values).mean(axis=0) for name, values in (
         ("M", arm.mass_matrix(q)), ("C", arm.coriolis_matrix(q, v)), ("∂τ/∂q", D.dtau_dq))}
 
 
-def ratios(robot: Robot, found: list[Peer], times: list[Timed]) -> dict[str, dict[str, float]]:
+def ratios(robot: Robot, found: list[Peer],
+           kernels: Mapping[str, Kernel]) -> dict[str, dict[str, float]]:
     """How many times longer the peers' calls take, by quantity and peer."""
-    ours = {t.name: t.call for t in times}
-    q, v, x = (values[0] for values in states(robot, ("q", "v", "a"), 1).values())
+    drawn = {name: values[0] for name, values in states(robot, 1).items()}
     result: dict[str, dict[str, float]] = {}
     for peer in found:
-        for name, call in peer.calls(q, v, x).items():
-            if name in ours:
-                result.setdefault(name, {})[peer.name] = nanoseconds(call, 0.02) / ours[name]
+        for name, call in peer.calls(drawn["q"], drawn["v"], drawn["a"]).items():
+            if name in kernels:
+                kernel = kernels[name]
+                inputs = [drawn[slot.name] for slot in kernel.interface.inputs]
+                result.setdefault(name, {})[peer.name] = ratio(call, partial(kernel, *inputs))
     return result
 
 

@@ -9,14 +9,8 @@ from typing import Any, final
 from closedform.applications.kernels import compile
 from closedform.applications.report import Told, machine, ratios
 from closedform.applications.report_peers import peers
-from closedform.applications.report_quantities import (
-    Timed,
-    await_all,
-    kernel_of,
-    timed,
-    too_large,
-    warming,
-)
+from closedform.applications.report_quantities import BATCH, Timed, found_by, jobs, states, timed
+from closedform.applications.report_workers import await_all, common_cache, working
 from closedform.maths.catalogue import CATALOGUE
 from closedform.model.robot import Robot
 
@@ -44,14 +38,19 @@ class Bench:
 
 def bench(robot: Robot, told: Told = lambda what, part: None) -> Bench:
     """Compile every quantity that is not too large, then time one after the other."""
-    with warming(robot) as futures:
-        reasons = await_all(futures, time.monotonic() + PATIENCE, lambda done, total: told(
-            f"compiling {done} of {total}", 0.7 * done / max(1, total)))
-    reasons |= {row.name: too_large(robot, row) for row in CATALOGUE if too_large(robot, row)}
-    arm, times = compile(robot), []
-    for k, row in enumerate(CATALOGUE):
-        if row.name not in reasons:
-            told(f"timing {row.name}", 0.7 + 0.3 * k / len(CATALOGUE))
-            times.append(timed(robot, row, kernel_of(arm, row), 0.03))
-    found, missing = peers(robot)
-    return Bench(robot, machine(), times, ratios(robot, found, times), reasons | missing)
+    work = jobs(robot)
+    until = time.monotonic() + PATIENCE
+    with common_cache() as cache:
+        with working(robot, work, cache) as progress:
+            await_all(work, progress, until, lambda done, total: told(
+                f"compiling {done} of {total}", 0.7 * done / total))
+        quantities = found_by(compile(robot, cache=cache), progress, until)
+        times, drawn = [], states(robot, BATCH)
+        for k, row in enumerate(CATALOGUE):
+            if row.name in quantities.kernels:
+                told(f"timing {row.name}", 0.7 + 0.3 * k / len(CATALOGUE))
+                times.append(timed(row, quantities.kernels[row.name], drawn,
+                                   row.name in quantities.batched, 0.03))
+        found, missing = peers(robot)
+        return Bench(robot, machine(), times, ratios(robot, found, quantities.kernels),
+                     quantities.reasons | missing)

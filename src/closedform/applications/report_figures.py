@@ -15,6 +15,7 @@ from matplotlib.figure import Figure
 
 from closedform.applications.redundancy.curves import SelfMotion
 from closedform.applications.redundancy.tracking import Track
+from closedform.applications.report_quantities import resting
 from closedform.applications.simulate import Simulation
 from closedform.arrays import Array
 from closedform.maths.kinematics import center_of_mass, poses
@@ -80,14 +81,6 @@ def skeleton(robot: Robot) -> Figure:
     return figure
 
 
-def resting(robot: Robot) -> Array:
-    """A bent arm, or a floating robot as it stands; within the limits."""
-    q = robot.neutral()
-    if not robot.is_floating:
-        q = robot.integrate(q, np.resize([0.2, 0.7, 0.2, -1.1], robot.nv))
-    return np.clip(q, robot.lower, robot.upper)
-
-
 def heat_maps(maps: dict[str, Array]) -> Figure:
     """Mean sizes of matrix entries, each matrix on a logarithmic scale of its largest."""
     figure = Figure(figsize=(7.6, 3.1), layout="constrained")
@@ -115,7 +108,7 @@ def swing_figure(run: Simulation) -> Figure:
                          (run.energy, "T + U")):
         top.plot(run.times, values, label=name)
     top.set(ylabel="energy [J]")
-    top.legend(loc="center right", fontsize="small")
+    figure.legend(loc="outside right upper", fontsize="small")
     low.plot(run.times, run.energy_residual, color="#b13a6c")
     low.set(ylabel="T + U − E₀ [J]", xlabel="t [s]")
     top.grid(), low.grid()
@@ -156,7 +149,7 @@ def speed_figure(rows: Sequence[Any]) -> Figure:
     axes = figure.subplots()
     at = np.arange(len(rows))
     axes.barh(at - 0.2, [r.call / 1e3 for r in rows], 0.4, color="#4a7fb5", label="one call")
-    axes.barh(at + 0.2, [r.batch / 1e3 for r in rows], 0.4, color="#d9722c",
+    axes.barh(at + 0.2, [(r.batch or np.nan) / 1e3 for r in rows], 0.4, color="#d9722c",
               label="each state of a batch")
     axes.set_yticks(at, [r.name for r in rows], fontsize=8)
     axes.invert_yaxis()

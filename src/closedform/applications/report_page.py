@@ -9,9 +9,8 @@ from typing import Any
 
 from closedform.applications import report_figures as figures
 from closedform.applications.base_picture import picture
-from closedform.applications.base_report import BaseParameters, by_body, entries
+from closedform.applications.base_report import BaseParameters, by_body, entries, shares
 from closedform.applications.report import Report, difference_residuals, machine
-from closedform.applications.simulate import coordinate_names
 from closedform.model.describe import (
     headline,
     list_text,
@@ -94,14 +93,15 @@ def equations(report: Report) -> str:
                   "blank entries are zero or rounding")
     for letter, lines in report.formulas.items():
         text += f'<h3>{letter}</h3><div class="scroll" tabindex="0">{"".join(lines)}</div>'
-    made = [[f"<code>{q.name}</code><small>{escape(q.about)}</small>", _shapes(q.shapes),
-             f"{q.operations:,}", f"{q.multiplications:,}", f"{q.additions:,}",
-             f"{q.trigonometric}"] for q in report.quantities if q.operations is not None]
+    counted = [[f"<code>{q.name}</code><small>{escape(q.about)}</small>",
+                f"{q.operations:,}", f"{q.multiplications:,}", f"{q.additions:,}",
+                f"{q.trigonometric}", _shapes(q.shapes)]
+               for q in report.quantities if q.operations is not None]
     left = [[f"<code>{q.name}</code>", _shapes(q.shapes), escape(q.reason)]
-            for q in report.quantities if q.operations is None]
+            for q in report.quantities if q.reason]
     text += "<h3>Operations of every quantity</h3>" + table(
-        ("quantity", "shape", "operations", "×", "+", "sin, cos"), made, (2, 3, 4, 5))
-    return text + ("<h3>Not compiled</h3>" + table(("quantity", "shape", "reason"), left)
+        ("quantity", "operations", "×", "+", "sin, cos", "shape"), counted, (1, 2, 3, 4))
+    return text + ("<h3>Without a kernel here</h3>" + table(("quantity", "shape", "reason"), left)
                    if left else "")
 
 
@@ -126,12 +126,16 @@ def parameters(report: Report) -> str:
 
 
 def _dropped(base: BaseParameters) -> str:
-    return "".join(
-        _folded(title, "<ul>" + "".join(f"<li>{escape(line)}</li>" for line in by_body(names))
-                + "</ul>", False)
-        for title, names in ((f"The {len(base.regrouped)} that are regrouped", base.regrouped),
-                             (f"The {len(base.no_effect)} without effect", base.no_effect))
-        if names)
+    text = ""
+    if base.regrouped:
+        rows = [[f"<code>{escape(name)}</code>", escape(held)] for name, held in shares(base)]
+        text += _folded(f"The {len(base.regrouped)} that are regrouped",
+                        table(("parameter", "goes into"), rows), len(rows) <= 40)
+    if base.no_effect:
+        lines = "".join(f"<li>{escape(line)}</li>" for line in by_body(base.no_effect))
+        text += _folded(f"The {len(base.no_effect)} without effect: no torque depends on them",
+                        f"<ul>{lines}</ul>", len(base.no_effect) <= 40)
+    return text
 
 
 def _folded(title: str, inside: str, shown: bool) -> str:
@@ -148,16 +152,15 @@ def derivatives(report: Report) -> str:
 
 
 def certificates(report: Report) -> str:
-    rows = [[escape(c.law), escape(c.equation),
+    rows = [[escape(c.law), f'<span class="{c.verdict.split()[0]}">{c.verdict}</span>',
              f"{c.residual:.1e}" if c.residual is not None else "",
              f"{c.tolerance:.1e}" if c.tolerance is not None else "",
-             f'<span class="{c.verdict.split()[0]}">{c.verdict}</span>'
-             + (f"<small>{escape(c.note)}</small>" if c.note else "")]
+             escape(c.equation) + (f"<small>{escape(c.note)}</small>" if c.note else "")]
             for c in report.certificates]
     text = ("<p>Laws of mechanics, checked on the compiled kernels at random states. Residuals are "
             "relative to the largest term; a tolerance is the number of operations times the "
             "rounding error.</p>" + _snapped(report) + table(
-                ("law", "equation", "residual", "tolerance", "verdict"), rows, (2, 3)))
+                ("law", "verdict", "residual", "tolerance", "equation"), rows, (2, 3)))
     run = report.run
     if run is None:
         return text
@@ -179,13 +182,18 @@ def speed(report: Report) -> str:
              *(f"{report.ratios[t.name][n]:.1f}×" if n in report.ratios.get(t.name, {}) else ""
                for n in names)] for t in report.times]
     titles = ("quantity", "one call", "a batch state", *(f"{n} takes" for n in names))
+    more = (" MuJoCo's calls also find contacts and constraints, of which there are none here."
+            if "MuJoCo" in names else "")
     return ("<p>Calls from Python on one thread. A peer's column says how many times longer its "
-            "own call from Python takes.</p>"
+            "own call from Python takes, the median of rounds in which the two take turns."
+            f"{more}</p>"
             + table(titles, rows, range(1, len(titles)))
             + figure(lambda: figures.speed_figure(report.times), "Time of every quantity"))
 
 
-def _time(ns: float) -> str:
+def _time(ns: float | None) -> str:
+    if ns is None:
+        return "–"
     scaled = ((1e3, f"{ns:.0f} ns"), (1e6, f"{ns / 1e3:.3g} µs"))
     return next((text for limit, text in scaled if ns < limit), f"{ns / 1e6:.3g} ms")
 
@@ -194,12 +202,15 @@ def redundancy(report: Report) -> str:
     found = report.redundancy
     if isinstance(found, str):
         return f"<p>Not a redundant arm for this section: {escape(found)}.</p>"
-    names = coordinate_names(report.robot.q_slices)
+    names, curve = found.names, found.curve
     stop = "" if found.track.stop is None else f" It stops at {found.track.stop.reason}."
-    end = "closes" if found.curve.closed else "ends at joint limits"
-    return (f"<p>The tip follows a circle of {found.radius:.3g} m ({found.task}), manipulability "
+    end = ("is a surface: there is more than one freedom" if curve is None
+           else "closes" if curve.closed else "ends at joint limits")
+    text = (f"<p>The tip follows a circle of {found.radius:.3g} m ({found.task}), manipulability "
             f"at its maximum everywhere.{escape(stop)} The self-motion at the first pose {end}.</p>"
             + figure(lambda: figures.path_figure(found.track, names),
-                     "Joints and manipulability along a closed path")
-            + figure(lambda: figures.self_motion_figure(found.curve, found.values, names),
-                     "The self-motion curve of one pose"))
+                     "Joints and manipulability along a closed path"))
+    if curve is None:
+        return text
+    return text + figure(lambda: figures.self_motion_figure(curve, found.values, names),
+                         "The self-motion curve of one pose")

@@ -34,6 +34,7 @@ from closedform.interfaces import (
     cli_report,
     cli_torques,
 )
+from closedform.interfaces.robot_argument import SOURCES, RobotArgument, complete_robot
 from closedform.model.describe import (
     headline,
     index_text,
@@ -54,14 +55,13 @@ FACTS = ("nq", "nv", "mass", "floating")
 
 app = typer.Typer(
     no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode="rich",
-    add_completion=False,
-    help="Closed-form robot models: look at a robot, check a model file.",
-    epilog="Start with [bold]closedform robots[/], then [bold]closedform show panda[/].",
+    help="Closed-form robot models that are exact, readable, differentiable and fast.",
+    epilog="Start with [bold]closedform robots[/], [bold]closedform show panda[/] and "
+           "[bold]closedform report panda[/].",
 )
 
-SOURCES = "A model file (URDF, MJCF or a TOML table), or the name of a built-in robot."
-RobotArgument = Annotated[str, typer.Argument(metavar="ROBOT", help=SOURCES)]
-FileArgument = Annotated[str, typer.Argument(metavar="FILE", help=SOURCES)]
+FileArgument = Annotated[str, typer.Argument(
+    metavar="FILE", help=SOURCES, autocompletion=complete_robot)]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 FloatingOption = Annotated[bool, typer.Option(
     "--floating", help="Put the root link on a free joint instead of the world.")]

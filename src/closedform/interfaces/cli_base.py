@@ -27,13 +27,12 @@ from closedform.applications.base_report import (
     summary,
 )
 from closedform.interfaces.picture_files import refuse_other_formats
+from closedform.interfaces.robot_argument import RobotArgument
 from closedform.model.formats.load import load
 from closedform.model.robot import Robot
 
 PIPE_WIDTH = 160  # columns when nobody's terminal says how many there are
 
-RobotArgument = Annotated[str, typer.Argument(
-    metavar="ROBOT", help="A model file (URDF, MJCF or a TOML table), or a built-in robot's name.")]
 KeepOption = Annotated[str, typer.Option(
     "--keep", metavar="NAMES", help="Parameters to keep before others, first ones first: "
     "kinds (Iyy or YY) or names (link2.Iyy), with commas between.")]

@@ -8,10 +8,10 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
-from closedform.applications import elastic
 from closedform.applications.trajectories import Trajectory, cosines, read_samples
 from closedform.errors import ArgumentError
 from closedform.interfaces.picture_files import refuse_other_formats
+from closedform.interfaces.robot_argument import RobotArgument
 from closedform.model.elastic import ElasticJoints
 from closedform.model.formats.load import load
 from closedform.model.robot import Robot
@@ -29,8 +29,7 @@ def register(app: typer.Typer) -> None:
 
 
 def show_elastic(
-    robot: Annotated[str, typer.Argument(
-        metavar="ROBOT", help="A model file, or the name of a built-in robot.")],
+    robot: RobotArgument,
     stiffness: Annotated[str, typer.Option(
         help=f"Stiffness at the motors' shafts, N m/rad: {GIVEN}; inf is a rigid joint.")],
     trajectory: Annotated[str, typer.Option(
@@ -57,6 +56,7 @@ def show_elastic(
                           _given(motor_inertia, "motor-inertia"),
                           _given(gear_ratio, "gear-ratio"), _given(damping, "damping"))
     path, times = _path(made, trajectory, points, duration)
+    from closedform.applications import elastic  # slow to import
     result = elastic.torques(model, path, times)
     result.write(output)
     typer.echo(f"{output}: {points} times; torques u, positions theta, velocities omega of "

@@ -8,15 +8,14 @@ from typing import Annotated
 
 import typer
 
-from closedform.applications import flexible
-from closedform.applications.export import ExportOptions, asked_by_name, export
-from closedform.applications.export_targets import TARGETS
 from closedform.applications.preparation import Gravity, Parameters, PayloadAt, RuntimeInput
 from closedform.errors import ArgumentError
+from closedform.interfaces.robot_argument import complete_quantity, complete_robot
 from closedform.model.formats.load import load
 
 EXAMPLES = ("[bold]Examples:[/]  closedform export panda inverse_dynamics mass_matrix --to c -o out"
             "  |  closedform export planar2r inverse_dynamics_jet --to latex --symbols -o out")
+TARGETS = ("c", "matlab", "python", "jax", "casadi", "sympy", "latex")
 RUNNERS = {"c": "cc *.c -lm && ./a.out", "matlab": "octave test_vectors.m"}
 
 InputOption = Annotated[list[str] | None, typer.Option(
@@ -30,10 +29,13 @@ def register(app: typer.Typer) -> None:
 
 def export_command(
     robot: Annotated[str, typer.Argument(
-        metavar="ROBOT", help="A model file, or a built-in robot or flexible arm.")],
+        metavar="ROBOT", help="A model file, or a built-in robot or flexible arm.",
+        autocompletion=complete_robot)],
     quantities: Annotated[list[str], typer.Argument(
-        metavar="QUANTITY...", help="Names of the catalogue.")],
-    to: Annotated[str, typer.Option("--to", help=f"One of {', '.join(TARGETS)}.")],
+        metavar="QUANTITY...", help="Names of the catalogue.",
+        autocompletion=complete_quantity)],
+    to: Annotated[str, typer.Option("--to", help=f"One of {', '.join(TARGETS)}.",
+                                    autocompletion=lambda: list(TARGETS))],
     output: Annotated[Path, typer.Option("--output", "-o", help="The folder to write to.")],
     runtime: InputOption = None,
     frame: Annotated[str | None, typer.Option(help="The frame of frame quantities.")] = None,
@@ -54,6 +56,8 @@ def export_command(
         "--floating", help="Put the root link on a free joint.")] = False,
 ) -> None:
     """Write quantities as source that stands alone, with test vectors and their runner."""
+    from closedform.applications import flexible
+    from closedform.applications.export import ExportOptions, asked_by_name, export  # slow: SymPy
     options = ExportOptions(inputs=[_input(x) for x in runtime or ()], wrenches=wrenches,
                             fused=fused, name=name, single=single, batch=batch, order=order,
                             symbols=symbols)
@@ -80,6 +84,7 @@ def _input(text: str) -> RuntimeInput:
 
 def _is_flexible(source: str) -> bool:
     """Whether the name or file is that of a flexible arm: a table with `links`."""
+    from closedform.applications import flexible
     if source in flexible.BUILTIN_ARMS:
         return True
     path = Path(source)

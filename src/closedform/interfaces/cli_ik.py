@@ -25,6 +25,7 @@ from closedform.applications.redundancy import (
     track,
 )
 from closedform.errors import ArgumentError, FormatError
+from closedform.interfaces.robot_argument import RobotArgument
 from closedform.model.formats.load import load
 from closedform.model.robot import Robot
 
@@ -46,8 +47,7 @@ def register(app: typer.Typer) -> None:
 
 
 def ik(
-    robot: Annotated[str, typer.Argument(
-        metavar="ROBOT", help="A model file, or the name of a built-in robot.")],
+    robot: RobotArgument,
     path: Annotated[Path, typer.Option(help=f"A CSV file of targets: {COLUMNS}.")],
     criterion: Annotated[str, typer.Option(
         help=f"What is maximised: {', '.join(CRITERIA)}.")] = "manipulability",

@@ -17,6 +17,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
+from closedform.interfaces.robot_argument import RobotArgument
 from closedform.model.formats.load import load
 
 if TYPE_CHECKING:
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
 
 PIPE_WIDTH = 160  # columns when nobody's terminal says how many there are
 
-RobotArgument = Annotated[str, typer.Argument(
-    metavar="ROBOT", help="A model file (URDF, MJCF or a TOML table), or a built-in robot's name.")]
 OutputOption = Annotated[Path, typer.Option(
     "--output", "-o", metavar="FILE", help="The page to write.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON to standard output.")]
@@ -70,7 +69,8 @@ def _tell(found: Report, output: Path) -> None:
                        f"tolerance {c.tolerance:.2g}")
     held = sum(c.holds for c in checked)
     typer.echo(f"{output}: {found.robot.name}, {held} of {len(checked)} certificates hold, "
-               f"{len(found.times)} of {len(found.quantities)} quantities compiled, "
+               f"{sum(q.operations is not None for q in found.quantities)} quantities counted, "
+               f"{len(found.times)} of {len(found.quantities)} compiled, "
                f"{found.seconds:.1f} s")
 
 
@@ -109,7 +109,8 @@ def _print_times(found: Bench) -> None:
         table.add_column(title, justify="right")
     for row in found.times:
         ratios = found.ratios.get(row.name, {})
-        table.add_row(row.name, f"{row.call / 1e3:.3g}", f"{row.batch / 1e3:.3g}",
+        batch = "" if row.batch is None else f"{row.batch / 1e3:.3g}"
+        table.add_row(row.name, f"{row.call / 1e3:.3g}", batch,
                       *(f"{ratios[n]:.1f}×" if n in ratios else "" for n in names))
     console.print(f"{found.robot.name} on {found.machine}, one thread", table, sep="\n\n")
     for name, reason in found.reasons.items():

@@ -12,6 +12,7 @@ from closedform.applications.torques import torques
 from closedform.applications.trajectories import Sampled, Trajectory, cosines, read_samples
 from closedform.errors import ArgumentError
 from closedform.interfaces.picture_files import refuse_other_formats
+from closedform.interfaces.robot_argument import RobotArgument
 from closedform.model.formats.load import load
 from closedform.model.robot import Robot
 
@@ -25,8 +26,7 @@ def register(app: typer.Typer) -> None:
 
     @app.command("torques", epilog=EXAMPLES)
     def command(
-        robot: Annotated[str, typer.Argument(
-            metavar="ROBOT", help="A model file, or the name of a built-in robot.")],
+        robot: RobotArgument,
         trajectory: Annotated[str, typer.Option(
             help="A CSV file (t, then q), or `cosines`: every joint swings.")] = COSINES,
         output: Annotated[Path, typer.Option(

@@ -50,6 +50,11 @@ class Cache:
             return cls(None)
         return cls(Path(chosen) if chosen else _user_cache() / "closedform")
 
+    @property
+    def usable(self) -> bool:
+        """Whether there is a folder, and it is or can be made the user's own."""
+        return self._private_folder(create=True) is not None
+
     def read(self, key: str, sections: tuple[str, ...] = SECTIONS[:3]) -> dict[str, bytes] | None:
         """Some sections of an entry, verified; None if there is no sound entry of this key."""
         folder = self._private_folder(create=False)

@@ -44,7 +44,7 @@ class Step(NamedTuple):
 def steps(program: Program, fma: bool, columns: int) -> list[Step]:
     """The whole program; inputs are read and outputs written up to `columns` entries at a time."""
     arithmetic = list(_arithmetic(program, fma))
-    if columns == 1:
+    if columns == 1 and len(arithmetic) <= WHOLE:    # larger ones have enough to do at all times
         arithmetic = in_issue_order(arithmetic)
     computed = list(_with_reads(program, arithmetic, columns))
     return list(_with_writes(program, computed, columns))

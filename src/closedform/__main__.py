@@ -1,0 +1,5 @@
+"""`python -m closedform`: the command line."""
+
+from closedform.interfaces.cli import main
+
+main()
