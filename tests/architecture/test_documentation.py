@@ -14,7 +14,8 @@ import closedform as cf
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 PAGES = [ROOT / "README.md", *sorted(p for p in DOCS.rglob("*.md") if "_build" not in p.parts)]
-RUN = [ROOT / "README.md", DOCS / "index.md", DOCS / "quickstart.md",
+RUN = [ROOT / "README.md", DOCS / "index.md", DOCS / "quickstart.md", DOCS / "compiler.md",
+       DOCS / "export.md",
        *sorted(DOCS.glob("howto/*.md")), *sorted(DOCS.glob("coming_from/*.md"))]
 
 

@@ -23,6 +23,7 @@ MAY_IMPORT = {
     "applications": GROUND | {"model", "maths", "program", "lowerings"},
     "interfaces": GROUND | {"model", "applications", "__init__"},
     "__init__": GROUND | {"model", "maths", "applications"},
+    "__main__": {"interfaces"},
 }
 
 

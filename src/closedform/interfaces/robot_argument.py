@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from closedform.maths.catalogue import CATALOGUE
+from closedform import CATALOGUE
 from closedform.model.zoo import BUILTIN
 
 SOURCES = "A model file (URDF, MJCF or a TOML table), or the name of a built-in robot."
