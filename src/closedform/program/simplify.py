@@ -27,13 +27,30 @@ TRIALS = 30_000
 """Pairs of angles are tried one by one if pairs · instructions is less, else all together."""
 
 
+class Flattened:
+    """The flattened form of a program, made once for all passes that leave it as it is."""
+
+    def __init__(self) -> None:
+        self._program: Program | None = None
+        self._flat: Flat | None = None
+
+    def of(self, program: Program) -> Flat:
+        if self._flat is None or self._program is not program:
+            self._program, self._flat = program, Flat(program)
+        return self._flat
+
+    def spoil(self) -> None:
+        """A pass has changed it."""
+        self._flat = None
+
+
 @dataclass(frozen=True)
 class Rule:
     """An identity and what it does: from a program to candidates for a cheaper one."""
 
     name: str
     identity: str
-    candidates: Callable[[Program], Iterable[Program]]
+    candidates: Callable[[Program, Flattened], Iterable[Program]]
 
 
 class Simplified(NamedTuple):
@@ -57,6 +74,7 @@ def simplify(
 
     rules = RULES if rules is None else rules
     saved = {rule.name: 0 for rule in rules}
+    flattened = Flattened()
     done: dict[str, Program] = {}  # by rule, the program that it cannot improve
     for _ in range(ROUNDS):
         before, _ = cost(program)
@@ -64,7 +82,7 @@ def simplify(
             if done.get(rule.name) is program:
                 continue
             given, total = program, program.operations.total
-            for candidate in rule.candidates(program):
+            for candidate in rule.candidates(program, flattened):
                 if cost(candidate) < cost(program):
                     program = candidate
             saved[rule.name] += total - program.operations.total
@@ -75,20 +93,23 @@ def simplify(
     return Simplified(program, saved)
 
 
-def _rewriting(rewrite: Callable[[Flat], bool]) -> Callable[[Program], Iterable[Program]]:
-    """A candidate by a pass over the flattened form, if the pass finds something."""
+def _rewriting(
+    rewrite: Callable[[Flat], bool],
+) -> Callable[[Program, Flattened], Iterable[Program]]:
+    """A candidate by a pass over the flattened form; one that finds nothing changes nothing."""
 
-    def candidates(program: Program) -> Iterable[Program]:
-        flat = Flat(program)
+    def candidates(program: Program, flattened: Flattened) -> Iterable[Program]:
+        flat = flattened.of(program)
         if rewrite(flat):
+            flattened.spoil()
             yield flat.to_program()
 
     return candidates
 
 
-def _turning(program: Program) -> Iterable[Program]:
+def _turning(program: Program, flattened: Flattened) -> Iterable[Program]:
     """Candidates with the sums and differences of one pair of angles, or of all at once."""
-    pairs = angle_pairs(Flat(program))
+    pairs = angle_pairs(flattened.of(program))
     together = len(pairs) * len(program.code) > TRIALS
     for group in [pairs] if together else [[angles] for angles in pairs]:
         flat = Flat(program)
@@ -97,7 +118,8 @@ def _turning(program: Program) -> Iterable[Program]:
         yield flat.to_program()
 
 
-REGROUP = Rule("regroup", "(a + b·c) + d = (a + d) + b·c", _rewriting(lambda flat: True))
+REGROUP = Rule("regroup", "(a + b·c) + d = (a + d) + b·c",
+               lambda program, flattened: [flattened.of(program).to_program()])
 CANCEL = Rule("cancel", "(a + b) − a = b", _rewriting(cancel_terms))
 FACTOR = Rule("factor", "a·b + a·c = a·(b + c)", _rewriting(factor_sums))
 SHARE_PRODUCTS = Rule("share products", "(a·b)·c, (a·d)·b: a·b once", _rewriting(share_products))
