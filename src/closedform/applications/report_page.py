@@ -184,7 +184,8 @@ def speed(report: Report) -> str:
     titles = ("quantity", "one call", "a batch state", *(f"{n} takes" for n in names))
     more = (" MuJoCo's calls also find contacts and constraints, of which there are none here."
             if "MuJoCo" in names else "")
-    return ("<p>Calls from Python on one thread. A peer's column says how many times longer its "
+    return ("<p>Calls from Python on one thread; a batch of 256 states goes into arrays that are "
+            "there already. A peer's column says how many times longer its "
             "own call from Python takes, the median of rounds in which the two take turns."
             f"{more}</p>"
             + table(titles, rows, range(1, len(titles)))

@@ -135,13 +135,17 @@ def states(robot: Robot, count: int, names: Sequence[str] = tuple(SIZES),
 
 def timed(row: Quantity, kernel: Kernel, drawn: Mapping[str, Array], batch: bool = True,
           seconds: float = 0.006) -> Timed:
-    """Times of a kernel at given `states`; of batches too where there is code for them."""
+    """Times of a kernel at given `states`; of batches too where there is code for them.
+
+    One state returns a new array, a batch is written into arrays that are there already.
+    """
     many = [drawn[name] for name in row.inputs]
     one = [np.ascontiguousarray(x[0]) for x in many]
     call = nanoseconds([lambda: kernel(*one)], seconds)[0]
     if not batch:
         return Timed(row.name, min(call), None)
-    each = nanoseconds([lambda: kernel(*many, threads=1)], seconds)[0]
+    out: Any = kernel(*many)
+    each = nanoseconds([lambda: kernel(*many, out=out)], seconds)[0]
     return Timed(row.name, min(call), min(each) / len(many[0]))
 
 
