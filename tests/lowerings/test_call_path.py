@@ -13,6 +13,7 @@ from closedform.lowerings import reference
 from closedform.lowerings.arguments import SlowPath
 from closedform.lowerings.cache import Cache
 from closedform.lowerings.kernel import Kernel, compile_program
+from closedform.lowerings.threads import ENOUGH_WORK
 from closedform.lowerings.vectorcall import works
 from closedform.program.program import Entry, Instruction, Output, Program
 from closedform.program.record import record
@@ -62,6 +63,36 @@ def test_arrays_that_fit_never_meet_the_slow_path(monkeypatch, batch, dtype):
     assert same(kernel(*inputs, out=out), expected)
     with pytest.raises(AssertionError, match="slow path"):
         kernel(*(x.tolist() for x in inputs))
+
+
+@pytest.mark.skipif(not works(), reason="there is no quick path here")
+@pytest.mark.parametrize("outputs", [((4,),), ((4,), (2, 2))], ids=["alone", "several"])
+def test_a_large_batch_on_one_thread_never_meets_the_slow_path(monkeypatch, outputs):
+    """A call that names its one thread: after megabytes of states Python's own code is cold."""
+    kernel = compile_program(random_program(2, outputs=outputs), NOWHERE)
+    states = ENOUGH_WORK // kernel.operations.instructions + 100
+    inputs = random_inputs(kernel.program, 3, (states,))
+    expected = kernel(*inputs)                              # on all cores, by the slow path
+    _ = kernel(*(x[:8] for x in inputs))
+
+    def refuse(*_, **__):
+        raise AssertionError("the slow path was taken")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(SlowPath, "__call__", refuse)
+        assert same(kernel(*inputs, threads=1), expected)
+        out = kernel(*inputs, threads=1)
+        for x in out if isinstance(out, tuple) else (out,):
+            x[...] = np.nan
+        assert same(kernel(*inputs, out=out, threads=1), expected)
+    assert same(kernel(*inputs, threads=1, out=out), expected)
+    assert same(kernel(*inputs, threads=2), expected)
+    with pytest.raises(ArgumentError, match="threads is True"):
+        kernel(*inputs, threads=True)
+    with pytest.raises(ArgumentError, match="threads is 0"):
+        kernel(*inputs, out=out, threads=0)
+    one = [x[0].copy() for x in inputs]
+    assert same(kernel(*one, threads=1), kernel(*one))
 
 
 def test_a_kernel_gives_what_the_reference_says(kernel):

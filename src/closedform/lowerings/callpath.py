@@ -5,9 +5,10 @@
 `call` serves one state: if every argument is a contiguous array of exactly the right dtype and
 shape, and `out` is missing or likewise and apart from the inputs, the kernel runs on the arrays'
 memory. Otherwise `many` tries the same for n states (each input with one leading axis of n, or
-without and then shared), if `batch` is loaded and n too small for threads. In every other case the
-arguments go unchanged to `next`, the `call` of another dtype, or if there is none to the slow path,
-a Python callable: there are no errors to be raised here.
+without and then shared), if `batch` is loaded and n too small for threads, or `threads=1` is the
+last argument. In every other case the arguments go unchanged to `next`, the `call` of another
+dtype, or if there is none to the slow path, a Python callable: there are no errors to be raised
+here.
 """
 
 from __future__ import annotations
@@ -63,7 +64,7 @@ def _one_state(module: Module, interface: Interface, kind: Kind) -> None:
     def check(x: str, slot: Slot) -> Array:
         return _state(o, x, slot, WRITEABLE)
 
-    _finish(_Call(o, interface, read, run, check, leading=()))
+    _finish(_Call(o, interface, read, run, check, leading=(), keywords=o.keywords()))
     f.label("other")
     result = f.let("call ptr @many(ptr %self, ptr %args, i64 %nargsf, ptr %kwnames)")
     f.finish("dso_local " + SIGNATURE.format("call"), result=f"ptr {result}")
@@ -94,7 +95,9 @@ def _many_states(module: Module, interface: Interface, kind: Kind) -> None:
         read.append(array)
     work = f.let(f"mul i64 {n}, {max(interface.operations.instructions, 1)}")
     o.require(f.let(f"icmp sgt i64 {n}, 0"))
-    o.require(f.let(f"icmp ult i64 {work}, {ENOUGH_WORK}"))
+    keywords, one_thread = o.without_one_thread(o.keywords(), len(interface.inputs))
+    little = f.let(f"icmp ult i64 {work}, {ENOUGH_WORK}")
+    o.require(f.let(f"or i1 {one_thread}, {little}"))
 
     def run(written: Sequence[Array]) -> None:
         arrays = ", ".join(f"ptr {x.data}, i64 {x.stride}" for x in (*read, *written))
@@ -107,7 +110,7 @@ def _many_states(module: Module, interface: Interface, kind: Kind) -> None:
         stride = _bytes(o, slot)
         return Array(o.field(x, DATA, "ptr"), f.let(f"mul i64 {n}, {stride}"), str(stride))
 
-    _finish(_Call(o, interface, read, run, check, leading=(n,)))
+    _finish(_Call(o, interface, read, run, check, leading=(n,), keywords=keywords))
     f.label("other")
     following = f.imported("next")
     f.line(f"br i1 {f.let(f'icmp eq ptr {following}, null')}, label %slow, label %next")
@@ -168,12 +171,13 @@ class _Call(NamedTuple):
     run: Callable[[Sequence[Array]], None]  # writes the call of the native function
     check: Callable[[str, Slot], Array]     # an array given as `out`
     leading: tuple[str, ...]                # dimensions before those of an output
+    keywords: str                           # how many arguments are given by name
 
 
 def _finish(call: _Call) -> None:
     """Into the arrays given as `out`, or into new ones."""
     f = call.o.f
-    f.line(f"br i1 {f.let('icmp eq ptr %kwnames, null')}, label %make, label %given")
+    f.line(f"br i1 {f.let(f'icmp eq i64 {call.keywords}, 0')}, label %make, label %given")
     f.label("given")
     _into_given(call)
     f.label("make")
@@ -183,7 +187,7 @@ def _finish(call: _Call) -> None:
 def _into_given(call: _Call) -> None:
     o, outputs = call.o, call.interface.outputs
     alone = len(outputs) == 1
-    out = o.keyword_out(len(call.interface.inputs))
+    out = o.keyword_out(call.keywords, len(call.interface.inputs))
     objects = [out] if alone else o.items(out, len(outputs))
     written = [call.check(x, slot) for x, slot in zip(objects, outputs, strict=True)]
     o.require_apart([x[:2] for x in call.read], [x[:2] for x in written])

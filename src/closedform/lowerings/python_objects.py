@@ -78,9 +78,41 @@ class Objects:
                 after = f.let(f"icmp ule i64 {stops[j]}, {starts[i]}")
                 self.require(f.let(f"or i1 {before}, {after}"))
 
-    def keyword_out(self, position: int) -> str:
-        """The argument after all inputs, if its name is `out` and it is the only keyword."""
-        self.require_equal("i64", self.call("PyTuple_Size", "ptr %kwnames", kind="i64"), 1)
+    def keywords(self) -> str:
+        """How many arguments are given by name, an i64."""
+        f, mark = self.f, self.f.name()[1:]
+        before = f.block
+        none = f.let("icmp eq ptr %kwnames, null")
+        f.line(f"br i1 {none}, label %counted.{mark}, label %named.{mark}")
+        f.label(f"named.{mark}")
+        size = self.call("PyTuple_Size", "ptr %kwnames", kind="i64")
+        f.line(f"br label %counted.{mark}")
+        f.label(f"counted.{mark}")
+        return f.let(f"phi i64 [ 0, %{before} ], [ {size}, %named.{mark} ]")
+
+    def without_one_thread(self, count: str, position: int) -> tuple[str, str]:
+        """How many keywords are left without a last one `threads=1`, and whether it was there."""
+        f, mark = self.f, self.f.name()[1:]
+        before = f.block
+        some = f.let(f"icmp sgt i64 {count}, 0")
+        f.line(f"br i1 {some}, label %last.{mark}, label %left.{mark}")
+        f.label(f"last.{mark}")
+        place = f.let(f"sub i64 {count}, 1")
+        name = self.call("PyTuple_GetItem", "ptr %kwnames", f"i64 {place}")
+        shift = f.let(f"add i64 {f.let(f'mul i64 {place}, 8')}, {8 * position}")
+        value = f.let(f"load ptr, ptr {f.offset('%args', shift)}, align 8")
+        named = f.let(f"icmp eq ptr {name}, {f.imported('threads')}")
+        is_one = f.let(f"icmp eq ptr {value}, {f.imported('one')}")
+        both = f.let(f"and i1 {named}, {is_one}")
+        fewer = f.let(f"select i1 {both}, i64 {place}, i64 {count}")
+        f.line(f"br label %left.{mark}")
+        f.label(f"left.{mark}")
+        return (f.let(f"phi i64 [ 0, %{before} ], [ {fewer}, %last.{mark} ]"),
+                f.let(f"phi i1 [ false, %{before} ], [ {both}, %last.{mark} ]"))
+
+    def keyword_out(self, count: str, position: int) -> str:
+        """The argument after all inputs, if its name is `out` and it is the only keyword left."""
+        self.require_equal("i64", count, 1)
         name = self.call("PyTuple_GetItem", "ptr %kwnames", "i64 0")
         self.require_equal("ptr", name, self.f.imported("out"))
         return self.field("%args", 8 * position, "ptr")

@@ -37,6 +37,7 @@ def addresses() -> dict[str, int]:
         **{name: _address(getattr(ctypes.pythonapi, name)) for name in PYTHON_FUNCTIONS},
         **{name: table[place] or 0 for name, place in NUMPY_FUNCTIONS.items()},
         "ndarray": id(np.ndarray), "tuple": id(tuple), "out": id(sys.intern("out")),
+        "threads": id(sys.intern("threads")), "one": id(1),     # small numbers are kept by Python
         "float64": id(np.dtype(np.float64)), "float32": id(np.dtype(np.float32)),
     }
 
