@@ -30,7 +30,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from closedform.arrays import Array
-from closedform.errors import FormatError, MissingDependency, ModelError
+from closedform.errors import ArgumentError, FormatError, MissingDependency, ModelError
 from closedform.maths.assumed_modes import FlexibleArm
 from closedform.model.beam import FlexibleLink, Payload
 from closedform.model.formats.xml import read_bytes
@@ -62,6 +62,9 @@ def load(source: str | Path) -> FlexibleArm:
 
 def read_arm(source: str | Path) -> ArmFile:
     """All that a TOML file, or a built-in of that name, says."""
+    if not isinstance(source, str | Path):
+        raise ArgumentError("source must be a path or the name of a built-in arm, not "
+                            f"{type(source).__name__}")
     if str(source) in BUILTIN_ARMS:
         return _builtin(str(source))
     path = Path(source)

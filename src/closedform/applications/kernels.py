@@ -9,7 +9,6 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import cache as remembered
 from threading import Lock
 from typing import Any, final
 
@@ -169,8 +168,7 @@ class CompiledRobot:
         kernel = self.kernel([Request(row)])
         if not row.wrenches:
             return kernel
-        loaded = remembered(lambda: self.kernel([Request(row)], wrenches=True))
-        return kernel.with_variant("wrenches", loaded)
+        return kernel.with_variant("wrenches", Loaded(self, row))
 
     def __dir__(self) -> list[str]:
         return [*super().__dir__(), *(row.name for row in CATALOGUE)]
@@ -181,6 +179,27 @@ class CompiledRobot:
     def __repr__(self) -> str:
         extra = f", inputs {', '.join(map(repr, self.inputs))}" if self.inputs else ""
         return f"<compiled {self.robot.name}: nv {self.robot.nv}{extra}>"
+
+
+@final
+class Loaded:
+    """The kernel of a quantity under wrenches, made when it is first asked for."""
+
+    def __init__(self, arm: CompiledRobot, row: Quantity) -> None:
+        self.arm, self.row = arm, row
+        self._kernel: Kernel | None = None
+
+    def __call__(self) -> Kernel:
+        if self._kernel is None:
+            self._kernel = self.arm.kernel([Request(self.row)], wrenches=True)
+        return self._kernel
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _loaded, (self.arm, self.row.name)
+
+
+def _loaded(arm: CompiledRobot, name: str) -> Loaded:
+    return Loaded(arm, quantity(name))
 
 
 @final
@@ -207,8 +226,8 @@ class Framed:
         arrays, rest = args[:n], list(args[n:])
         if rest and isinstance(rest[0], str) and frame is None:
             frame = rest.pop(0)
-            if rest and isinstance(rest[0], Reference) and reference is None:
-                reference = rest.pop(0)
+            if rest and reference is None and isinstance(rest[0], Reference | str):
+                reference = rest.pop(0)          # a text is refused with the names there are
         if frame is None:
             raise ArgumentError(f"{self._row.name}: frame is missing; it takes "
                                 f"{', '.join(self._row.inputs)}, frame")

@@ -66,6 +66,8 @@ class Torques:
 
     def write(self, path: str | Path) -> None:
         """The table as CSV, or as Parquet where the name ends so."""
+        if Path(path).suffix not in (".csv", ".parquet"):
+            raise ArgumentError(f"{path}: the name of a table ends in .csv or .parquet")
         if Path(path).suffix == ".parquet":
             _write_parquet(self.columns, path)
             return

@@ -36,7 +36,7 @@ CRITERIA: dict[str, Callable[[Any], Criterion]] = {
     "centering": lambda q: JointCentering(),
     "posture": Posture,
 }
-COLUMNS = "2 numbers a row (x y), 3 (x y z) or 7 (x y z qx qy qz qw)"
+COLUMNS = "2 numbers a row (x,y), 3 (x,y,z) or 7 (x,y,z,qx,qy,qz,qw)"
 MOST = 1_000_000    # rows of a path
 
 

@@ -97,17 +97,19 @@ class Kernel:
         return f"<kernel {self.name}({', '.join(s.name for s in self.interface.inputs)})>"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return compile_program, (self.program, self._code.cache)
+        return compile_program, (self.program, self._code.cache, self._path.variant)
 
 
-def compile_program(program: Program, cache: Cache | None = None) -> Kernel:
+def compile_program(program: Program, cache: Cache | None = None,
+                    variant: tuple[str, Callable[[], Kernel]] | None = None) -> Kernel:
     """A kernel that computes what a program says.
 
     float32 and batch code are compiled when first used. `cache` is where compiled code is kept,
-    `Cache(None)` for nowhere; by default `Cache.default()`.
+    `Cache(None)` for nowhere; by default `Cache.default()`. `variant`: as in `with_variant`.
     """
     key = f"program {program.digest}"
-    return _made(Code(key, cache or Cache.default(), lambda: program, program))
+    kernel = _made(Code(key, cache or Cache.default(), lambda: program, program))
+    return kernel if variant is None else kernel.with_variant(*variant)
 
 
 def _made(code: Code) -> Kernel:

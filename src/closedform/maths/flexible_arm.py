@@ -122,6 +122,7 @@ def _stiffness(arm: FlexibleArm) -> Array:
 
 def stiffness_matrix(arm: FlexibleArm) -> Array:
     """K, (N, N): zero at the joints, ∫EI φ''_j φ''_k dx in each link's block."""
+    _refuse_others(arm)
     return _stiffness(arm).copy()
 
 
@@ -131,6 +132,7 @@ def damping_matrix(arm: FlexibleArm, damping: Any = 0.0) -> Array:
     A number d gives the paper's D_i = d √K_ii for the deflections; N numbers are a diagonal, and
     N x N numbers a matrix, which are added to the joints' friction as they are.
     """
+    _refuse_others(arm)
     N = arm.nq
     try:
         d = np.asarray(damping, dtype=float)
@@ -243,10 +245,14 @@ def _rotational(arm: FlexibleArm) -> Array:
     return B + arm.payload.inertia * np.outer(angle, angle)
 
 
-def _checked(arm: FlexibleArm, x: Array, name: str) -> Array:
-    """x as an array of N numbers, finite where that can be told."""
+def _refuse_others(arm: Any) -> None:
     if not isinstance(arm, FlexibleArm):
         raise ArgumentError(f"arm must be a cf.FlexibleArm, not {type(arm).__name__}")
+
+
+def _checked(arm: FlexibleArm, x: Array, name: str) -> Array:
+    """x as an array of N numbers, finite where that can be told."""
+    _refuse_others(arm)
     x = np.asarray(x, dtype=float) if isinstance(x, list | tuple) else x
     if np.shape(x) != (arm.nq,):
         raise ArgumentError(f"{name} of {arm.name} has shape ({arm.nq},): "

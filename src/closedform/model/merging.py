@@ -10,9 +10,12 @@ import numpy as np
 
 from closedform.arrays import NUMBERS, Array
 from closedform.errors import ArgumentError, UnknownName
-from closedform.model.joints import Fixed, Joint, Mimic
+from closedform.model.joints import Fixed, Free, Joint, Mimic, Spherical
 from closedform.model.pose import pose
 from closedform.model.robot import Body, Frame, Robot
+
+UNIT = 1e-6
+"""How far from 1 the length of a quaternion may be."""
 
 
 def locked_robot(robot: Robot, locked: Mapping[str, Any] | Sequence[str]) -> Robot:
@@ -82,6 +85,9 @@ def _checked(robot: Robot, locked: Mapping[str, Any] | Sequence[str]) -> dict[st
         if x.shape != (joint.nq,) or not np.all(np.isfinite(x)):
             raise ArgumentError(f"joint {name!r} needs {joint.nq} finite numbers to be locked at, "
                                 f"not {value!r}")
+        if isinstance(joint, Free | Spherical) and abs(np.linalg.norm(x[-4:]) - 1) > UNIT:
+            raise ArgumentError(f"joint {name!r} needs a unit quaternion to be locked at, not "
+                                f"{x[-4:].tolist()}")
         result[name] = x
     return result
 

@@ -162,6 +162,8 @@ def branches(robot: Any, task: Any, target: Any, criterion: Any, *, starts: int 
     x = problem.task.checked(target, robot)
     if x.shape != problem.shape:
         raise ArgumentError(f"branches takes one target of shape {problem.shape}, not {x.shape}")
+    if not isinstance(starts, int) or starts < 1:
+        raise ArgumentError(f"starts must be a positive whole number, not {starts!r}")
     rng = np.random.default_rng(0)
     reached = []
     for _ in range(starts):

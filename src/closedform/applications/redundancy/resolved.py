@@ -73,9 +73,10 @@ def resolved_motion(robot: Any, task: Any, path: Any, criterion: Any, q0: Any, *
     if x.ndim != len(problem.shape) + 1 or not len(x):
         raise ArgumentError(f"a path has the shape (points, {', '.join(map(str, problem.shape))}), "
                             f"not {x.shape}")
-    if not (speed > 0 and step > 0 and np.isfinite([speed, step, gain]).all()):
-        raise ArgumentError("speed and step must be positive and gain finite, "
-                            f"not {speed}, {step}, {gain}")
+    if not (all(isinstance(number, int | float | np.number) for number in (speed, step, gain))
+            and speed > 0 and step > 0 and np.isfinite([speed, step, gain]).all()):
+        raise ArgumentError("speed and step must be positive numbers and gain a finite one, "
+                            f"not {speed!r}, {step!r}, {gain!r}")
     if not isinstance(integrator, Integrator):
         raise ArgumentError(f"integrator must be EULER or RK4 of cf.redundancy, not {integrator!r}")
     if integrator.stages not in (1, 4):

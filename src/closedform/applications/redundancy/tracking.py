@@ -111,7 +111,11 @@ def _checked(problem: Problem, path: Path) -> tuple[Numbers, Numbers]:
     if x.ndim != len(problem.shape) + 1 or not len(x):
         raise ArgumentError(f"a path has the shape (points, {', '.join(map(str, problem.shape))}), "
                             f"not {x.shape}")
-    t = np.arange(len(x), dtype=float) if path.times is None else np.asarray(path.times, float)
+    try:
+        t = np.arange(len(x), dtype=float) if path.times is None else np.asarray(path.times, float)
+    except (TypeError, ValueError):
+        raise ArgumentError(f"times of a path must be {len(x)} increasing numbers, "
+                            f"not {path.times!r}") from None
     if t.shape != (len(x),) or not np.all(np.isfinite(t)) or np.any(np.diff(t) <= 0):
         raise ArgumentError(f"times of a path must be {len(x)} increasing numbers, "
                             f"not {t.tolist()}")

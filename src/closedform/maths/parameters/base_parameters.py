@@ -157,6 +157,9 @@ def base_parameters(robot: Robot, keep: Sequence[str] | None = None, *, field: F
     if not isinstance(robot, Robot):
         raise ArgumentError(f"base_parameters: robot must be a cf.Robot, not "
                             f"{type(robot).__name__}; cf.load(path or name) makes one")
+    if field is not None and not isinstance(field, Field):
+        raise ArgumentError(f"field must be a field of exact numbers such as Residues(), not "
+                            f"{field!r}")
     geometry = exact_geometry(robot, field, tolerance)
     found, method = regrouping(robot, geometry), "recursion of subspaces"
     if coupled(robot):
