@@ -33,7 +33,7 @@ def main() -> None:
                 if picture.width > WIDTH:
                     picture = picture.resize((WIDTH, picture.height * WIDTH // picture.width),
                                              Image.Resampling.LANCZOS)
-                picture.quantize(COLOURS).save(FIGURES / f"{name}.png", optimize=True)
+                picture.quantize(COLOURS, kmeans=2).save(FIGURES / f"{name}.png", optimize=True)
 
 
 if __name__ == "__main__":
