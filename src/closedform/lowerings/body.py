@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
 from closedform.lowerings.llvm_ir import OPERATIONS, Emitter, Lanes
@@ -41,10 +41,15 @@ class Body:
         self.scratch, self.slots = scratch, slots
         self.values: dict[int, str] = {}
 
-    def run(self, steps: Sequence[Step]) -> None:
+    def run(self, steps: Sequence[Step], between: Sequence[Callable[[], None]] = ()) -> None:
+        """Write the steps, and things to be done `between` them, evenly spread."""
+        done = 0
         for k, step in enumerate(steps):
             if k and k % STRETCH == 0:
                 self.e.function.keep_order()
+            while done * len(steps) < k * len(between):
+                between[done]()
+                done += 1
             if step.op == "write":
                 self._write(step)
             elif step.op == "fill":
