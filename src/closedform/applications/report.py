@@ -7,6 +7,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import time
 import warnings
@@ -66,7 +67,7 @@ SNAP = 1e-9
 """As that of `compile`: the kernels are held to the laws of the robot they were recorded from."""
 SAMPLES = 200
 """Random states behind the heat maps."""
-PATIENCE = {True: 13.0, False: 65.0}
+PATIENCE = {True: 12.5, False: 65.0}
 """Seconds in which kernels are to be there, for an arm or for more."""
 GRACE = 2.0
 """Seconds for counting the programs that no worker came to."""
@@ -155,6 +156,7 @@ def report(source: str | Path | Robot, floating: bool = False,
             motion = torques(robot, cosines(robot), np.linspace(0.0, 4.0, 401))
             told("formulas and redundancy", 0.25)
             written, freedom = formulas(robot), redundant(robot)
+            importlib.import_module("closedform.applications.report_page")  # slow, for `write`
             await_all(work, progress, until, lambda done, total: told(
                 f"compiling {done} of {total}", 0.35 + 0.35 * done / total))
         arm = compile(robot, cache=cache)
