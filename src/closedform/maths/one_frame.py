@@ -202,11 +202,11 @@ def velocity_matrix(
             f, g = momentum(Lambda[k], *dS_j), O[k] @ S_j
             w = f[0] + g[0], f[1] + g[1]
             for i, S_i, _ in own + above:
-                C[i, j] = C.get((i, j), 0) + _dot(S_i, w)
+                C[i, j] = C.get((i, j), 0) + dot(S_i, w)
         for i, S_i, _ in own:
             u1, u2 = momentum(Lambda[k], *S_i), O[k].transposed_times(S_i)
             for j, S_j, dS_j in above:
-                C[i, j] = C.get((i, j), 0) + (_dot(u1, dS_j) + _dot(u2, S_j))
+                C[i, j] = C.get((i, j), 0) + (dot(u1, dS_j) + dot(u2, S_j))
     return xp.stack([xp.stack([C.get((i, j), 0) + xp.zeros(()) for j in range(robot.nv)])
                      for i in range(robot.nv)]) if robot.nv else xp.zeros((0, 0))
 
@@ -235,7 +235,8 @@ def motion_times(V: Twist, s: Twist) -> Twist:
     return cross(V[1], s[0]) + cross(V[0], s[1]), cross(V[1], s[1])
 
 
-def _dot(a: Twist, b: Twist) -> Any:
+def dot(a: Twist, b: Twist) -> Any:
+    """a · b of a twist and a wrench."""
     return a[0] @ b[0] + a[1] @ b[1]
 
 

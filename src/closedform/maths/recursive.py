@@ -17,7 +17,7 @@ from closedform.arrays import Array, namespace
 from closedform.maths.factor import branch_solve
 from closedform.maths.kinematics import body_segments
 from closedform.maths.spatial import cross
-from closedform.maths.transport import Step, Symmetric, steps
+from closedform.maths.transport import Step, Symmetric, carried, steps
 from closedform.model.inertia import Inertia
 from closedform.model.robot import Robot
 from closedform.model.segments import Segment
@@ -131,7 +131,17 @@ def newton_euler(
     wrenches, and their sums from leaves to root (`joint_torques`).
     """
     xp = namespace(q, v, *(x for x in (a, wrenches) if x is not None))
-    way, motion = steps(robot, q), [world_motion(robot, xp, gravity)]
+    way = steps(robot, q)
+    _, f, n = motions_and_forces(robot, way, v, a, wrenches, xp, gravity)
+    return joint_torques(robot, way, f, n, xp)
+
+
+def motions_and_forces(
+    robot: Robot, way: list[Step], v: Array, a: Array | None, wrenches: Array | None, xp: Any,
+    gravity: bool = True,
+) -> tuple[list[Motion], list[Array], list[Array]]:
+    """Motions of all segments, and the forces and moments on them; lists start with the world."""
+    motion = [world_motion(robot, xp, gravity)]
     f: list[Array] = [xp.zeros(3)]
     n: list[Array] = [xp.zeros(3)]
     for segment, step in zip(robot.segments, way, strict=True):
@@ -145,7 +155,7 @@ def newton_euler(
     if wrenches is not None:
         for number, k in enumerate(body_segments(robot)):
             f[k], n[k] = f[k] - wrenches[number][:3], n[k] - wrenches[number][3:]
-    return joint_torques(robot, way, f, n, xp)
+    return motion, f, n
 
 
 def joint_torques(robot: Robot, way: list[Step], f: list[Array], n: list[Array], xp: Any) -> Array:
@@ -161,9 +171,9 @@ def joint_torques(robot: Robot, way: list[Step], f: list[Array], n: list[Array],
         for c, i in enumerate(segment.v_index):
             tau[i] = tau[i] + (segment.S[:3, c] @ f[k] + segment.S[3:, c] @ n[k])
         if segment.parent:
-            force = step.up(f[k])
+            force, moment = carried(step, f[k], n[k])
             f[segment.parent] = f[segment.parent] + force
-            n[segment.parent] = n[segment.parent] + (step.up(n[k]) + cross(step.p, force))
+            n[segment.parent] = n[segment.parent] + moment
     return xp.stack(tau) if tau else xp.zeros(0)
 
 
@@ -291,9 +301,7 @@ def mass_matrix(robot: Robot, q: Array) -> Array:
                         enter(j, i, value)
             at = k
             while robot.segments[at - 1].parent:
-                step = way[at - 1]
-                f = step.up(f)
-                n = step.up(n) + cross(step.p, f)
+                f, n = carried(way[at - 1], f, n)
                 at = robot.segments[at - 1].parent
                 above = robot.segments[at - 1]
                 for d, i in enumerate(above.v_index):

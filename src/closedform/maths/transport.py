@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from closedform.arrays import Array, namespace, numeric
+from closedform.maths.spatial import cross
 from closedform.model.joints import Revolute
 from closedform.model.robot import Robot
 from closedform.model.segments import Segment
@@ -56,6 +57,12 @@ class Step(NamedTuple):
         for R in reversed(factors):
             A = R @ A @ R.T
         return A
+
+
+def carried(step: Step, f: Array, n: Array) -> tuple[Array, Array]:
+    """A force and a moment about a segment's origin, about its parent's and in those axes."""
+    force = step.up(f)
+    return force, step.up(n) + cross(step.p, force)
 
 
 def steps(robot: Robot, q: Array) -> list[Step]:

@@ -16,24 +16,20 @@ and its transpose gives a pure moment.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from closedform.arrays import Array, namespace
-from closedform.maths.by_state.screws import Entries, enter
-from closedform.maths.kinematics import body_segments
 from closedform.maths.one_frame import Flow, Twist, flow, motion_times
 from closedform.maths.recursive import (
     Moments,
     Motion,
-    body_force,
     composites,
     moments,
-    next_motion,
+    motions_and_forces,
     rotation_rates,
-    world_motion,
 )
 from closedform.maths.spatial import cross
-from closedform.maths.transport import Step, steps
+from closedform.maths.transport import Step, carried, steps
 from closedform.model.robot import Robot
 from closedform.model.segments import Segment
 
@@ -68,30 +64,24 @@ def composites_in_motion(
     """The robot in motion under gravity; a None: no accelerations of the joints."""
     xp = namespace(q, v, *(x for x in (a, wrenches) if x is not None))
     way, zero = steps(robot, q), xp.zeros(3)
-    motion, velocity = [world_motion(robot, xp)], [zero]
+    motion, f, n = motions_and_forces(robot, way, v, a, wrenches, xp)
+    force, velocity = list(zip(f, n, strict=True)), [zero]
     joints: list[list[Joint]] = [[]]
-    flows, force = [Flow(zero, xp.zeros((3, 3)))], [(zero, zero)]
-    for segment, step in zip(robot.segments, way, strict=True):
+    flows = [Flow(zero, xp.zeros((3, 3)))]
+    for segment, step, here in zip(robot.segments, way, motion[1:], strict=True):
         above = motion[segment.parent]
-        here = next_motion(segment, step, above, v, a)
         u = step.down(velocity[segment.parent] + cross(above.w, step.p))
         own = u + (segment.S @ segment.velocities(v))[:3] if segment.v_index else u
         joints.append(_joints(segment, step, above, u, (own, here.w)))
-        motion.append(here)
         velocity.append(own)
-        body = None if segment.inertia is None else moments(segment.inertia)
-        flows.append(flows[0] if body is None else flow(body, (own, here.w)))
-        force.append(force[0] if body is None else body_force(body, here.w, here.U, here.a))
-    if wrenches is not None:
-        for number, k in enumerate(body_segments(robot)):
-            f, n = force[k]
-            force[k] = f - wrenches[number][:3], n - wrenches[number][3:]
+        flows.append(flows[0] if segment.inertia is None
+                     else flow(moments(segment.inertia), (own, here.w)))
     parent = [0, *(segment.parent for segment in robot.segments)]
     for k in range(len(way), 0, -1):
         p, step = parent[k], way[k - 1]
         if p:
             flows[p] = _joined(flows[p], flows[k], step)
-            force[p] = plus(force[p], carried(force[k], step))
+            force[p] = plus(force[p], carried(step, *force[k]))
     return Composites(way, parent, joints, composites(robot, way, xp), flows, force)
 
 
@@ -114,12 +104,6 @@ def _joined(parent: Flow, child: Flow, step: Step) -> Flow:
     return Flow(parent.p + p, parent.G + step.up_matrix(child.G) + p[:, None] * step.p)
 
 
-def carried(wrench: Wrench, step: Step) -> Wrench:
-    """The same wrench about the origin of the parent's frame, in its axes."""
-    f = step.up(wrench[0])
-    return f, step.up(wrench[1]) + cross(step.p, f)
-
-
 def turned(part: Flow, S: Twist) -> Wrench:
     """O S = (−p × ω; tr(G) ω − G ω)."""
     return -cross(part.p, S[1]), _less_than_trace(part.G, S[1])
@@ -140,15 +124,3 @@ def _less_than_trace(G: Array, w: Array) -> Array:
 
 def plus(x: Twist, y: Twist) -> Twist:
     return x[0] + y[0], x[1] + y[1]
-
-
-def dot(S: Twist, wrench: Wrench) -> Any:
-    return S[0] @ wrench[0] + S[1] @ wrench[1]
-
-
-def enter_twice(M: Entries, i: int, j: int, value: Any) -> None:
-    """M_ij and M_ji; for a mimic i may be j, and both halves belong there."""
-    enter(M, (i, j), value)
-    enter(M, (j, i), value)
-
-

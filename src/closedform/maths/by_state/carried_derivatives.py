@@ -15,10 +15,7 @@ from __future__ import annotations
 from closedform.arrays import Array, namespace
 from closedform.maths.by_state.carried import (
     Composites,
-    carried,
     composites_in_motion,
-    dot,
-    enter_twice,
     plus,
     turned,
     turned_back,
@@ -29,9 +26,11 @@ from closedform.maths.by_state.inverse_derivatives import (
     InverseDynamicsDerivatives,
 )
 from closedform.maths.by_state.one_frame_derivatives import by_factor_of_mass
-from closedform.maths.by_state.screws import Entries, enter, tensor
+from closedform.maths.by_state.screws import Entries, enter, enter_twice, tensor
+from closedform.maths.one_frame import dot
 from closedform.maths.recursive import mass_matrix, momentum, newton_euler
 from closedform.maths.spatial import cross
+from closedform.maths.transport import carried
 from closedform.model.robot import Robot
 
 
@@ -81,7 +80,7 @@ def _enter_rows_and_columns(
         above = k
         while here.parent[above]:
             step, above = here.way[above - 1], here.parent[above]
-            moved, faster, p, b = (*(carried(F, step) for F in (moved, faster, p)), step.up(b))
+            moved, faster, p, b = (*(carried(step, *F) for F in (moved, faster, p)), step.up(b))
             for y in here.joints[above]:
                 enter(dq, (y.i, x.i), dot(y.S, moved))
                 enter(dv, (y.i, x.i), dot(y.S, faster))

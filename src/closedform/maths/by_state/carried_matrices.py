@@ -12,17 +12,16 @@ from __future__ import annotations
 
 from closedform.arrays import Array, namespace
 from closedform.maths.by_state.carried import (
-    carried,
     composites_in_motion,
-    dot,
-    enter_twice,
     plus,
     turned,
     turned_back,
 )
 from closedform.maths.by_state.dynamics_matrices import DynamicsMatrices
-from closedform.maths.by_state.screws import Entries, enter, tensor
+from closedform.maths.by_state.screws import Entries, enter, enter_twice, tensor
+from closedform.maths.one_frame import dot
 from closedform.maths.recursive import gravity_torque, momentum
+from closedform.maths.transport import carried
 from closedform.model.robot import Robot
 
 
@@ -44,7 +43,7 @@ def christoffel_dynamics_matrices(robot: Robot, q: Array, v: Array) -> DynamicsM
             above = k
             while here.parent[above]:
                 step, above = here.way[above - 1], here.parent[above]
-                y, w, z = carried(y, step), carried(w, step), step.up(z)
+                y, w, z = carried(step, *y), carried(step, *w), step.up(z)
                 for other in here.joints[above]:
                     enter(C, (other.i, x.i), dot(other.S, w))
                     enter(C, (x.i, other.i), dot(other.dS, y) + other.S[1] @ z)

@@ -23,6 +23,7 @@ from closedform.maths.by_state.screws import (
     applied,
     applied_transposed,
     enter,
+    enter_twice,
     force_cross,
     screws,
     tensor,
@@ -136,8 +137,7 @@ def _enter_mass(u: Array, x: Screw, before: list[Screw], above: list[Screw], M: 
     """M_xy = u · S_y with u = I S_x, for x itself, the screws before it in its joint, and above."""
     enter(M, (x.i, x.i), u @ x.S)
     for y in before + above:
-        enter(M, (x.i, y.i), u @ y.S)
-        enter(M, (y.i, x.i), u @ y.S)    # for a mimic x.i may be y.i: both halves belong there
+        enter_twice(M, x.i, y.i, u @ y.S)
 
 
 def inverse_dynamics(

@@ -16,6 +16,7 @@ from closedform.maths.by_state.screws import (
     applied_transposed,
     composite,
     enter,
+    enter_twice,
     screws,
     tensor,
     times,
@@ -58,8 +59,7 @@ def _matrices(robot: Robot, here: Screws, O: list[Operator]) -> DynamicsMatrices
             for y in above:
                 enter(C, (x.i, y.i), u @ y.dS + o @ y.S)
             for y in own[:at] + above:
-                enter(M, (x.i, y.i), u @ y.S)
-                enter(M, (y.i, x.i), u @ y.S)
+                enter_twice(M, x.i, y.i, u @ y.S)
             enter(M, (x.i, x.i), u @ x.S)
     xp = namespace(here.gamma, *here.V)
     return DynamicsMatrices(tensor(M, (n, n), xp), tensor(C, (n, n), xp), tensor(g, (n,), xp))

@@ -203,6 +203,12 @@ def enter(entries: Entries, index: tuple[int, ...], value: Any) -> None:
     entries[index] = entries[index] + value if index in entries else value
 
 
+def enter_twice(M: Entries, i: int, j: int, value: Any) -> None:
+    """M_ij and M_ji; for a mimic i may be j, and both halves belong there."""
+    enter(M, (i, j), value)
+    enter(M, (j, i), value)
+
+
 def tensor(entries: Entries, shape: tuple[int, ...], xp: Any) -> Array:
     """The array of these entries, exact zeros elsewhere."""
     if 0 in shape:
