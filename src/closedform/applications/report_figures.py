@@ -117,28 +117,24 @@ def swing_figure(run: Simulation) -> Figure:
 
 def path_figure(track: Track, names: Sequence[str]) -> Figure:
     """Joints, manipulability along a closed path."""
-    figure = Figure(figsize=(7.2, 5.0), layout="constrained")
-    top, low = figure.subplots(2, 1, sharex=True, height_ratios=(3, 2))
-    for k, name in enumerate(names):
-        top.plot(track.times, track.q[:, k], label=name)
-    top.set(ylabel="q [rad, m]")
-    figure.legend(loc="outside right upper", fontsize="small")
-    low.plot(track.times, np.exp([s.value for s in track.solutions]), color="#3f9b63")
-    low.set(ylabel="√det J Jᵀ", xlabel="point of the closed path")
-    top.grid(), low.grid()
-    return figure
+    values = np.exp([s.value for s in track.solutions])
+    return _joints_figure(track.times, track.q, values, names, "point of the closed path")
 
 
 def self_motion_figure(curve: SelfMotion, values: Array, names: Sequence[str]) -> Figure:
     """Joints and manipulability over the length of the curve of one pose."""
+    return _joints_figure(curve.s, curve.q, values, names, "length along the self-motion [rad, m]")
+
+
+def _joints_figure(x: Array, q: Array, values: Array, names: Sequence[str], along: str) -> Figure:
     figure = Figure(figsize=(7.2, 5.0), layout="constrained")
     top, low = figure.subplots(2, 1, sharex=True, height_ratios=(3, 2))
     for k, name in enumerate(names):
-        top.plot(curve.s, curve.q[:, k], label=name)
+        top.plot(x, q[:, k], label=name)
     top.set(ylabel="q [rad, m]")
     figure.legend(loc="outside right upper", fontsize="small")
-    low.plot(curve.s, values, color="#3f9b63")
-    low.set(ylabel="√det J Jᵀ", xlabel="length along the self-motion [rad, m]")
+    low.plot(x, values, color="#3f9b63")
+    low.set(ylabel="√det J Jᵀ", xlabel=along)
     top.grid(), low.grid()
     return figure
 

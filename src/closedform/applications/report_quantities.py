@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from closedform.applications.kernels import CompiledRobot
-from closedform.applications.report_workers import Job, Progress, kernel_of, request_of
+from closedform.applications.report_workers import Job, Progress, kernel_of, request_of, why_not
 from closedform.arrays import Array
 from closedform.errors import ClosedformError
 from closedform.lowerings.kernel import Kernel
@@ -104,7 +104,7 @@ def found_by(arm: CompiledRobot, progress: Progress, until: float) -> Found:
             try:
                 counts[name] = arm.program([request_of(arm.robot, row)]).operations
             except (ClosedformError, ArithmeticError) as error:
-                reasons[name] = str(error)
+                reasons[name] = why_not(error)
     batched = {name for name, batch in done if batch and name in kernels}
     return Found(kernels, batched, counts, reasons)
 
@@ -149,13 +149,14 @@ def timed(row: Quantity, kernel: Kernel, drawn: Mapping[str, Array], batch: bool
     return Timed(row.name, min(call), min(each) / len(many[0]))
 
 
+ROUNDS = 5
+"""In which timed calls take turns."""
+
+
 def ratio(theirs: Callable[[], Any], ours: Callable[[], Any], seconds: float = 0.006) -> float:
     """How many times longer theirs takes: the median over rounds in which they take turns."""
     first, second = nanoseconds([theirs, ours], seconds)
     return statistics.median(x / y for x, y in zip(first, second, strict=True))
-
-
-ROUNDS = 5
 
 
 def nanoseconds(runs: Sequence[Callable[[], Any]], seconds: float) -> list[list[float]]:

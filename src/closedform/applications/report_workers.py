@@ -81,6 +81,7 @@ class Progress:
     counts: dict[str, Operations] = field(default_factory=dict)
     reasons: dict[str, str] = field(default_factory=dict)       # why there is no kernel
     done: set[Job] = field(default_factory=set)
+    threads: list[threading.Thread] = field(default_factory=list)   # one for each worker
 
 
 # ---------------------------------------------------------------------- in the worker
@@ -98,7 +99,7 @@ def serve() -> None:
     with contextlib.suppress(EOFError):
         while True:
             name, batch = pickle.load(inbox)
-            tell("done", name, batch, warm(arm, name, batch, lambda program: tell(
+            tell("done", name, warm(arm, name, batch, lambda program: tell(
                 "count", program.name, program.operations)))
 
 
@@ -109,11 +110,15 @@ def warm(arm: CompiledRobot, name: str, batch: bool,
         kernel = kernel_of(arm, quantity(name), recorded)
         if batch:
             _ = kernel.batch_native
-    except ClosedformError as error:
-        return str(error)
-    except ArithmeticError as error:    # such as the inertia that a planar arm's tip has upwards
-        return f"does not exist for this robot: {error}"
+    except (ClosedformError, ArithmeticError) as error:
+        return why_not(error)
     return ""
+
+
+def why_not(error: Exception) -> str:
+    """Why a quantity has no kernel; some do not exist, as the inertia upwards of a planar tip."""
+    missing = "does not exist for this robot: " if isinstance(error, ArithmeticError) else ""
+    return f"{missing}{error}"
 
 
 # ---------------------------------------------------------------------- in the process that asks
@@ -136,8 +141,9 @@ def working(robot: Robot, jobs: Sequence[Job], cache: Cache) -> Iterator[Progres
     progress, waiting, running = Progress(), list(jobs), list[Any]()
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     for _ in range(min(cores or 1, MOST_WORKERS, len(waiting))):
-        threading.Thread(target=_work, args=((robot, cache), waiting, progress, running),
-                         daemon=True).start()
+        progress.threads.append(threading.Thread(
+            target=_work, args=((robot, cache), waiting, progress, running), daemon=True))
+        progress.threads[-1].start()
     try:
         yield progress
     finally:
@@ -155,10 +161,10 @@ def _work(given: tuple[Robot, Cache], waiting: list[Job], progress: Progress,
                           env=environment) as process:
         running.append(process)
         assert process.stdin is not None and process.stdout is not None
-        with contextlib.suppress(EOFError, OSError, pickle.UnpicklingError):
+        with contextlib.suppress(IndexError, EOFError, OSError, pickle.UnpicklingError):
             pickle.dump(given, process.stdin)
-            while waiting:
-                job = waiting.pop(0)
+            while True:
+                job = waiting.pop(0)            # an IndexError when another took the last one
                 if job[0] not in progress.reasons:
                     pickle.dump(job, process.stdin)
                     process.stdin.flush()
@@ -174,7 +180,7 @@ def _listen(source: Any, progress: Progress) -> None:
         if message[0] == "count":
             progress.counts[message[1]] = message[2]
         else:
-            _, name, _, reason = message
+            _, name, reason = message
             if reason:
                 progress.reasons[name] = reason
             return
@@ -182,7 +188,7 @@ def _listen(source: Any, progress: Progress) -> None:
 
 def await_all(jobs: Sequence[Job], progress: Progress, until: float,
               told: Callable[[int, int], None] = lambda done, total: None) -> None:
-    """Wait until all jobs are done or time.monotonic() is `until`."""
-    while len(progress.done) < len(jobs) and time.monotonic() < until:
+    """Wait until all jobs are done, no worker is left or time.monotonic() is `until`."""
+    while any(thread.is_alive() for thread in progress.threads) and time.monotonic() < until:
         told(len(progress.done), len(jobs))
         time.sleep(0.05)

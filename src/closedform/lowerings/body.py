@@ -13,7 +13,7 @@ from closedform.program.program import Program
 PACK = 7
 """Angles that scalar code takes in one register of eight: inverse dynamics of an arm 64 → 50 ns.
 The first lane stays empty: as a number it would be the whole register, and LLVM would put all of it
-aside and fetch all of it again. Derivatives of an arm 330 → 250 ns."""
+aside and fetch all of it again."""
 STRETCH = 256
 """Steps that LLVM may put in another order among themselves. Over thousands it lets too many values
 live at once: derivatives of an arm 470 → 370 ns."""

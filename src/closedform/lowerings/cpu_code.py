@@ -160,9 +160,8 @@ def _look_ahead(program: Program, f: Function, lanes: Lanes,
                 part: int = 0, parts: int = 1) -> list[Callable[[], None]]:
     """Requests for the cache lines of a block to come; past the end of the arrays for nothing.
 
-    Blocks of many lines defeat the hardware's own guess: inverse dynamics of a humanoid over 1e5
-    states takes half the time with it, derivatives of an arm over 5e4 less than half. All at once
-    the requests would wait for each other; they are spread over the parts of a program.
+    Blocks of many lines defeat the hardware's own guess, and large batches then wait for memory.
+    All at once the requests would wait for each other; they are spread over the parts of a program.
     """
     lines = []
     total = 0

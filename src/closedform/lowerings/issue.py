@@ -17,8 +17,7 @@ LIVE = 24
 """Values that may wait at a time: about as many as there are registers."""
 WINDOW = 400
 """Steps that are put in order together: what processors look ahead, and no more, because values of
-far apart parts would crowd each other out. Forward dynamics of an arm 115 → 109 ns, derivatives
-320 → 275 ns, and matrices of a humanoid no slower (benchmarks/run.py)."""
+far apart parts would crowd each other out."""
 UNITS = 2
 """Multipliers, and as many adders."""
 LOOKED_AT = 16
