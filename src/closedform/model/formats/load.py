@@ -9,10 +9,10 @@ from pathlib import Path
 from closedform.errors import ArgumentError, FormatError
 from closedform.model.formats.mjcf import read_mjcf
 from closedform.model.formats.table import read_table
-from closedform.model.formats.urdf import urdf_robot
+from closedform.model.formats.urdf.read import urdf_robot
 from closedform.model.formats.xml import is_xml_text, read_xml, tag
 from closedform.model.robot import Robot
-from closedform.model.zoo import BUILTIN, builtin
+from closedform.model.zoo.zoo import BUILTIN, builtin
 
 
 def load(source: str | os.PathLike[str], floating: bool = False) -> Robot:

@@ -1,0 +1,284 @@
+"""A URDF file as records with line numbers: one reading for `load` and for `lint`.
+
+Reading never stops at a fault: every fault becomes a `Finding` of level ERROR, and what is
+missing gets its default, so that all faults of a file are found at once.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+
+from closedform.arrays import Array
+from closedform.model.formats.xml import (
+    Document,
+    Element,
+    child,
+    children,
+    line,
+    tag,
+    xacro_element,
+    xacro_finding,
+)
+from closedform.model.inertia import Inertia
+from closedform.model.lint.findings import Finding, Level
+from closedform.model.pose import from_rpy, pose
+
+MAX_LINKS = 10_000
+JOINT_KINDS = ("revolute", "continuous", "prismatic", "fixed", "floating", "planar")
+ONE_COORDINATE = ("revolute", "continuous", "prismatic")
+Numbers = tuple[float, ...]
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class UrdfInertial:
+    """`<inertial>`: tensor (3, 3) about the centre of mass, as written and in the link's axes."""
+
+    mass: float
+    com: Array
+    written_tensor: Array
+    tensor: Array
+    mass_line: int | None
+    tensor_line: int | None
+
+    @property
+    def inertia(self) -> Inertia:
+        return Inertia(self.mass, self.com, self.tensor)
+
+    def impossibility(self) -> str | None:
+        """Why no body of this mass has this tensor about its centre of mass, or None."""
+        return Inertia(self.mass, tensor=self.written_tensor).impossibility()
+
+
+UNREADABLE = UrdfInertial(math.nan, np.zeros(3), np.zeros((3, 3)), np.zeros((3, 3)), None, None)
+"""Stands for an `<inertial>` with a fault: some mass, not known."""
+
+
+@final
+@dataclass(frozen=True)
+class UrdfLink:
+    name: str
+    line: int | None
+    inertial: UrdfInertial | None
+
+
+@final
+@dataclass(frozen=True)
+class UrdfLimit:
+    """`<limit>`; None where an attribute is not given."""
+
+    lower: float | None
+    upper: float | None
+    velocity: float | None
+    effort: float | None
+    line: int | None
+
+
+@final
+@dataclass(frozen=True)
+class UrdfMimic:
+    joint: str
+    multiplier: float
+    offset: float
+    line: int | None
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class UrdfJoint:
+    name: str
+    kind: str
+    parent: str
+    child: str
+    origin: Array
+    axis: Numbers  # as written
+    axis_line: int | None
+    limit: UrdfLimit | None
+    damping: float | None
+    friction: float | None
+    mimic: UrdfMimic | None
+    line: int | None
+
+
+@final
+@dataclass(frozen=True)
+class UrdfDocument:
+    """All links and joints of a file in its order, and the faults met while reading them."""
+
+    name: str
+    file: str
+    line: int | None
+    links: tuple[UrdfLink, ...]
+    joints: tuple[UrdfJoint, ...]
+    faults: tuple[Finding, ...]
+
+
+def urdf_document(document: Document) -> UrdfDocument:
+    """The records of a parsed URDF document."""
+    root, file = document.root, document.file
+    if root is None:
+        return UrdfDocument("", file, None, (), (), document.findings)
+    if tag(root) != "robot":
+        message = f"a URDF has the root element <robot>, not <{tag(root)}>"
+        fault = Finding(Level.ERROR, "no-urdf", "document", message, "", file, line(root))
+        return UrdfDocument("", file, line(root), (), (), (fault,))
+    xacro = xacro_element(root)
+    if xacro is not None:
+        return UrdfDocument("", file, line(root), (), (), (xacro_finding(file, line(xacro)),))
+    name = root.get("name") or "robot"
+    of_links, of_joints = children(root, "link"), children(root, "joint")
+    if not of_links or max(len(of_links), len(of_joints)) > MAX_LINKS:
+        message = (f"robot {name!r:.80}: a robot has 1 to {MAX_LINKS} links and joints, this has "
+                   f"{len(of_links)} links and {len(of_joints)} joints")
+        fault = Finding(Level.ERROR, "links", "document", message, "", file, line(root))
+        return UrdfDocument(name, file, line(root), (), (), (fault,))
+    reader = _Reader(file)
+    links, joints = tuple(map(reader.link, of_links)), tuple(map(reader.joint, of_joints))
+    return UrdfDocument(name, file, line(root), links, joints, tuple(reader.faults))
+
+
+class _Reader:
+    """Turns elements into records and collects the faults."""
+
+    def __init__(self, file: str) -> None:
+        self.file = file
+        self.faults: list[Finding] = []
+        self.subject = ""
+
+    def fault(self, element: Element, rule: str, message: str, repair: str = "") -> None:
+        self.faults.append(Finding(Level.ERROR, rule, self.subject, f"{self.subject}: {message}",
+                                   repair, self.file, line(element)))
+
+    # ------------------------------------------------------------------ attributes
+    def text(self, element: Element | None, owner: Element, what: str, attribute: str) -> str:
+        """A text attribute that must be there and not empty."""
+        value = (element.get(attribute) or "").strip() if element is not None else ""
+        if not value:
+            self.fault(owner, "missing", f"{what} is missing", f"give it in line {line(owner)}")
+        return value
+
+    def number(self, element: Element, attribute: str, default: float | None) -> float | None:
+        """A number attribute; the default where it is not given."""
+        if element.get(attribute) is None:
+            return default
+        return self.numbers(element, attribute, (0.0,))[0]
+
+    def required(self, element: Element, attribute: str) -> float:
+        if element.get(attribute) is None:
+            self.fault(element, "missing", f"<{tag(element)}> has no attribute {attribute!r}",
+                       "give a number")
+            return math.nan
+        return self.numbers(element, attribute, (math.nan,))[0]
+
+    def numbers(self, element: Element | None, attribute: str, default: Numbers) -> Numbers:
+        """As many finite numbers as the default has; the default where they are not given."""
+        given = element.get(attribute) if element is not None else None
+        if element is None or given is None:
+            return default
+        values = [_float(word) for word in given.split()]
+        where = f"{attribute} of <{tag(element)}>"
+        if len(values) == len(default) and all(math.isfinite(x) for x in values):
+            return tuple(values)
+        expected = "a finite number" if len(default) == 1 else f"{len(default)} finite numbers"
+        repair = "run xacro first" if "${" in given else ""
+        self.fault(element, "bad-number", f"{where} must be {expected}, not {given[:80]!r}", repair)
+        return default
+
+    def origin(self, element: Element | None) -> Array:
+        """The 4x4 pose of `<origin xyz rpy>`; the identity where it is not given."""
+        place = child(element, "origin") if element is not None else None
+        zero = (0.0, 0.0, 0.0)
+        rpy = self.numbers(place, "rpy", zero)
+        return pose(from_rpy(*rpy), self.numbers(place, "xyz", zero))
+
+    # ------------------------------------------------------------------ elements
+    def link(self, element: Element) -> UrdfLink:
+        self.subject = f"link {element.get('name')!r}"
+        name = self.text(element, element, "its name", "name")
+        inertial = child(element, "inertial")
+        return UrdfLink(name, line(element), None if inertial is None else self.inertial(inertial))
+
+    def inertial(self, element: Element) -> UrdfInertial:
+        mass, inertia = child(element, "mass"), child(element, "inertia")
+        if mass is None or inertia is None:
+            missing = "<mass>" if mass is None else "<inertia>"
+            self.fault(element, "missing", f"<inertial> has no {missing}",
+                       f"add {missing}, or remove <inertial> from a link without mass")
+            return UNREADABLE
+        m = self.required(mass, "value")
+        if m < 0:
+            self.fault(mass, "negative-mass", f"mass {m!r} kg is negative", "give a mass ≥ 0")
+        names = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
+        xx, xy, xz, yy, yz, zz = (self.required(inertia, name) for name in names)
+        T = self.origin(element)
+        R, I = T[:3, :3], np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+        with np.errstate(over="ignore", invalid="ignore"):
+            tensor = R @ I @ R.T
+            largest = np.abs(tensor).sum() + 4 * abs(m) * (1 + np.abs(T[:3, 3]).sum()) ** 2
+        if not np.isfinite(largest):
+            if np.isfinite([m, xx, xy, xz, yy, yz, zz]).all():  # else there is a fault already
+                self.fault(element, "bad-number", "mass, centre and tensor overflow together")
+            return UNREADABLE
+        return UrdfInertial(m, T[:3, 3], I, 0.5 * tensor + 0.5 * tensor.T, line(mass),
+                            line(inertia))
+
+    def joint(self, element: Element) -> UrdfJoint:
+        self.subject = f"joint {element.get('name')!r}"
+        name = self.text(element, element, "its name", "name")
+        kind = self.text(element, element, "its type", "type")
+        if kind and kind not in JOINT_KINDS:
+            self.fault(element, "joint-type", f"type {kind!r} is none of {', '.join(JOINT_KINDS)}")
+        axis, dynamics = child(element, "axis"), child(element, "dynamics")
+        direction = self.numbers(axis, "xyz", (1.0, 0.0, 0.0))
+        if kind not in ("fixed", "floating") and not 1e-12 < np.linalg.norm(direction) < math.inf:
+            self.fault(element if axis is None else axis, "zero-axis",
+                       f"axis {_words(direction)} has no direction", "give a unit vector")
+        return UrdfJoint(
+            name, kind, parent=self.text(child(element, "parent"), element, "its parent", "link"),
+            child=self.text(child(element, "child"), element, "its child", "link"),
+            origin=self.origin(element), axis=direction,
+            axis_line=line(element if axis is None else axis), limit=self.limit(element),
+            damping=self.not_negative(dynamics, "damping"),
+            friction=self.not_negative(dynamics, "friction"),
+            mimic=self.mimic(element), line=line(element))
+
+    def limit(self, element: Element) -> UrdfLimit | None:
+        given = child(element, "limit")
+        if given is None:
+            return None
+        return UrdfLimit(self.number(given, "lower", None), self.number(given, "upper", None),
+                         self.not_negative(given, "velocity"), self.not_negative(given, "effort"),
+                         line(given))
+
+    def not_negative(self, element: Element | None, attribute: str) -> float | None:
+        value = None if element is None else self.number(element, attribute, None)
+        if element is not None and value is not None and value < 0:
+            self.fault(element, "bad-number",
+                       f"{attribute} of <{tag(element)}> must not be negative, got {value!r}")
+            return None
+        return value
+
+    def mimic(self, element: Element) -> UrdfMimic | None:
+        given = child(element, "mimic")
+        if given is None:
+            return None
+        of = self.text(given, given, "the joint that <mimic> names", "joint")
+        return UrdfMimic(of, self.numbers(given, "multiplier", (1.0,))[0],
+                         self.numbers(given, "offset", (0.0,))[0], line(given))
+
+
+def _float(word: str) -> float:
+    """The number that a word spells in C and XML Schema; NaN where it spells none."""
+    try:
+        return float(word) if word.isascii() and "_" not in word else math.nan
+    except ValueError:
+        return math.nan
+
+
+def _words(values: Sequence[float]) -> str:
+    return " ".join(f"{x:g}" for x in values)
