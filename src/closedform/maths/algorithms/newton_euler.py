@@ -14,7 +14,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from closedform.arrays import Array, namespace
-from closedform.maths.algebra.branch_factor import branch_solve
+from closedform.maths.algebra.ldl import branch_solve
 from closedform.maths.algorithms.joint_steps import Step, Symmetric, carried, steps
 from closedform.maths.kinematics import body_segments
 from closedform.maths.spatial import cross

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from closedform.arrays import Array, namespace
-from closedform.maths.algebra.branch_factor import branch_solve
+from closedform.maths.algebra.ldl import branch_solve
 from closedform.maths.algorithms.one_frame.screws import (
     Entries,
     Screw,
@@ -104,12 +104,12 @@ def by_factor_of_mass(
 ) -> ForwardDynamicsDerivatives:
     """∂a/∂q = −M⁻¹ ∂τ/∂q, ∂a/∂v = −M⁻¹ ∂τ/∂v and ∂a/∂τ = M⁻¹ at a = M⁻¹ force.
 
-    One branch-sparse factor M = Lᵀ D L serves a and all right-hand sides.
+    One branch-sparse factor M = L D Lᵀ serves a and all right-hand sides.
     """
     xp, n = namespace(M, force), robot.nv
     dtau_dq, dtau_dv, _ = derivatives(branch_solve(robot, M, force))
     right = xp.concatenate([-dtau_dq, -dtau_dv, xp.eye(n)], axis=1)
-    solved = branch_solve(robot, M, right) if n else right
+    solved = branch_solve(robot, M, right)
     inverse: Entries = {(i, j): solved[max(i, j), 2 * n + min(i, j)]
                         for i in range(n) for j in range(n)}
     return ForwardDynamicsDerivatives(
