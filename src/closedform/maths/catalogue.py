@@ -14,7 +14,7 @@ from inspect import signature
 from typing import Any
 
 from closedform.errors import UnknownName
-from closedform.maths import kinematics
+from closedform.maths import frames, kinematics
 from closedform.maths.algorithms import (
     articulated,
     centroidal,
@@ -45,12 +45,15 @@ from closedform.maths.algorithms.own_frames import (
 )
 from closedform.maths.arguments import SIZES, expected_shape
 from closedform.maths.definitions import (
+    center_of_mass,
     christoffel,
     closed_form,
     dynamics_matrices,
     energy,
     forward_derivatives,
+    friction,
     inverse_derivatives,
+    operational_space,
     regressor,
     second_derivatives,
     state_derivatives,
@@ -129,18 +132,18 @@ _MCG: tuple[Field, ...] = (("M", _NN), ("C", _NN), ("g", ("nv",)))
 
 CATALOGUE: tuple[Quantity, ...] = (
     _row("poses", kinematics.poses, "q", "bodies 4 4"),
-    _row("frame_pose", kinematics.frame_pose, "q", "4 4", framed=True, form=_CANONICAL),
+    _row("frame_pose", frames.frame_pose, "q", "4 4", framed=True, form=_CANONICAL),
     _row("body_jacobians", kinematics.body_jacobians, "q", "bodies 6 nv"),
     _row("body_jacobian_rates", kinematics.body_jacobian_rates, "q v", "bodies 6 nv"),
     _row("body_jacobian_second_rates", kinematics.body_jacobian_second_rates, "q v a",
          "bodies 6 nv"),
-    _row("frame_jacobian", kinematics.frame_jacobian, "q", "6 nv", framed=True, form=_CANONICAL),
-    _row("frame_jacobian_rate", kinematics.frame_jacobian_rate, "q v", "6 nv",
+    _row("frame_jacobian", frames.frame_jacobian, "q", "6 nv", framed=True, form=_CANONICAL),
+    _row("frame_jacobian_rate", frames.frame_jacobian_rate, "q v", "6 nv",
          framed=True, form=_CANONICAL),
-    _row("kinematic_hessian", kinematics.kinematic_hessian, "q", "6 nv nv",
+    _row("kinematic_hessian", frames.kinematic_hessian, "q", "6 nv nv",
          framed=True, form=_CANONICAL),
-    _row("center_of_mass", kinematics.center_of_mass, "q", "3"),
-    _row("com_jacobian", kinematics.com_jacobian, "q", "3 nv", centroidal.com_jacobian),
+    _row("center_of_mass", center_of_mass.center_of_mass, "q", "3"),
+    _row("com_jacobian", center_of_mass.com_jacobian, "q", "3 nv", centroidal.com_jacobian),
     _row("mass_matrix", closed_form.mass_matrix, "q", "nv nv",
          newton_euler.mass_matrix, shared=one_frame_matrices.mass_matrix,
          symmetric=True, form=_BASE),
@@ -165,14 +168,14 @@ CATALOGUE: tuple[Quantity, ...] = (
     _row("potential_energy", energy.potential_energy, "q", ""),
     _row("generalized_momentum", energy.generalized_momentum, "q v", "nv",
          centroidal.generalized_momentum, form=_BASE),
-    _row("momentum", energy.momentum, "q v", "6", centroidal.body_sum_momentum),
-    _row("centroidal_momentum_matrix", energy.centroidal_momentum_matrix, "q", "6 nv",
+    _row("momentum", center_of_mass.momentum, "q v", "6", centroidal.body_sum_momentum),
+    _row("centroidal_momentum_matrix", center_of_mass.centroidal_momentum_matrix, "q", "6 nv",
          centroidal.centroidal_momentum_matrix),
-    _row("joint_friction", energy.joint_friction, "v", "nv"),
-    _row("operational_space_mobility", energy.operational_space_mobility, "q", "6 6",
+    _row("joint_friction", friction.joint_friction, "v", "nv"),
+    _row("operational_space_mobility", operational_space.operational_space_mobility, "q", "6 6",
          centroidal.operational_space_mobility,
          framed=True, form=_CANONICAL, symmetric=True),
-    _row("operational_space_inertia", energy.operational_space_inertia, "q", "6 6",
+    _row("operational_space_inertia", operational_space.operational_space_inertia, "q", "6 6",
          centroidal.operational_space_inertia,
          framed=True, form=_CANONICAL, symmetric=True),
     _row("time_derivatives", time_derivatives.time_derivatives, "q v a j", "",

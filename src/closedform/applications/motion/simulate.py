@@ -26,7 +26,8 @@ from closedform.applications.compile.kernels import compile
 from closedform.arrays import Array
 from closedform.errors import ArgumentError, ClosedformError, SingularMatrix
 from closedform.maths.definitions.closed_form import mass_matrix, wrench_torque
-from closedform.maths.definitions.energy import joint_friction, kinetic_energy, potential_energy
+from closedform.maths.definitions.energy import kinetic_energy, potential_energy
+from closedform.maths.definitions.friction import joint_friction
 from closedform.model import groups
 from closedform.model.joints import Free, Joint, Planar, Spherical
 from closedform.model.robot import Robot
