@@ -153,6 +153,13 @@ NUMBERS = Numbers()
 OBJECTS = Objects()
 
 
+def cross(x: Array, y: Array) -> Array:
+    """x × y, (3,)."""
+    return namespace(x, y).stack([x[1] * y[2] - x[2] * y[1],
+                                  x[2] * y[0] - x[0] * y[2],
+                                  x[0] * y[1] - x[1] * y[0]])
+
+
 class SymmetricFactor(NamedTuple):
     """A = L D Lᵀ, L unit triangular: its columns below the ones, in the order of elimination."""
 
