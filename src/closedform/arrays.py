@@ -168,11 +168,15 @@ class SymmetricFactor(NamedTuple):
     inverse: dict[int, Any]        # 1 / D_k
 
     def forward(self, b: Array) -> list[Any]:
-        """The entries, or the rows, of L⁻¹ b."""
-        y = list(b)
+        """The entries, or the rows, of L⁻¹ b.
+
+        Sums come before b, so that right sides which differ in some entries share them.
+        """
+        y, known = list(b), dict[int, Any]()
         for k, column in self.L.items():
+            y[k] = y[k] - known[k] if k in known else y[k]
             for i, L_ik in column.items():
-                y[i] = y[i] - L_ik * y[k]
+                known[i] = known[i] + L_ik * y[k] if i in known else L_ik * y[k]
         return y
 
     def solve(self, b: Array) -> list[Any]:
