@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from closedform.maths.parameters.base_parameters import BaseParameters
-from closedform.maths.parameters.base_recursion import rotor_columns
+from closedform.maths.parameters.rotor_parameters import rotor_columns
 from closedform.model.inertia import PARAMETER_NAMES
 
 COLUMNS = (9, 4, 5, 7, 8, 1, 2, 6, 3, 0)

@@ -272,7 +272,7 @@ class Robot:
                 parts = [s for s in self.segments if s.owner == k]
                 unit = [np.array([s.ratio * s.ratio if i == at else 0 for i in range(self.nv)])
                         for s in parts for at in s.v_index]
-                columns += unit if np.ndim(given) else [np.sum(unit, axis=0)]
+                columns += unit if np.ndim(given) else [sum(unit, np.zeros(self.nv, dtype=int))]
         return np.stack(columns, axis=1) if columns else np.zeros((self.nv, 0))
 
     @cached_property

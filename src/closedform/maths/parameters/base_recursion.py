@@ -11,8 +11,9 @@ from V_0 = {0} and S_0 = ⟨(0, −g, 0)⟩. V_j spans the body twists that can 
 DE_j and DU_j. The coefficient of v_j in E, and what of Xᵀ DE_j changes with q_j, can come from the
 subtree of j alone, so body j contributes rank M_j base parameters; a direction X ⟂ M_j moves to the
 parent as Λ_j X. Inward, M_j is brought to echelon form with the columns in the order of preference.
-A rotor inertia is one more column, with a one in the row 2B(s_i, s_i); the massless segment within
-a universal joint passes its rows Λ_jᵀ M_a on to the body.
+A rotor inertia is one more column, with a one in the row 2B(s_i, s_i), and rows of its own where
+its torque is not that of its energy (`rotor_parameters`); the massless segment within a universal
+joint passes its rows Λ_jᵀ M_a on to the body.
 
 Cites: [GautierKhalil1990] for the derivatives of the energy as variables;
 [WensingNiemeyerSlotine2024] for the recursion of the parameter null space.
@@ -34,7 +35,6 @@ from closedform.maths.parameters.exact_linear import (
     RationalFunctions,
     Residues,
     Span,
-    Vector,
     closure,
     echelon,
     product,
@@ -44,6 +44,7 @@ from closedform.maths.parameters.exact_linear import (
     units,
     whole,
 )
+from closedform.maths.parameters.rotor_parameters import held_apart, rotor_columns, rotor_entries
 from closedform.model.joints import Cylindrical, Helical, Joint, Revolute
 from closedform.model.robot import Robot
 
@@ -72,17 +73,6 @@ class Outward:
     transport: Matrix
 
 
-def rotor_columns(robot: Robot) -> list[list[int]]:
-    """For each body, the numbers of its rotor inertias among the robot's parameters."""
-    at, result = 10 * len(robot.bodies), []
-    for body in robot.bodies:
-        given = body.joint.rotor_inertia
-        count = 0 if given is None else int(np.size(given))
-        result.append(list(range(at, at + count)))
-        at += count
-    return result
-
-
 def outward(robot: Robot, geometry: ExactGeometry,
             shadow: list[Outward] | None = None) -> list[Outward]:
     """The subspaces of the world (at 0) and of every segment.
@@ -94,26 +84,13 @@ def outward(robot: Robot, geometry: ExactGeometry,
     pull = [[0, *(-x for x in gravity), 0, 0, 0, 0, 0, 0]] if any(gravity) else []
     world = span(pull, 10)
     result = [Outward(Span(6), world, Span(6), world, [], units(10))]
-    counts = [len(columns) for columns in rotor_columns(robot)]
-    done: dict[int, int] = {}
-    for s in geometry.segments:
-        owner, n = s.segment.owner, len(s.screws)
-        first = done.get(owner, 0)
-        done[owner] = first + n
-        rotors = _rotor_entries(robot, owner, first, n, counts[owner])
+    for s, rotors in zip(geometry.segments, rotor_entries(robot, geometry), strict=True):
         below = shadow[len(result)] if shadow else None
         result.append(_segment(s, result[s.segment.parent], rotors, below))
     return result
 
 
-def _rotor_entries(robot: Robot, owner: int, first: int, n: int, count: int) -> list[Vector]:
-    """For each velocity of a segment, which of the joint's rotor inertias it turns."""
-    each = np.ndim(robot.bodies[owner].joint.rotor_inertia) > 0
-    return [[int(c == first + i) if each else 1 for c in range(count)] for i in range(n)]
-
-
-def _segment(s: ExactSegment, parent: Outward, rotors: list[Vector],
-             shadow: Outward | None) -> Outward:
+def _segment(s: ExactSegment, parent: Outward, rotors: Matrix, shadow: Outward | None) -> Outward:
     Lambda, screws = transport(*s.pose), s.screws
     generators = [generator(S_i) for S_i in screws]
     if parent.S.full or (shadow and shadow.C.full):
@@ -128,18 +105,18 @@ def _segment(s: ExactSegment, parent: Outward, rotors: list[Vector],
         CV = closure(twists, [bracket(S_i) for S_i in screws], 6)
     V = span([*CV.rows, *screws], 6)
     if shadow:
-        most = _rows_of_M(screws, generators, whole(6), whole(10), rotors)
+        most = _rows_of_M(s, generators, whole(6), whole(10), rotors)
         M = span(most, 10 + _count(rotors)).rows
         if len(M) == len(shadow.M):
             S = whole(10) if shadow.S.full else \
                 span([*C.rows, *(row[:10] for row in _rows_of_F(screws, CV, rotors))], 10)
             return Outward(V, S, CV, C, M, Lambda)
     S = span([*C.rows, *(row[:10] for row in _rows_of_F(screws, CV, rotors))], 10)
-    M = span(_rows_of_M(screws, generators, CV, C, rotors), 10 + _count(rotors)).rows
+    M = span(_rows_of_M(s, generators, CV, C, rotors), 10 + _count(rotors)).rows
     return Outward(V, S, CV, C, M, Lambda)
 
 
-def _rows_of_F(screws: Matrix, CV: Span, rotors: list[Vector]) -> Matrix:
+def _rows_of_F(screws: Matrix, CV: Span, rotors: Matrix) -> Matrix:
     """2B(s_i, v) and 2B(s_i, s_k), the latter with the rotor that turns by both."""
     none = [0] * _count(rotors)
     rows = [polar(S_i, v) + none for S_i in screws for v in CV.rows]
@@ -149,14 +126,16 @@ def _rows_of_F(screws: Matrix, CV: Span, rotors: list[Vector]) -> Matrix:
     return rows
 
 
-def _rows_of_M(screws: Matrix, generators: list[Matrix], CV: Span, C: Span,
-               rotors: list[Vector]) -> Matrix:
-    """F and G_i C."""
+def _rows_of_M(s: ExactSegment, generators: list[Matrix], CV: Span, C: Span,
+               rotors: Matrix) -> Matrix:
+    """F, G_i C, and what holds rotors apart from the inertia of the body."""
     none = [0] * _count(rotors)
-    return _rows_of_F(screws, CV, rotors) + [times(G, c) + none for G in generators for c in C.rows]
+    return [*_rows_of_F(s.screws, CV, rotors),
+            *(times(G, c) + none for G in generators for c in C.rows),
+            *([0] * 10 + row for row in held_apart(s.segment.joint, rotors))]
 
 
-def _count(rotors: list[Vector]) -> int:
+def _count(rotors: Matrix) -> int:
     return len(rotors[0]) if rotors else 0
 
 
