@@ -15,9 +15,10 @@ import numpy as np
 import pytest
 
 from closedform.errors import FormatError
+from closedform.lowerings import cache as cache_module
 from closedform.lowerings import encoding
 from closedform.lowerings import native as native_module
-from closedform.lowerings.cache import SECTIONS, Cache, entry_key
+from closedform.lowerings.cache import MAGIC, SECTIONS, Cache, entry_key
 from closedform.lowerings.kernel import Kernel, compile_program
 from closedform.program.check import ProgramError
 from random_programs import random_inputs, random_program
@@ -112,6 +113,19 @@ def test_a_flipped_bit_anywhere_is_noticed_and_the_code_rebuilt(cache, place):
     assert values(compile_program(PROGRAM, cache)) == EXPECTED
 
 
+def test_a_flipped_bit_of_a_length_is_noticed(cache):
+    """Also where the file would be larger than any, and in sections that are not asked for."""
+    cache.write(KEY, CONTENT)
+    sound = place(cache).read_bytes()
+    starts = [len(MAGIC) + 32 + 40 * k for k in range(len(SECTIONS))]
+    for bit in range(64):
+        for start in starts:
+            data = bytearray(sound)
+            data[start + bit // 8] ^= 1 << bit % 8
+            place(cache).write_bytes(bytes(data))
+            assert cache.read(KEY, ("interface",)) is None, (start, bit)
+
+
 @pytest.mark.parametrize("length", [0, 1, 23, 24, 100, 216, 300, 0.5, -1])
 def test_a_truncated_file_is_noticed_and_the_code_rebuilt(cache, length):
     compile_program(PROGRAM, cache)
@@ -153,10 +167,10 @@ def test_a_damaged_program_is_built_again(cache):
 def test_a_folder_that_others_may_write_is_not_used_and_a_warning_says_so(cache, mode):
     compile_program(PROGRAM, cache)
     cache.folder.chmod(mode)
-    with pytest.warns(UserWarning, match=f"is not used: it has mode {mode:o}"):
+    with pytest.warns(UserWarning, match=f"is not used: it has mode {mode:o}") as told:
         assert cache.read(key_of(entry(cache))) is None
-    with pytest.warns(UserWarning, match="expected a folder that belongs to this user"):
         assert values(compile_program(PROGRAM, cache)) == EXPECTED
+    assert len(told) == 1                                   # for three times that it was asked for
     assert len(list(cache.folder.iterdir())) == 1
 
 
@@ -244,12 +258,36 @@ def test_a_link_in_the_place_of_an_entry_is_not_followed(cache, tmp_path):
 def test_the_environment_chooses_the_folder(monkeypatch, tmp_path):
     monkeypatch.setenv("CLOSEDFORM_CACHE", str(tmp_path))
     assert Cache.default().folder == tmp_path
-    monkeypatch.setenv("CLOSEDFORM_CACHE", "off")
-    assert Cache.default().folder is None
+    for off in ("off", "OFF", "Off", "0", "none", " off "):
+        monkeypatch.setenv("CLOSEDFORM_CACHE", off)
+        assert Cache.default().folder is None
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("CLOSEDFORM_CACHE", "~/kernels")
+    if os.name == "posix":
+        assert Cache.default().folder == tmp_path / "kernels"
     monkeypatch.delenv("CLOSEDFORM_CACHE")
     if sys.platform == "linux":
         monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
         assert Cache.default().folder == tmp_path / "xdg" / "closedform"
+
+
+@on_posix
+@pytest.mark.parametrize("chosen", ["", "~/kernels"])
+def test_without_a_home_there_is_a_warning_and_no_cache(monkeypatch, chosen):
+    import pwd
+
+    def unknown(uid):
+        raise KeyError(uid)
+
+    monkeypatch.setattr(pwd, "getpwuid", unknown)
+    for name in ("HOME", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("CLOSEDFORM_CACHE", chosen)
+    monkeypatch.setattr(cache_module, "_warned", set())
+    with pytest.warns(UserWarning, match="is not used: Could not determine home") as told:
+        assert values(compile_program(PROGRAM)) == EXPECTED
+        assert Cache.default() == Cache(None)
+    assert len(told) == 1
 
 
 def write_for_ever(folder):

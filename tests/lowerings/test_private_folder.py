@@ -47,7 +47,6 @@ def test_a_link_of_somebody_else_is_neither_followed_nor_written_to(
     cache = Cache(shared / "cf" / below)
     with pytest.warns(UserWarning, match="is not used: the link cf in its path belongs to user"):
         cache.write(KEY, {})
-    with pytest.warns(UserWarning, match="is not used: the link cf"):
         assert cache.read(KEY) is None
     assert [path.name for path in mine.iterdir()] == ["thesis"]
 

@@ -16,7 +16,6 @@ import sys
 import tempfile
 import threading
 import time
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -137,11 +136,9 @@ def why_not(error: Exception) -> str:
 @contextmanager
 def common_cache() -> Iterator[Cache]:
     """The user's cache, or a folder for this time where that is switched off or not to be used."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        usable = Cache.default().usable
-    if usable:
-        yield Cache.default()
+    cache = Cache.default()
+    if cache.usable:
+        yield cache
     else:
         with tempfile.TemporaryDirectory() as folder:
             yield Cache(Path(folder) / "closedform")

@@ -33,6 +33,8 @@ MAGIC = b"closedform code 1\n\0\0\0\0\0\0"
 SECTIONS = ("interface", "imports", "code", "program")
 _HEAD = struct.Struct(f"<{len(MAGIC)}s32s" + "Q32s" * len(SECTIONS))
 _OWN = re.compile(r"closedform-([0-9a-f]{64}|[0-9a-f]{16}\.part)")
+_warned = set[str]()
+OFF = ("off", "0", "no", "none", "false")
 LIMIT = 1 << 30
 """Bytes that a cache may hold; the entries unused for longest go first."""
 ABANDONED = 3600.0
@@ -51,10 +53,14 @@ class Cache:
     @classmethod
     def default(cls) -> Cache:
         """The user's cache folder, or what CLOSEDFORM_CACHE says: another folder, or `off`."""
-        chosen = os.environ.get("CLOSEDFORM_CACHE")
-        if chosen == "off":
+        chosen = os.environ.get("CLOSEDFORM_CACHE", "").strip()
+        if chosen.lower() in OFF:
             return cls(None)
-        return cls(Path(chosen) if chosen else _user_cache() / "closedform")
+        try:
+            return cls(Path(chosen).expanduser() if chosen else _user_cache() / "closedform")
+        except RuntimeError as error:           # nobody's home, as of a user without an entry
+            _warn_once(chosen or "for compiled code", error)
+            return cls(None)
 
     @property
     def usable(self) -> bool:
@@ -86,8 +92,15 @@ class Cache:
                 return use(folder)
         except OSError as error:
             if create or not isinstance(error, FileNotFoundError):
-                warnings.warn(f"the cache {self.folder} is not used: {error}", stacklevel=3)
+                _warn_once(str(self.folder), error)
             return None
+
+
+def _warn_once(name: str, error: Exception) -> None:
+    """What is wrong with a cache hardly changes, and hundreds of kernels may ask for it."""
+    if name not in _warned:
+        warnings.warn(f"the cache {name} is not used: {error}", stacklevel=4)
+        _warned.add(name)
 
 
 def _user_cache() -> Path:
@@ -115,21 +128,22 @@ def _read(folder: PrivateFolder, key: str, sections: tuple[str, ...]) -> dict[st
 
 
 def _verified(file: BinaryIO, key: str, wanted: tuple[str, ...]) -> dict[str, bytes] | None:
-    """The wanted sections, if owner, header, key and their digests are right."""
-    if not is_own_file(os.fstat(file.fileno())):
+    """The wanted sections, if owner, header, key, length and their digests are right."""
+    status = os.fstat(file.fileno())
+    if not is_own_file(status):
         return None
     head = file.read(_HEAD.size)
     if len(head) != _HEAD.size:
         return None
     magic, owner, *table = _HEAD.unpack(head)
-    if magic != MAGIC or owner.hex() != key:
+    if magic != MAGIC or owner.hex() != key or status.st_size != _HEAD.size + sum(table[::2]):
         return None
     found = {}
     start = _HEAD.size
     for name, length, digest in zip(SECTIONS, table[::2], table[1::2], strict=True):
         if name in wanted:
             file.seek(start)
-            content = file.read(min(length, LIMIT))
+            content = file.read(length)
             if hashlib.sha256(content).digest() != digest:
                 return None
             found[name] = content
