@@ -115,6 +115,7 @@ from closedform.model.robot import Robot as Robot
 from closedform.model.tables import from_modified_dh as from_modified_dh
 from closedform.model.tables import from_screws as from_screws
 from closedform.model.tables import from_standard_dh as from_standard_dh
+from closedform.version import __version__ as __version__
 
 if TYPE_CHECKING:
     from closedform.applications import elastic as elastic
@@ -124,8 +125,6 @@ if TYPE_CHECKING:
     from closedform.applications.export import export as export
     from closedform.applications.simulate import Simulation as Simulation
     from closedform.applications.simulate import simulate as simulate
-
-__version__ = "0.1.0"
 
 _APPLICATIONS = "closedform.applications"
 _LATER = {

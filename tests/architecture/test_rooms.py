@@ -12,9 +12,10 @@ PACKAGE = Path(cf.__file__).parent
 ROOT = PACKAGE.parent.parent
 FILES = sorted(PACKAGE.rglob("*.py"))
 
-GROUND = {"arrays", "errors"}
+GROUND = {"arrays", "errors", "version"}
 MAY_IMPORT = {
     "errors": set(),
+    "version": set(),
     "arrays": {"errors"},
     "model": GROUND,
     "program": GROUND,

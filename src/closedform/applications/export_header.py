@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Sequence
-from importlib.metadata import version
 
 import numpy as np
 
@@ -15,6 +14,7 @@ from closedform.model.elastic import ElasticJoints
 from closedform.model.joints import Fixed, Free, Mimic, Planar, Spherical
 from closedform.model.robot import Robot
 from closedform.program.program import Program
+from closedform.version import __version__
 
 WIDTH = 96
 
@@ -67,7 +67,7 @@ def elastic_header(model: ElasticJoints, name: str, program: Program) -> list[st
 
 def _version(program: Program) -> list[str]:
     n = program.operations
-    return [f"Written by closedform {version('closedform')}: {n.mul} multiplications"
+    return [f"Written by closedform {__version__}: {n.mul} multiplications"
             f"{f' ({n.div} divisions among them)' if n.div else ''}, {n.add} additions, "
             f"{n.trig} sines and cosines.", ""]
 

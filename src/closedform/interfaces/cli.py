@@ -12,7 +12,6 @@ import os
 import sys
 import warnings
 from dataclasses import asdict
-from importlib.metadata import version
 from typing import Annotated, Any, TextIO
 
 import typer
@@ -49,6 +48,7 @@ from closedform.model.formats.load import load
 from closedform.model.lint import lint
 from closedform.model.robot import Robot
 from closedform.model.zoo import BUILTIN, builtin
+from closedform.version import __version__
 
 PIPE_WIDTH = 160  # columns when nobody's terminal says how many there are
 FACTS = ("nq", "nv", "mass", "floating")
@@ -91,7 +91,7 @@ def _complain(level: str, message: object) -> None:
 
 def _print_version(asked: bool) -> None:
     if asked:
-        typer.echo(f"closedform {version('closedform')}")
+        typer.echo(f"closedform {__version__}")
         raise typer.Exit
 
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import functools
 import hashlib
-import importlib.metadata
 import importlib.resources
 import json
 import os
@@ -28,6 +27,7 @@ from pathlib import Path
 from typing import BinaryIO, TypeVar
 
 from closedform.lowerings.private_folder import PrivateFolder, is_own_file, private_folder
+from closedform.version import __version__
 
 MAGIC = b"closedform code 1\n\0\0\0\0\0\0"
 SECTIONS = ("interface", "imports", "code", "program")
@@ -195,7 +195,7 @@ def entry_key(*parts: str) -> str:
 def package_stamp() -> str:
     """A digest that changes whenever a source file of this package does."""
     root = importlib.resources.files("closedform")
-    stamps: list[tuple[str | int, ...]] = [(importlib.metadata.version("closedform"),)]
+    stamps: list[tuple[str | int, ...]] = [(__version__,)]
     if isinstance(root, Path):
         for path in sorted(root.rglob("*.py")):
             status = path.stat()
