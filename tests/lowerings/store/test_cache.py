@@ -217,7 +217,7 @@ def write_for_ever(folder):
 @on_posix
 def test_a_writer_that_is_killed_leaves_a_whole_entry_or_none(cache):
     tests = Path(__file__).parent
-    command = (f"import sys; sys.path[:0] = [{str(tests)!r}, {str(tests.parent)!r}]; "
+    command = (f"import sys; sys.path[:0] = [{str(tests)!r}, {str(tests.parents[1])!r}]; "
                f"import test_cache; test_cache.write_for_ever({str(cache.folder)!r})")
     for delay in (0.003, 0.03):
         writer = subprocess.Popen([sys.executable, "-c", command], stdout=subprocess.PIPE)
