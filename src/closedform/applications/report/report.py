@@ -53,9 +53,9 @@ from closedform.maths.canonical.frames import snapped
 from closedform.maths.catalogue import CATALOGUE
 from closedform.maths.kinematics import center_of_mass
 from closedform.model.describe import summary
-from closedform.model.formats.load import load
-from closedform.model.lint.findings import Finding
+from closedform.model.findings import Finding
 from closedform.model.lint.lint import lint
+from closedform.model.load import load
 from closedform.model.robot import Robot
 
 if TYPE_CHECKING:

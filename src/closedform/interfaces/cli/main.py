@@ -56,9 +56,9 @@ from closedform.model.describe import (
     summary,
     totals_text,
 )
-from closedform.model.formats.load import load
-from closedform.model.lint.findings import Finding, Level
+from closedform.model.findings import Finding, Level
 from closedform.model.lint.lint import lint
+from closedform.model.load import load
 from closedform.model.robot import Robot
 from closedform.model.zoo.zoo import BUILTIN, builtin
 

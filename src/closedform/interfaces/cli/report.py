@@ -18,7 +18,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
 from closedform.interfaces.cli.robot_argument import RobotArgument
-from closedform.model.formats.load import load
+from closedform.model.load import load
 
 if TYPE_CHECKING:
     from closedform.applications.report.bench import Bench

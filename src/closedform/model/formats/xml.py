@@ -10,7 +10,7 @@ from typing import Any, final
 from lxml import etree
 
 from closedform.errors import FormatError
-from closedform.model.lint.findings import Finding, Level, refuse_errors
+from closedform.model.findings import Finding, Level, refuse_errors
 
 MAX_BYTES = 32 * 2**20
 """The largest file that is read; robots without their meshes have less than 1 MB."""

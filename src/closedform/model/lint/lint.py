@@ -11,13 +11,13 @@ import numpy as np
 
 from closedform.arrays import numeric
 from closedform.errors import ModelError, ModelWarning
-from closedform.model.formats.load import load, located
+from closedform.model.findings import Finding, Level
 from closedform.model.formats.urdf.document import urdf_document
 from closedform.model.formats.xml import TEXT, is_xml_text, read_xml, tag
 from closedform.model.joints import Mimic, Prismatic
-from closedform.model.lint.findings import Finding, Level
 from closedform.model.lint.rules import Doubt, inertia_doubts, limit_doubts, massless_doubt
 from closedform.model.lint.urdf import urdf_findings
+from closedform.model.load import load, located
 from closedform.model.robot import Body, Robot
 from closedform.model.zoo.zoo import BUILTIN
 
