@@ -12,11 +12,11 @@ from building import HERE, library
 from clock import Job
 from subjects import STATES, Subject, Task
 
-from closedform.applications.kernels import compile
+from closedform.applications.compile.kernels import compile
 from closedform.arrays import Array
-from closedform.lowerings.kernel import Kernel
-from closedform.lowerings.llvm_ir import Kind
-from closedform.lowerings.native import Native
+from closedform.lowerings.call.code import Native
+from closedform.lowerings.call.kernel import Kernel
+from closedform.lowerings.native.ir import Kind
 
 LARGE = 10_000
 """States of a batch that is also called from Python."""

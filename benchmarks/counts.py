@@ -12,17 +12,17 @@ from subjects import ARM, TASKS, TREE, Subject
 from tables import NOTHING, Table, number
 
 import closedform as cf
-from closedform.applications.preparation import Preparation
+from closedform.applications.compile.preparation import Preparation
 from closedform.arrays import Array
-from closedform.lowerings.cache import Cache
-from closedform.lowerings.kernel import compile_program
-from closedform.maths import recursive
+from closedform.lowerings.call.kernel import compile_program
+from closedform.lowerings.store.cache import Cache
+from closedform.maths.algorithms import newton_euler
 from closedform.maths.catalogue import Form, quantity
 from closedform.model.robot import Robot
-from closedform.program.order import scheduled
+from closedform.program.ordering.live_ranges import scheduled
 from closedform.program.program import Program
 from closedform.program.record import record
-from closedform.program.simplify import simplify
+from closedform.program.rules.simplify import simplify
 
 ROBOTS = ("puma560", "ur5", "iiwa14", "panda", "stanford", "rx90", "humanoid25")
 
@@ -100,7 +100,7 @@ def _stages(robot: Robot) -> list[Program]:
 
 def _program(robot: Robot, offset: Array) -> Program:
     def inverse_dynamics(q: Array, v: Array, a: Array) -> Array:
-        return recursive.inverse_dynamics(robot, q + offset, v, a)
+        return newton_euler.inverse_dynamics(robot, q + offset, v, a)
 
     shapes = {"q": (robot.nq,), "v": (robot.nv,), "a": (robot.nv,)}
     return scheduled(simplify(record(inverse_dynamics, shapes, "inverse_dynamics")).program)

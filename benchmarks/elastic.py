@@ -18,7 +18,7 @@ from tables import Table, number
 
 import closedform as cf
 from closedform.applications import elastic
-from closedform.applications.trajectories import Cosines
+from closedform.applications.motion.trajectories import Cosines
 
 GEAR = 0.01
 STIFFNESS = np.array([2000, 2000, 1500, 1500, 830, 500, 170]) * GEAR**2

@@ -16,10 +16,10 @@ from itertools import pairwise
 import numpy as np
 
 from closedform.applications import flexible
-from closedform.applications.flexible_programs import arm_kernels
-from closedform.maths.assumed_modes import FlexibleArm
-from closedform.maths.flexible_arm import PAPER, damping_matrix
-from closedform.maths.flexible_tensors import arm_tensors, truncated_coriolis, truncated_inertia
+from closedform.applications.flexible.programs import arm_kernels
+from closedform.maths.flexible.arm import FlexibleArm
+from closedform.maths.flexible.dynamics import PAPER, damping_matrix
+from closedform.maths.flexible.tensors import arm_tensors, truncated_coriolis, truncated_inertia
 from closedform.model.beam import FlexibleLink, Payload
 
 Q0 = np.array([0, 0, 0, 0, 0.1, 0.002])

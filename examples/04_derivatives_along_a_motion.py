@@ -3,8 +3,8 @@
 import numpy as np
 
 import closedform as cf
-from closedform.applications.torques import torques
-from closedform.applications.trajectories import cosines
+from closedform.applications.motion.torques import torques
+from closedform.applications.motion.trajectories import cosines
 
 robot = cf.load("iiwa14")
 times = np.linspace(0, 5, 1001)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from closedform.maths.assumed_modes import FlexibleArm
+from closedform.maths.flexible.arm import FlexibleArm
 from closedform.model.beam import FlexibleLink, Payload, Shape
 
 

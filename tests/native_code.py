@@ -4,9 +4,9 @@ import ctypes
 
 import numpy as np
 
-from closedform.lowerings.cpu import Cpu, host, load, object_code
-from closedform.lowerings.cpu_code import batch_module, scalar_module
-from closedform.lowerings.native import c_library
+from closedform.lowerings.call.code import c_library
+from closedform.lowerings.native.cpu import Cpu, host, load, object_code
+from closedform.lowerings.native.functions import batch_module, scalar_module
 
 KINDS = {np.float64: "double", np.float32: "float"}
 

@@ -2,7 +2,7 @@
 
 import functools
 
-from closedform.applications.report import report
+from closedform.applications.report.report import report
 
 
 @functools.cache

@@ -6,10 +6,10 @@ import math
 
 import numpy as np
 
-from closedform.maths.parameters.gautier_khalil import Link
+from closedform.maths.papers.gautier_khalil import Link
+from closedform.model.formats.dh import from_modified_dh
 from closedform.model.inertia import Inertia
 from closedform.model.robot import Robot
-from closedform.model.tables import from_modified_dh
 
 TWISTS = (0.0, 0.0, math.pi / 2, -math.pi / 2, math.pi, 0.7, -0.4)
 LENGTHS = (0.0, 0.0, 0.0, 0.3, -0.45)

@@ -4,11 +4,11 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 from closedform.applications import conventions as conventions
-from closedform.applications.kernels import At as At
-from closedform.applications.kernels import compile as compile
-from closedform.applications.preparation import Gravity as Gravity
-from closedform.applications.preparation import Parameters as Parameters
-from closedform.applications.preparation import PayloadAt as PayloadAt
+from closedform.applications.compile.kernels import At as At
+from closedform.applications.compile.kernels import compile as compile
+from closedform.applications.compile.preparation import Gravity as Gravity
+from closedform.applications.compile.preparation import Parameters as Parameters
+from closedform.applications.compile.preparation import PayloadAt as PayloadAt
 from closedform.errors import ArgumentError as ArgumentError
 from closedform.errors import ClosedformError as ClosedformError
 from closedform.errors import FormatError as FormatError
@@ -17,52 +17,74 @@ from closedform.errors import ModelError as ModelError
 from closedform.errors import ModelWarning as ModelWarning
 from closedform.errors import SingularMatrix as SingularMatrix
 from closedform.errors import UnknownName as UnknownName
-from closedform.maths.assumed_modes import FlexibleArm as FlexibleArm
-from closedform.maths.by_state.christoffel import christoffel_symbols as christoffel_symbols
-from closedform.maths.by_state.christoffel import (
+from closedform.maths.algorithms.jacobian_jets import jacobian_jet as jacobian_jet
+from closedform.maths.algorithms.jets import inverse_dynamics_jet as inverse_dynamics_jet
+from closedform.maths.base_parameters.base_parameters import BaseParameters as BaseParameters
+from closedform.maths.base_parameters.base_parameters import base_parameters as base_parameters
+from closedform.maths.base_parameters.numeric_rank import RankDisagreement as RankDisagreement
+from closedform.maths.catalogue import CATALOGUE as CATALOGUE
+from closedform.maths.definitions.christoffel import christoffel_symbols as christoffel_symbols
+from closedform.maths.definitions.christoffel import (
     coriolis_transpose_torque as coriolis_transpose_torque,
 )
-from closedform.maths.by_state.dynamics_matrices import (
+from closedform.maths.definitions.closed_form import bias as bias
+from closedform.maths.definitions.closed_form import (
+    christoffel_coriolis_matrix as christoffel_coriolis_matrix,
+)
+from closedform.maths.definitions.closed_form import coriolis_matrix as coriolis_matrix
+from closedform.maths.definitions.closed_form import coriolis_torque as coriolis_torque
+from closedform.maths.definitions.closed_form import forward_dynamics as forward_dynamics
+from closedform.maths.definitions.closed_form import gravity_torque as gravity_torque
+from closedform.maths.definitions.closed_form import inverse_dynamics as inverse_dynamics
+from closedform.maths.definitions.closed_form import mass_matrix as mass_matrix
+from closedform.maths.definitions.closed_form import (
+    passivity_inverse_dynamics as passivity_inverse_dynamics,
+)
+from closedform.maths.definitions.dynamics_matrices import (
     christoffel_dynamics_matrices as christoffel_dynamics_matrices,
 )
-from closedform.maths.by_state.dynamics_matrices import (
+from closedform.maths.definitions.dynamics_matrices import (
     passive_dynamics_matrices as passive_dynamics_matrices,
 )
-from closedform.maths.by_state.forward_derivatives import (
+from closedform.maths.definitions.energy import (
+    centroidal_momentum_matrix as centroidal_momentum_matrix,
+)
+from closedform.maths.definitions.energy import generalized_momentum as generalized_momentum
+from closedform.maths.definitions.energy import joint_friction as joint_friction
+from closedform.maths.definitions.energy import kinetic_energy as kinetic_energy
+from closedform.maths.definitions.energy import momentum as momentum
+from closedform.maths.definitions.energy import (
+    operational_space_inertia as operational_space_inertia,
+)
+from closedform.maths.definitions.energy import (
+    operational_space_mobility as operational_space_mobility,
+)
+from closedform.maths.definitions.energy import potential_energy as potential_energy
+from closedform.maths.definitions.forward_derivatives import (
     forward_dynamics_derivatives as forward_dynamics_derivatives,
 )
-from closedform.maths.by_state.inverse_derivatives import (
+from closedform.maths.definitions.inverse_derivatives import (
     inverse_dynamics_and_derivatives as inverse_dynamics_and_derivatives,
 )
-from closedform.maths.by_state.inverse_derivatives import (
+from closedform.maths.definitions.inverse_derivatives import (
     inverse_dynamics_derivatives as inverse_dynamics_derivatives,
 )
-from closedform.maths.by_state.second_derivatives import (
+from closedform.maths.definitions.regressor import (
+    kinetic_energy_regressor as kinetic_energy_regressor,
+)
+from closedform.maths.definitions.regressor import momentum_regressor as momentum_regressor
+from closedform.maths.definitions.regressor import parameter_derivatives as parameter_derivatives
+from closedform.maths.definitions.regressor import (
+    potential_energy_regressor as potential_energy_regressor,
+)
+from closedform.maths.definitions.regressor import regressor as regressor
+from closedform.maths.definitions.regressor import slotine_li_regressor as slotine_li_regressor
+from closedform.maths.definitions.second_derivatives import (
     inverse_dynamics_second_derivatives as inverse_dynamics_second_derivatives,
 )
-from closedform.maths.by_state.state_derivatives import state_derivatives as state_derivatives
-from closedform.maths.by_time.along import along as along
-from closedform.maths.by_time.jacobian_jets import jacobian_jet as jacobian_jet
-from closedform.maths.by_time.jets import inverse_dynamics_jet as inverse_dynamics_jet
-from closedform.maths.by_time.time_derivatives import time_derivatives as time_derivatives
-from closedform.maths.catalogue import CATALOGUE as CATALOGUE
-from closedform.maths.closed_form import bias as bias
-from closedform.maths.closed_form import christoffel_coriolis_matrix as christoffel_coriolis_matrix
-from closedform.maths.closed_form import coriolis_matrix as coriolis_matrix
-from closedform.maths.closed_form import coriolis_torque as coriolis_torque
-from closedform.maths.closed_form import forward_dynamics as forward_dynamics
-from closedform.maths.closed_form import gravity_torque as gravity_torque
-from closedform.maths.closed_form import inverse_dynamics as inverse_dynamics
-from closedform.maths.closed_form import mass_matrix as mass_matrix
-from closedform.maths.closed_form import passivity_inverse_dynamics as passivity_inverse_dynamics
-from closedform.maths.energy import centroidal_momentum_matrix as centroidal_momentum_matrix
-from closedform.maths.energy import generalized_momentum as generalized_momentum
-from closedform.maths.energy import joint_friction as joint_friction
-from closedform.maths.energy import kinetic_energy as kinetic_energy
-from closedform.maths.energy import momentum as momentum
-from closedform.maths.energy import operational_space_inertia as operational_space_inertia
-from closedform.maths.energy import operational_space_mobility as operational_space_mobility
-from closedform.maths.energy import potential_energy as potential_energy
+from closedform.maths.definitions.state_derivatives import state_derivatives as state_derivatives
+from closedform.maths.definitions.time_derivatives import time_derivatives as time_derivatives
+from closedform.maths.flexible.arm import FlexibleArm as FlexibleArm
 from closedform.maths.kinematics import LOCAL as LOCAL
 from closedform.maths.kinematics import LOCAL_WORLD_ALIGNED as LOCAL_WORLD_ALIGNED
 from closedform.maths.kinematics import WORLD as WORLD
@@ -77,25 +99,15 @@ from closedform.maths.kinematics import frame_jacobian_rate as frame_jacobian_ra
 from closedform.maths.kinematics import frame_pose as frame_pose
 from closedform.maths.kinematics import kinematic_hessian as kinematic_hessian
 from closedform.maths.kinematics import poses as poses
-from closedform.maths.parameters.base_parameters import BaseParameters as BaseParameters
-from closedform.maths.parameters.base_parameters import base_parameters as base_parameters
-from closedform.maths.parameters.numeric_rank import RankDisagreement as RankDisagreement
-from closedform.maths.parameters.regressor import (
-    kinetic_energy_regressor as kinetic_energy_regressor,
-)
-from closedform.maths.parameters.regressor import momentum_regressor as momentum_regressor
-from closedform.maths.parameters.regressor import parameter_derivatives as parameter_derivatives
-from closedform.maths.parameters.regressor import (
-    potential_energy_regressor as potential_energy_regressor,
-)
-from closedform.maths.parameters.regressor import regressor as regressor
-from closedform.maths.parameters.regressor import slotine_li_regressor as slotine_li_regressor
+from closedform.maths.scalars.along import along as along
 from closedform.model.beam import FlexibleLink as FlexibleLink
 from closedform.model.beam import Payload as Payload
 from closedform.model.elastic import ElasticJoints as ElasticJoints
 from closedform.model.findings import Finding as Finding
 from closedform.model.findings import Level as Level
-from closedform.model.formats.load import load as load
+from closedform.model.formats.dh import from_modified_dh as from_modified_dh
+from closedform.model.formats.dh import from_screws as from_screws
+from closedform.model.formats.dh import from_standard_dh as from_standard_dh
 from closedform.model.inertia import Inertia as Inertia
 from closedform.model.joints import Cylindrical as Cylindrical
 from closedform.model.joints import Fixed as Fixed
@@ -108,29 +120,27 @@ from closedform.model.joints import Prismatic as Prismatic
 from closedform.model.joints import Revolute as Revolute
 from closedform.model.joints import Spherical as Spherical
 from closedform.model.joints import Universal as Universal
-from closedform.model.lint import lint as lint
+from closedform.model.lint.lint import lint as lint
+from closedform.model.load import load as load
 from closedform.model.robot import Body as Body
 from closedform.model.robot import Frame as Frame
 from closedform.model.robot import Robot as Robot
-from closedform.model.tables import from_modified_dh as from_modified_dh
-from closedform.model.tables import from_screws as from_screws
-from closedform.model.tables import from_standard_dh as from_standard_dh
 from closedform.version import __version__ as __version__
 
 if TYPE_CHECKING:
     from closedform.applications import elastic as elastic
     from closedform.applications import flexible as flexible
     from closedform.applications import redundancy as redundancy
-    from closedform.applications.export import ExportOptions as ExportOptions
-    from closedform.applications.export import export as export
-    from closedform.applications.simulate import Simulation as Simulation
-    from closedform.applications.simulate import simulate as simulate
+    from closedform.applications.export.export import ExportOptions as ExportOptions
+    from closedform.applications.export.export import export as export
+    from closedform.applications.motion.simulate import Simulation as Simulation
+    from closedform.applications.motion.simulate import simulate as simulate
 
 _APPLICATIONS = "closedform.applications"
 _LATER = {
     **{name: (f"{_APPLICATIONS}.{name}", None) for name in ("elastic", "flexible", "redundancy")},
     **{name: (f"{_APPLICATIONS}.export", name) for name in ("ExportOptions", "export")},
-    **{name: (f"{_APPLICATIONS}.simulate", name) for name in ("Simulation", "simulate")},
+    **{name: (f"{_APPLICATIONS}.motion.simulate", name) for name in ("Simulation", "simulate")},
 }
 """Modules, and names in modules, that bring SciPy or SymPy: imported when they are first used."""
 

@@ -1,5 +1,5 @@
 """`python -m closedform`: the command line."""
 
-from closedform.interfaces.cli import main
+from closedform.interfaces.cli.main import main
 
 main()

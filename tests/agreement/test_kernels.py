@@ -6,11 +6,11 @@ import sympy
 from hypothesis import given, settings
 
 import closedform as cf
-from closedform.applications.kernels import At, compile
-from closedform.applications.preparation import Preparation, Request
-from closedform.lowerings import numpy_blocks, reference
-from closedform.lowerings.cache import Cache
-from closedform.lowerings.kernel import compile_program
+from closedform.applications.compile.kernels import At, compile
+from closedform.applications.compile.preparation import Preparation, Request
+from closedform.lowerings import lanes, reference
+from closedform.lowerings.call.kernel import compile_program
+from closedform.lowerings.store.cache import Cache
 from closedform.maths.catalogue import CATALOGUE
 from closedform.program.check import check
 from random_robots import random_robot, robots, seeds
@@ -68,7 +68,7 @@ def assert_backends_agree(robot, row, count=STATES, single=True):
     compare(reference.run(program, *one), [x[0] for x in expected], tolerance)
     compare(results(kernel(*one)), [x[0] for x in expected], tolerance)
     compare(results(kernel(*arguments)), expected, tolerance)
-    compare(results(numpy_blocks.run(program, *arguments)), expected, tolerance)
+    compare(results(lanes.run(program, *arguments)), expected, tolerance)
     if single and row.name != "operational_space_inertia":
         rounded = [x.astype(np.float32) for x in arguments]
         exact = results(kernel(*[x.astype(np.float64) for x in rounded]))

@@ -12,7 +12,7 @@ from lxml import etree
 
 import closedform as cf
 from closedform.applications.conventions import from_mujoco_model
-from closedform.maths import recursive
+from closedform.maths.algorithms import newton_euler
 from example_urdfs import FILES
 
 mujoco = pytest.importorskip("mujoco")
@@ -66,8 +66,8 @@ def assert_agreement(robot, model):
     else:                                  # MuJoCo 4
         mujoco.mj_fullM(model, data, M)
     B = other.B(q)
-    close(B @ recursive.mass_matrix(robot, q) @ B.T, M)
-    close(other.tau_to(q, recursive.bias(robot, q, v)), data.qfrc_bias)
+    close(B @ newton_euler.mass_matrix(robot, q) @ B.T, M)
+    close(other.tau_to(q, newton_euler.bias(robot, q, v)), data.qfrc_bias)
 
 
 def close(ours, theirs):

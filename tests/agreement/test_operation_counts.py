@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 import closedform as cf
-from closedform.applications.preparation import Preparation, Request
-from closedform.maths.canonical import canonical, snapped
+from closedform.applications.compile.preparation import Preparation, Request
+from closedform.maths.algorithms.newton_euler import inverse_dynamics
+from closedform.maths.canonical.frames import canonical, snapped
+from closedform.maths.canonical.regrouping import regrouped
 from closedform.maths.catalogue import quantity
-from closedform.maths.recursive import inverse_dynamics
-from closedform.maths.regrouping import regrouped
 from closedform.program.record import record
 from example_urdfs import FILES
 

@@ -8,7 +8,8 @@ from lxml import etree
 
 import closedform as cf
 from closedform.applications.conventions import from_pinocchio_model
-from closedform.maths import one_frame, recursive
+from closedform.maths.algorithms import newton_euler
+from closedform.maths.algorithms.one_frame import frame
 from example_urdfs import FILES
 
 pin = pytest.importorskip("pinocchio")
@@ -64,14 +65,14 @@ def assert_agreement(robot, model):
         v_pin, a_pin = other.v_to(q, v), other.a_to(q, v, a)
         M = pin.crba(model, data, q_pin)
         M = np.triu(M) + np.triu(M, 1).T
-        close(B @ recursive.mass_matrix(robot, q) @ B.T, M)
+        close(B @ newton_euler.mass_matrix(robot, q) @ B.T, M)
         tau = pin.rnea(model, data, q_pin, v_pin, a_pin)
-        close(other.tau_to(q, recursive.inverse_dynamics(robot, q, v, a)), tau)
-        close(other.tau_to(q, recursive.gravity_torque(robot, q)),
+        close(other.tau_to(q, newton_euler.inverse_dynamics(robot, q, v, a)), tau)
+        close(other.tau_to(q, newton_euler.gravity_torque(robot, q)),
               pin.computeGeneralizedGravity(model, data, q_pin))
         if not mimic:                       # Pinocchio refuses mimic joints in the rest
             C = pin.computeCoriolisMatrix(model, data, q_pin, v_pin)
-            close(B @ one_frame.christoffel_coriolis_matrix(robot, q, v) @ B.T, C)
+            close(B @ frame.christoffel_coriolis_matrix(robot, q, v) @ B.T, C)
         assert_kinematics_agree(robot, model, data, other, q, v)
 
 

@@ -7,8 +7,8 @@ import pytest
 
 import closedform as cf
 from closedform.applications import redundancy
-from closedform.applications.torques import torques
-from closedform.applications.trajectories import cosines
+from closedform.applications.motion.torques import torques
+from closedform.applications.motion.trajectories import cosines
 
 PLANAR, CRITERION = cf.load("planar3r"), redundancy.Manipulability()
 TASK = redundancy.PlanarPosition("tip")

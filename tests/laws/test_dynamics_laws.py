@@ -3,8 +3,8 @@
 import numpy as np
 from hypothesis import given
 
-from closedform.maths import closed_form as cf
-from closedform.maths import energy
+from closedform.maths.definitions import closed_form as cf
+from closedform.maths.definitions import energy
 from random_robots import complex_step, random_state, robots, seeds
 
 

@@ -3,7 +3,7 @@ import pytest
 import sympy
 
 from closedform.lowerings import reference
-from closedform.lowerings.readable import readable
+from closedform.lowerings.source.readable import readable
 from closedform.lowerings.to_sympy import program_expressions, sympy_source
 from random_programs import random_inputs, random_program
 

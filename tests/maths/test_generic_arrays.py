@@ -64,7 +64,7 @@ def test_complex_numbers_pass_through_every_function(row):
 
 
 def test_a_symbolic_arm_gives_the_textbook_mass_matrix():
-    from closedform.maths.closed_form import gravity_torque, mass_matrix
+    from closedform.maths.definitions.closed_form import gravity_torque, mass_matrix
     from closedform.model.inertia import Inertia
     from closedform.model.joints import Revolute
     from closedform.model.pose import pose

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from closedform.errors import ModelError
-from closedform.maths.assumed_modes import FlexibleArm
+from closedform.maths.flexible.arm import FlexibleArm
 from closedform.model.beam import FlexibleLink, Payload, Shape, TipLoad
 
 

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 
 from closedform.errors import ArgumentError, ClosedformError, ModelError, UnknownName
-from closedform.maths import closed_form, kinematics
+from closedform.maths import kinematics
+from closedform.maths.definitions import closed_form
 from closedform.model.inertia import Inertia
 from closedform.model.joints import Fixed, Free, Mimic, Prismatic, Revolute, Spherical
 from closedform.model.robot import Body, Frame, Robot

@@ -7,7 +7,7 @@ import pytest
 
 import closedform as cf
 from closedform.applications import redundancy
-from closedform.maths.chang import proposed_method_counts, resolved_motion_counts
+from closedform.maths.papers.chang import proposed_method_counts, resolved_motion_counts
 
 ROBOT = cf.load("planar3r")
 TASK = redundancy.PlanarPosition("tip")

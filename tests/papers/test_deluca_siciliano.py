@@ -10,12 +10,11 @@ import numpy as np
 import pytest
 
 from closedform.applications.flexible import bang_bang, frequencies, linearisation, load, simulate
-from closedform.applications.flexible_programs import joined, rk4_step
+from closedform.applications.flexible.programs import joined, rk4_step
 from closedform.errors import ModelError, SingularMatrix
-from closedform.lowerings.kernel import compile_program
-from closedform.maths import deluca_siciliano as explicit
-from closedform.maths.definite import solve_definite
-from closedform.maths.flexible_arm import (
+from closedform.lowerings.call.kernel import compile_program
+from closedform.maths.algebra.ldl import solve_definite
+from closedform.maths.flexible.dynamics import (
     ExactRotation,
     coriolis_torque,
     damping_matrix,
@@ -23,6 +22,7 @@ from closedform.maths.flexible_arm import (
     stiffness_matrix,
     tip_position,
 )
+from closedform.maths.papers import de_luca_siciliano as explicit
 from closedform.model.beam import Payload
 from closedform.program.record import record
 from flexible_arms import paper_arm, random_motion

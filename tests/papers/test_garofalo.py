@@ -3,7 +3,8 @@
 import numpy as np
 
 from closedform.arrays import NUMBERS
-from closedform.maths import closed_form, kinematics
+from closedform.maths import kinematics
+from closedform.maths.definitions import closed_form
 from closedform.maths.spatial import crm
 from closedform.model.joints import Universal
 from random_robots import complex_step, random_robot, random_state

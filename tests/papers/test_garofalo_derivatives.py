@@ -6,9 +6,8 @@ Where an equation is wrong as printed, a test shows that it fails and that the c
 import numpy as np
 import pytest
 
-from closedform.maths import closed_form, kinematics
-from closedform.maths.by_state import state_derivatives
-from closedform.maths.parameters import regressor
+from closedform.maths import kinematics
+from closedform.maths.definitions import closed_form, regressor, state_derivatives
 from closedform.maths.spatial import crm, inverse_motion_transform, motion_transform, skew
 from closedform.model.inertia import GAROFALO_ORDER
 from random_robots import complex_step, random_inertia, random_robot, random_state

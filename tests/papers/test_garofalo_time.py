@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import closedform as cf
-from closedform.maths.by_time.time_derivatives import time_derivatives
-from closedform.maths.closed_form import with_inertia
+from closedform.maths.definitions.closed_form import with_inertia
+from closedform.maths.definitions.time_derivatives import time_derivatives
 from closedform.maths.kinematics import jacobian_second_rates
 from closedform.maths.spatial import crm
 from random_robots import random_robot, random_state

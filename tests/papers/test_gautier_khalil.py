@@ -8,10 +8,10 @@ import sympy
 
 import closedform as cf
 from closedform.errors import ArgumentError
-from closedform.maths.closed_form import inverse_dynamics
-from closedform.maths.energy import kinetic_energy
-from closedform.maths.parameters import gautier_khalil as gk
-from closedform.maths.parameters.base_parameters import base_parameters
+from closedform.maths.base_parameters.base_parameters import base_parameters
+from closedform.maths.definitions.closed_form import inverse_dynamics
+from closedform.maths.definitions.energy import kinetic_energy
+from closedform.maths.papers import gautier_khalil as gk
 from closedform.model.inertia import SYMORO_ORDER, Inertia
 from special_robots import random_gravity, random_links, serial
 

@@ -7,7 +7,8 @@ import pytest
 import sympy
 
 import closedform as cf
-from closedform.maths.by_time.block_form import (
+from closedform.maths.algorithms.jets import inverse_dynamics_jet
+from closedform.maths.papers.mueller_kumar import (
     blocks,
     body_ad,
     coriolis_rates,
@@ -18,7 +19,6 @@ from closedform.maths.by_time.block_form import (
     propagation,
     system_twists,
 )
-from closedform.maths.by_time.jets import inverse_dynamics_jet
 from random_robots import random_robot, random_state
 from trajectories import along
 

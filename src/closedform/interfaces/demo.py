@@ -11,8 +11,8 @@ from pathlib import Path
 
 from typer.main import get_command
 
-from closedform.interfaces.cli import app
-from closedform.model.zoo import builtin
+from closedform.interfaces.cli.main import app
+from closedform.model.zoo.zoo import builtin
 
 
 def real_urdf(folder: Path) -> Path:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from closedform.errors import MissingDependency
-from closedform.lowerings.statements import output_names
+from closedform.lowerings.source.assignments import output_names
 from closedform.program.program import Program, size
 from closedform.program.record import replay
 

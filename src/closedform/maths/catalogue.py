@@ -14,33 +14,48 @@ from inspect import signature
 from typing import Any
 
 from closedform.errors import UnknownName
-from closedform.maths import (
+from closedform.maths import kinematics
+from closedform.maths.algorithms import (
     articulated,
     centroidal,
-    closed_form,
-    energy,
-    kinematics,
-    one_frame,
-    recursive,
+    coriolis_transpose,
+    jacobian_jets,
+    jets,
+    newton_euler,
+    regressors,
+)
+from closedform.maths.algorithms.one_frame import (
+    derivatives as one_frame_derivatives,
+)
+from closedform.maths.algorithms.one_frame import frame
+from closedform.maths.algorithms.one_frame import (
+    matrices as one_frame_matrices,
+)
+from closedform.maths.algorithms.one_frame import (
+    second as one_frame_second,
+)
+from closedform.maths.algorithms.one_frame import (
+    tensors as one_frame_tensors,
+)
+from closedform.maths.algorithms.own_frames import (
+    derivatives as own_frames_derivatives,
+)
+from closedform.maths.algorithms.own_frames import (
+    matrices as own_frames_matrices,
 )
 from closedform.maths.arguments import SIZES, expected_shape
-from closedform.maths.by_state import (
-    carried_derivatives,
-    carried_matrices,
+from closedform.maths.definitions import (
     christoffel,
+    closed_form,
     dynamics_matrices,
+    energy,
     forward_derivatives,
     inverse_derivatives,
-    observer,
-    one_frame_derivatives,
-    one_frame_matrices,
-    one_frame_second,
-    one_frame_tensors,
+    regressor,
     second_derivatives,
     state_derivatives,
+    time_derivatives,
 )
-from closedform.maths.by_time import jacobian_jets, jets, time_derivatives
-from closedform.maths.parameters import recursive_regressor, regressor
 from closedform.model.robot import Robot
 
 Function = Callable[..., Any]
@@ -107,10 +122,10 @@ def takes_base(algorithm: Function) -> bool:
     return "base" in signature(algorithm).parameters
 
 
-_k, _c, _r, _o, _e = kinematics, closed_form, recursive, one_frame, energy
+_k, _c, _r, _o, _e = kinematics, closed_form, newton_euler, frame, energy
 _od, _ot, _om = one_frame_derivatives, one_frame_tensors, one_frame_matrices
-_cd, _cm = carried_derivatives, carried_matrices
-_y, _rr = regressor, recursive_regressor
+_cd, _cm = own_frames_derivatives, own_frames_matrices
+_y, _rr = regressor, regressors
 _CANONICAL, _BASE = Form.CANONICAL, Form.BASE
 _NN, _NNN = ("nv", "nv"), ("nv", "nv", "nv")
 _NP, _NNP = ("nv", "parameters"), ("nv", "nv", "parameters")
@@ -201,7 +216,7 @@ CATALOGUE: tuple[Quantity, ...] = (
     _row("christoffel_symbols", christoffel.christoffel_symbols, "q", "nv nv nv",
          _ot.christoffel_symbols, form=_BASE),
     _row("coriolis_transpose_torque", christoffel.coriolis_transpose_torque, "q v", "nv",
-         observer.coriolis_transpose_torque, form=_BASE),
+         coriolis_transpose.coriolis_transpose_torque, form=_BASE),
     _row("passive_dynamics_matrices", dynamics_matrices.passive_dynamics_matrices, "q v", "",
          _om.passive_dynamics_matrices, form=_CANONICAL, fields=_MCG),
     _row("christoffel_dynamics_matrices", dynamics_matrices.christoffel_dynamics_matrices,

@@ -324,12 +324,12 @@ class Robot:
 
         Their bodies merge into the parents and stay as frames.
         """
-        from closedform.model.merging import locked_robot
+        from closedform.model.edits import locked_robot
         return locked_robot(self, locked)
 
     def to_urdf(self) -> str:
         """This robot as URDF text."""
-        from closedform.model.formats.urdf_writer import urdf_text
+        from closedform.model.formats.urdf.write import urdf_text
         return urdf_text(self)
 
     def _with(self, **changes: Any) -> Robot:

@@ -41,5 +41,5 @@ from closedform.applications.redundancy.tracking import Path as Path
 from closedform.applications.redundancy.tracking import Stop as Stop
 from closedform.applications.redundancy.tracking import Track as Track
 from closedform.applications.redundancy.tracking import track as track
-from closedform.maths.chang import chang_Z as chang_Z
-from closedform.maths.redundancy import Ellipsoid as Ellipsoid
+from closedform.maths.papers.chang import chang_Z as chang_Z
+from closedform.maths.redundancy.extended_jacobian import Ellipsoid as Ellipsoid

@@ -22,7 +22,7 @@ from closedform.applications.redundancy.tasks import (
 )
 from closedform.arrays import Array, namespace
 from closedform.errors import ArgumentError
-from closedform.maths.redundancy import (
+from closedform.maths.redundancy.extended_jacobian import (
     Ellipsoid,
     Inverse,
     Terms,

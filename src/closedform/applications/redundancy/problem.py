@@ -12,9 +12,9 @@ from closedform.applications.redundancy.criteria import Criterion, criterion_of
 from closedform.applications.redundancy.tasks import Task, adding, moving_bodies, task_of
 from closedform.arrays import Array
 from closedform.errors import ArgumentError
-from closedform.lowerings import numpy_blocks
-from closedform.lowerings.kernel import Kernel, compile_program
-from closedform.maths.redundancy import (
+from closedform.lowerings import lanes
+from closedform.lowerings.call.kernel import Kernel, compile_program
+from closedform.maths.redundancy.extended_jacobian import (
     Inverse,
     Terms,
     inverse_terms,
@@ -72,7 +72,7 @@ class Problem:
         program = record(J, {"q": (self.robot.nq,)}, "J")
         rng = np.random.default_rng(2)
         q = np.array([self.robot.random(rng) for _ in range(SAMPLES)])
-        found, = numpy_blocks.run(program, q)
+        found, = lanes.run(program, q)
         m = found.shape[-2]
         rank = int(np.max(np.linalg.matrix_rank(found, tol=1e-9))) if found.size else 0
         if rank < m:

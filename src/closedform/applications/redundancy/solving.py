@@ -19,7 +19,7 @@ from closedform.applications.redundancy.certificate import (
 from closedform.applications.redundancy.climb import ascend, polish
 from closedform.applications.redundancy.problem import Numbers, Problem, problem_of
 from closedform.errors import ArgumentError
-from closedform.maths.chang import chang_Z
+from closedform.maths.papers.chang import chang_Z
 
 NUDGE = 0.05            # rad or m: how far a singular start is moved
 

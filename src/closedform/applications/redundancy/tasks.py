@@ -14,7 +14,7 @@ from scipy.spatial.transform import Rotation
 
 from closedform.arrays import Array
 from closedform.errors import ArgumentError
-from closedform.maths.redundancy import (
+from closedform.maths.redundancy.extended_jacobian import (
     Motion,
     frame_motion,
     jacobian_derivative,

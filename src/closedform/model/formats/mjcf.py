@@ -21,8 +21,9 @@ import numpy as np
 
 from closedform.arrays import Array
 from closedform.errors import FormatError, MissingDependency, ModelError
+from closedform.model.edits import merged
 from closedform.model.findings import Finding, refuse_errors
-from closedform.model.formats.urdf import base_joint
+from closedform.model.formats.urdf.read import base_joint
 from closedform.model.formats.xml import TEXT, Document, name_faults, read_xml, tag
 from closedform.model.inertia import Inertia
 from closedform.model.joints import (
@@ -35,7 +36,6 @@ from closedform.model.joints import (
     Spherical,
     quaternion_rotation,
 )
-from closedform.model.merging import merged
 from closedform.model.pose import pose, rotation
 from closedform.model.robot import Body, Frame, Robot
 

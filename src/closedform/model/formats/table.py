@@ -29,15 +29,8 @@ import numpy as np
 from closedform.arrays import Array, exact_or_float
 from closedform.errors import FormatError, ModelError
 from closedform.model import joints
-from closedform.model.formats.toml import parse_toml
-from closedform.model.formats.urdf import base_joint
-from closedform.model.formats.xml import read_bytes
-from closedform.model.inertia import Inertia
-from closedform.model.joints import Joint, Mimic
-from closedform.model.merging import merged
-from closedform.model.pose import pose
-from closedform.model.robot import STANDARD_GRAVITY, Body, Frame, Robot
-from closedform.model.tables import (
+from closedform.model.edits import merged
+from closedform.model.formats.dh import (
     LIMITS,
     MODIFIED_COLUMNS,
     STANDARD_COLUMNS,
@@ -47,6 +40,13 @@ from closedform.model.tables import (
     rotation_about,
     unknown,
 )
+from closedform.model.formats.toml import parse_toml
+from closedform.model.formats.urdf.read import base_joint
+from closedform.model.formats.xml import read_bytes
+from closedform.model.inertia import Inertia
+from closedform.model.joints import Joint, Mimic
+from closedform.model.pose import pose
+from closedform.model.robot import STANDARD_GRAVITY, Body, Frame, Robot
 
 ANGLES = ("alpha", "theta", "gamma", "rpy", "lower", "upper", "velocity")
 INERTIA = ("mass", "com", "tensor", "parameters")

@@ -1,0 +1,1 @@
+"""Base parameters to be read and seen."""

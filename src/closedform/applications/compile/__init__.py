@@ -1,0 +1,1 @@
+"""Compiled robots: where the towers meet."""

@@ -1,0 +1,238 @@
+"""Compiled robots: every quantity of the catalogue as machine code for one robot.
+
+    arm = compile(robot)                     arm.inverse_dynamics(q, v, a), one state or any batch
+    both = compile(robot, ["mass_matrix", "gravity_torque"])        both(q) is a named tuple
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from threading import Lock
+from typing import Any, final
+
+from closedform.applications.compile.preparation import (
+    Gravity,
+    Parameters,
+    PayloadAt,
+    Preparation,
+    Request,
+    RuntimeInput,
+)
+from closedform.errors import ArgumentError, UnknownName
+from closedform.lowerings.call.kernel import Kernel
+from closedform.lowerings.store.cache import Cache
+from closedform.maths.catalogue import CATALOGUE, Quantity, quantity
+from closedform.maths.kinematics import LOCAL_WORLD_ALIGNED, Reference
+from closedform.model.robot import Robot
+from closedform.program.program import Program
+
+
+@dataclass(frozen=True)
+class At:
+    """A quantity of a frame, as in `compile(robot, ["mass_matrix", At("frame_pose", "tool")])`."""
+
+    quantity: str
+    frame: str
+    reference: Reference | None = None
+
+
+Asked = str | At
+
+
+def compile(
+    robot: Robot, quantities: Asked | Sequence[Asked] | None = None, *,
+    only: Sequence[str] = (),
+    inputs: RuntimeInput | Sequence[RuntimeInput] = (), order: int = 2, snap: float = 1e-9,
+    cache: Cache | None = None,
+) -> Any:
+    """A robot whose quantities are machine code; or one kernel for the quantities named.
+
+    Kernels are recorded and compiled when first used, and kept in `cache` (by default on disk; see
+    `closedform.lowerings.store.cache`). Numbers within `snap` of 0 and ±1 in placements are made
+    exact;
+    `.snapped` tells which. `inputs` are arguments that come after the quantity's own:
+    `Parameters()`, `Gravity()`, `PayloadAt(frame)`. `order` is that of the jets. `only` names the
+    outputs to keep of those that the quantities have: `only=["dtau_dq", "dtau_dv"]`.
+    """
+    if not isinstance(robot, Robot):
+        raise ArgumentError(f"robot must be a cf.Robot, not {type(robot).__name__}; "
+                            "cf.load(path or name) makes one")
+    given = _runtime_inputs(inputs)
+    if not isinstance(order, int) or order < 0:
+        raise ArgumentError(f"order must be a whole number that is not negative, not {order!r}")
+    if not isinstance(snap, int | float) or not snap >= 0:
+        raise ArgumentError(f"snap must be a number that is not negative, not {snap!r}")
+    if cache is not None and not isinstance(cache, Cache):
+        raise ArgumentError(f"cache must be a Cache or None, not {cache!r}")
+    whole = CompiledRobot(robot, given, order, snap, cache)
+    if quantities is None:
+        if only:
+            raise ArgumentError(f"only={only!r} needs the quantities that it is a part of")
+        return whole
+    asked = [quantities] if isinstance(quantities, str | At) else quantities
+    if not isinstance(asked, Iterable):
+        raise ArgumentError(f"quantities must be names of quantities or cf.At, not {asked!r}")
+    asked = list(asked)
+    if not asked:
+        raise ArgumentError("quantities must name at least one quantity")
+    kept = (only,) if isinstance(only, str) else tuple(only)
+    return whole.kernel([asked_request(whole.robot, x) for x in asked], only=kept)
+
+
+def _runtime_inputs(inputs: Any) -> tuple[RuntimeInput, ...]:
+    kinds = Parameters | Gravity | PayloadAt
+    given = (inputs,) if isinstance(inputs, kinds) or not isinstance(inputs, Iterable) else inputs
+    checked = tuple(given)
+    if not all(isinstance(x, kinds) for x in checked):
+        raise ArgumentError("inputs must be cf.Parameters(), cf.Gravity() or cf.PayloadAt(frame), "
+                            f"or several of them, not {inputs!r}")
+    return checked
+
+
+def asked_request(robot: Robot, asked: Asked) -> Request:
+    if isinstance(asked, At):
+        row = quantity(asked.quantity)
+        if not row.framed:
+            raise ArgumentError(f"{row.name} takes no frame, got {asked.frame!r}")
+        robot.frame(asked.frame)
+        return Request(row, asked.frame, _reference(row, asked.reference))
+    row = quantity(asked)
+    if row.framed:
+        raise ArgumentError(f"{row.name} needs a frame: cf.At({row.name!r}, frame, reference)")
+    return Request(row)
+
+
+def _reference(row: Quantity, given: Reference | None) -> Reference | None:
+    if "reference" not in inspect.signature(row.definition).parameters:
+        if given is not None:
+            raise ArgumentError(f"{row.name} takes no reference, got {given!r}")
+        return None
+    if given is not None and not isinstance(given, Reference):
+        raise ArgumentError("reference must be cf.LOCAL, cf.WORLD or cf.LOCAL_WORLD_ALIGNED, "
+                            f"not {given!r}")
+    return given or LOCAL_WORLD_ALIGNED
+
+
+@final
+class CompiledRobot:
+    """A robot whose quantities are kernels: `arm.mass_matrix(q)`, `arm.frame_pose(q, "tool")`."""
+
+    def __init__(self, robot: Robot, inputs: tuple[RuntimeInput, ...], order: int, snap: float,
+                 cache: Cache | None) -> None:
+        self.robot, self.inputs, self.order = robot, inputs, order
+        self._snap, self._cache, self._lock = snap, cache, Lock()
+        self._preparation = Preparation(robot, inputs, snap, order)
+
+    @property
+    def snapped(self) -> tuple[str, ...]:
+        """What was made exact before recording."""
+        return self._preparation.notes
+
+    def program(self, requests: Sequence[Request], wrenches: bool = False,
+                only: tuple[str, ...] = ()) -> Program:
+        """What computes these requests, recorded now and not compiled."""
+        return self._preparation.program(requests, wrenches, only)
+
+    def kernel(self, requests: Sequence[Request], wrenches: bool = False,
+               accepted: Callable[[Program], None] = lambda program: None,
+               only: tuple[str, ...] = ()) -> Kernel:
+        """One kernel for these requests; `accepted` sees a new program before it is compiled."""
+        prepared = self._preparation
+
+        def build() -> Program:
+            program = self.program(requests, wrenches, only)
+            accepted(program)
+            return program
+
+        loads = " with wrenches" if wrenches else ""
+        kept = f" only {', '.join(only)}" if only else ""
+        key = f"{prepared.digest} {'; '.join(r.text for r in requests)}{loads}{kept}"
+        return Kernel.load(key, build, self._cache)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        try:
+            row = quantity(name)
+        except UnknownName as error:
+            raise AttributeError(str(error)) from None
+        with self._lock:
+            made = self.__dict__.get(name)
+            if made is None:
+                made = Framed(self, row) if row.framed else self._plain(row)
+                self.__dict__[name] = made       # found there from now on, without this function
+        return made
+
+    def _plain(self, row: Quantity) -> Kernel:
+        kernel = self.kernel([Request(row)])
+        if not row.wrenches:
+            return kernel
+        return kernel.with_variant("wrenches", Loaded(self, row))
+
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *(row.name for row in CATALOGUE)]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return CompiledRobot, (self.robot, self.inputs, self.order, self._snap, self._cache)
+
+    def __repr__(self) -> str:
+        extra = f", inputs {', '.join(map(repr, self.inputs))}" if self.inputs else ""
+        return f"<compiled {self.robot.name}: nv {self.robot.nv}{extra}>"
+
+
+@final
+class Loaded:
+    """The kernel of a quantity under wrenches, made when it is first asked for."""
+
+    def __init__(self, arm: CompiledRobot, row: Quantity) -> None:
+        self.arm, self.row = arm, row
+        self._kernel: Kernel | None = None
+
+    def __call__(self) -> Kernel:
+        if self._kernel is None:
+            self._kernel = self.arm.kernel([Request(self.row)], wrenches=True)
+        return self._kernel
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _loaded, (self.arm, self.row.name)
+
+
+def _loaded(arm: CompiledRobot, name: str) -> Loaded:
+    return Loaded(arm, quantity(name))
+
+
+@final
+class Framed:
+    """A quantity of a frame: one kernel for each frame and reference, compiled when first used."""
+
+    def __init__(self, arm: CompiledRobot, row: Quantity) -> None:
+        self._arm, self._row = arm, row
+        self._kernels: dict[tuple[str, Reference | None], Kernel] = {}
+        self.__doc__ = row.definition.__doc__
+
+    def at(self, frame: str, reference: Reference | None = None) -> Kernel:
+        """The kernel of one frame: a function of the arrays alone."""
+        frame = self._arm.robot.frame(frame).name
+        key = frame, _reference(self._row, reference)
+        if key not in self._kernels:
+            self._kernels[key] = self._arm.kernel([Request(self._row, *key)])
+        return self._kernels[key]
+
+    def __call__(self, *args: Any, frame: str | None = None, reference: Reference | None = None,
+                 **named: Any) -> Any:
+        """The quantity of a frame, with the arguments of the function of the same name."""
+        n = len(self._row.inputs) - sum(name in named for name in self._row.inputs)
+        arrays, rest = args[:n], list(args[n:])
+        if rest and isinstance(rest[0], str) and frame is None:
+            frame = rest.pop(0)
+            if rest and reference is None and isinstance(rest[0], Reference | str):
+                reference = rest.pop(0)          # a text is refused with the names there are
+        if frame is None:
+            raise ArgumentError(f"{self._row.name}: frame is missing; it takes "
+                                f"{', '.join(self._row.inputs)}, frame")
+        return self.at(frame, reference)(*arrays, *rest, **named)
+
+    def __repr__(self) -> str:
+        return f"<{self._row.name} of the frames of {self._arm.robot.name}>"

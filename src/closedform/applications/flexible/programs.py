@@ -1,0 +1,173 @@
+"""The equations of a flexible arm as programs: rates and steps of its state, and what to watch.
+
+The state is x = (q, v, W, I): beside the motion the work W done on the arm by torques and friction,
+and the impulse I of all torques about the first joint that are not inertial,
+
+    Ẇ = vᵀ (Q u − D v − f),   İ = (Q u − D v − f − g)_1,                                     (1)
+
+so that T + U − W and, θ_1 being cyclic, (B v)_1 − I are constant and every run carries two checks.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import NamedTuple, final
+
+import numpy as np
+
+from closedform.arrays import Array, namespace
+from closedform.lowerings.call.kernel import Kernel
+from closedform.maths.algebra.ldl import solve_definite
+from closedform.maths.flexible.arm import FlexibleArm, moments
+from closedform.maths.flexible.dynamics import (
+    Model,
+    friction_torque,
+    generalised_force,
+    gravity_torque,
+    inertia_matrix,
+    kinetic_energy,
+    potential_energy,
+    resistance,
+    stiffness_matrix,
+    tip_position,
+)
+from closedform.maths.flexible.kinematics import shortening_moments
+from closedform.program.ordering.live_ranges import scheduled
+from closedform.program.record import record
+
+Rate = Callable[[Array, Array], Array]
+"""(x, u) -> ẋ, and last the number of pivots of B that are not positive, doubled, with minus."""
+
+
+class Watched(NamedTuple):
+    """What is watched of a state."""
+
+    kinetic: Array       # J
+    potential: Array     # J
+    momentum: Array      # kg m²/s, (B v)_1
+    tip: Array           # (2,) m
+
+
+def state_rate(arm: FlexibleArm, D: Array, model: Model) -> Rate:
+    """The rate of x = (q, v, W, I), (2N + 2,), and the defect of B as one number more."""
+    N = arm.nq
+
+    def rate(x: Array, u: Array) -> Array:
+        q, v = x[:N], x[N:2 * N]
+        driven = generalised_force(arm, u)
+        dissipated = D @ v + friction_torque(arm, v)
+        a, pivots = solve_definite(inertia_matrix(arm, q, model),
+                                   driven - resistance(arm, q, v, D, model))
+        return joined(v, a, v @ (driven - dissipated),
+                      driven[0] - dissipated[0] - gravity_torque(arm, q, model)[0], pivots)
+
+    return rate
+
+
+def joined(v: Array, a: Array, power: Array, torque: Array, pivots: Array) -> Array:
+    """(v, a, Ẇ, İ, Σ (sign pivot − 1)), (2N + 3,); the last is 0 if and only if B is definite."""
+    xp = namespace(v, a)
+    signs = sum(xp.sign(p) for p in pivots)
+    return xp.concatenate([v, a, xp.stack([power, torque, signs - len(a)])])
+
+
+def rk4_step(rate: Rate, n: int) -> Callable[[Array, Array], Array]:
+    """Runge's and Kutta's step of fourth order, as in the paper; the input is held over the step.
+
+    (x, defect), (2N + 3,), and (u, step), (n + 1,), to the next (x, defect); defects add up.
+    """
+    def step(x: Array, held: Array) -> Array:
+        u, h, y = held[:n], held[n], x[:-1]
+        k1 = rate(y, u)
+        k2 = rate(y + (h / 2) * k1[:-1], u)
+        k3 = rate(y + (h / 2) * k2[:-1], u)
+        k4 = rate(y + h * k3[:-1], u)
+        moved = y + (h / 6) * (k1[:-1] + 2 * (k2[:-1] + k3[:-1]) + k4[:-1])
+        defect = x[-1] + k1[-1] + k2[-1] + k3[-1] + k4[-1]
+        return namespace(x, held).concatenate([moved, namespace(x, held).stack([defect])])
+
+    return step
+
+
+def watched(arm: FlexibleArm, model: Model) -> Callable[[Array, Array], Watched]:
+    """(q, v) -> what is watched."""
+    def watch(q: Array, v: Array) -> Watched:
+        return Watched(kinetic_energy(arm, q, v, model), potential_energy(arm, q, model),
+                       inertia_matrix(arm, q, model)[0] @ v, tip_position(arm, q, model))
+
+    return watch
+
+
+@final
+@dataclass(frozen=True)
+class ArmKernels:
+    """Compiled code of an arm, each part from the cache or compiled when first needed."""
+
+    arm: FlexibleArm
+    damping: bytes       # of D, (N, N)
+    model: Model
+
+    @cached_property
+    def rate(self) -> Kernel:
+        """(x, u) -> ẋ and the defect."""
+        N, n = self.arm.nq, self.arm.n
+        return self._load("rate", lambda: self._rate, {"x": (2 * N + 2,), "u": (n,)})
+
+    @cached_property
+    def step(self) -> Kernel:
+        """(x and defect, u and step) -> x and defect."""
+        N, n = self.arm.nq, self.arm.n
+        return self._load("step", lambda: rk4_step(self._rate, n),
+                          {"x": (2 * N + 3,), "held": (n + 1,)})
+
+    @cached_property
+    def watch(self) -> Kernel:
+        """(q, v) -> Watched."""
+        N = self.arm.nq
+        return self._load("watch", lambda: watched(self.arm, self.model), {"q": (N,), "v": (N,)})
+
+    @property
+    def _rate(self) -> Rate:
+        return state_rate(self.arm, self._D, self.model)
+
+    @property
+    def _D(self) -> Array:
+        return np.frombuffer(self.damping).reshape(self.arm.nq, self.arm.nq)
+
+    @cached_property
+    def _key(self) -> str:
+        return digest(self.arm, self._D, self.model)
+
+    def _load(self, what: str, function: Callable[[], Callable[..., object]],
+              inputs: dict[str, tuple[int, ...]]) -> Kernel:
+        return Kernel.load(f"flexible {what} {self._key}", lambda: scheduled(
+            record(function(), inputs, f"flexible_{what}")))
+
+
+def arm_kernels(arm: FlexibleArm, D: Array, model: Model) -> ArmKernels:
+    """Compiled rates, steps and watches of an arm with the damping D."""
+    return _kernels(arm, D.tobytes(), model)
+
+
+@lru_cache(maxsize=32)
+def _kernels(arm: FlexibleArm, damping: bytes, model: Model) -> ArmKernels:
+    return ArmKernels(arm, damping, model)
+
+
+def digest(arm: FlexibleArm, D: Array, model: Model) -> str:
+    """All that the equations of an arm depend on, as one key."""
+    text = hashlib.sha256(f"{model!r} {arm.gravity} {arm.payload} {arm.n}".encode())
+    for link, modes in zip(arm.links, arm.modes, strict=True):
+        facts = (link.length, link.hub_inertia, link.coulomb, link.modes)
+        text.update(repr(facts).encode())
+        text.update(np.concatenate([modes.tip, modes.tip_slope]).tobytes())
+    grams = [*moments(arm), stiffness_matrix(arm), D]
+    if getattr(model, "foreshortening", False):
+        shortened = [shortening_moments(arm, i) for i in range(arm.n)]
+        grams += [array for found in shortened for array in found]
+    for array in grams:
+        text.update(np.ascontiguousarray(array).tobytes())
+    return text.hexdigest()

@@ -1,0 +1,1 @@
+"""Motions: given, simulated, and the torques they take."""

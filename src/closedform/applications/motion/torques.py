@@ -1,0 +1,118 @@
+"""Torques of a motion and their first two time derivatives, as tables and as a picture.
+
+Cites: [MuellerKumar2021, section 6.2 and Fig. 4].
+"""
+
+from __future__ import annotations
+
+import csv
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from closedform.applications.figure_text import plain
+from closedform.applications.motion.trajectories import Trajectory, motion
+from closedform.errors import ArgumentError, MissingDependency
+from closedform.lowerings import lanes
+from closedform.maths.algorithms.jets import inverse_dynamics_jet
+from closedform.model.robot import Robot
+from closedform.program.record import record
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+Numbers = NDArray[np.float64]
+SYMBOLS = ("tau", "dtau", "ddtau")
+TITLES = ("τ", "dτ/dt", "d²τ/dt²")
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Torques:
+    """τ, τ̇, τ̈ of a motion at given times, exact for the motion that the trajectory describes."""
+
+    robot: Robot
+    times: Numbers   # (points,) s
+    q: Numbers       # (points, nq)
+    rates: Numbers   # (points, 4, nv): v, a, j, s
+    values: Numbers  # (points, 3, nv): τ, τ̇, τ̈
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The velocities' names: the joint's, with a number where it has several."""
+        slices = self.robot.v_slices
+        return tuple(name if s.stop - s.start == 1 else f"{name}[{k}]"
+                     for name, s in slices.items() for k in range(s.stop - s.start))
+
+    @property
+    def columns(self) -> dict[str, Numbers]:
+        """The table: t, then τ, τ̇, τ̈ of every velocity."""
+        return {"t": self.times, **{f"{symbol}_{name}": self.values[:, k, i]
+                                    for k, symbol in enumerate(SYMBOLS)
+                                    for i, name in enumerate(self.names)}}
+
+    def differences(self) -> Numbers:
+        """τ and its numeric first and second central differences, (points, 3, nv).
+
+        NaN at the ends, where there are none.
+        """
+        tau = self.values[:, 0]
+        first = np.gradient(tau, self.times, axis=0)
+        second = np.gradient(first, self.times, axis=0)
+        first[[0, -1]] = second[[0, 1, -2, -1]] = np.nan
+        return np.stack([tau, first, second], axis=1)
+
+    def write(self, path: str | Path) -> None:
+        """The table as CSV, or as Parquet where the name ends so."""
+        if Path(path).suffix not in (".csv", ".parquet"):
+            raise ArgumentError(f"{path}: the name of a table ends in .csv or .parquet")
+        if Path(path).suffix == ".parquet":
+            _write_parquet(self.columns, path)
+            return
+        with Path(path).open("w", encoding="utf8", newline="") as file:
+            writer = csv.writer(file)
+            writer.writerow(self.columns)
+            writer.writerows([repr(float(x)) for x in row]
+                             for row in zip(*self.columns.values(), strict=True))
+
+    def plot(self) -> Figure:
+        """τ, τ̇, τ̈ over time, with numeric differences of τ laid over them as dashes."""
+        from matplotlib import pyplot
+        figure, axes = pyplot.subplots(3, 1, sharex=True, figsize=(9, 9), layout="constrained")
+        numeric = self.differences()
+        for k, (axis, title) in enumerate(zip(axes, TITLES, strict=True)):
+            lines = axis.plot(self.times, self.values[:, k], linewidth=2.2, alpha=0.65)
+            if k:
+                dashes = axis.plot(self.times, numeric[:, k], "k--", linewidth=0.9)
+                axis.legend(dashes[:1], ["numeric differences of τ"], loc="upper right")
+            axis.set_ylabel(title)
+            axis.grid(alpha=0.3)
+        axes[0].set_title(f"{plain(self.robot.name)}: joint torques and their time derivatives")
+        axes[-1].set_xlabel("t [s]")
+        names = [plain(name) for name in self.names]
+        figure.legend(lines, names, loc="outside right upper", fontsize="small")
+        return figure
+
+
+def _write_parquet(columns: dict[str, Any], path: str | Path) -> None:
+    try:
+        from pyarrow import parquet, table  # type: ignore[import-not-found, unused-ignore]
+    except ImportError:
+        raise MissingDependency("Parquet files need pyarrow: pip install pyarrow; "
+                                "or write a .csv file") from None
+    parquet.write_table(table(columns), str(path))
+
+
+def torques(robot: Robot, trajectory: Trajectory, times: Any) -> Torques:
+    """τ, τ̇, τ̈ of the robot on a trajectory, at the increasing times."""
+    t = np.asarray(times, dtype=float)
+    if t.ndim != 1 or len(t) < 3 or not np.all(np.diff(t) > 0):
+        raise ArgumentError("times must be three or more numbers that increase")
+    q, rates = motion(robot, trajectory, t)
+    shapes = {"q": (robot.nq,), "rates": rates.shape[1:]}
+    program = record(lambda q, r: inverse_dynamics_jet(robot, q, r), shapes, "torques")
+    (values,) = lanes.run(program, q, rates)
+    return Torques(robot, t, q, rates, np.asarray(values, dtype=float))

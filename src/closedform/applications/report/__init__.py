@@ -1,0 +1,1 @@
+"""A report on a robot, and its times."""

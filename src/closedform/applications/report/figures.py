@@ -1,0 +1,156 @@
+"""Figures of the report as SVG that takes the page's text colour, so that it suits light and dark.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import matplotlib
+import numpy as np
+from matplotlib import pyplot
+from matplotlib.figure import Figure
+
+from closedform.applications.figure_text import plain
+from closedform.applications.motion.simulate import Simulation
+from closedform.applications.redundancy.curves import SelfMotion
+from closedform.applications.redundancy.tracking import Track
+from closedform.applications.report.quantities import resting
+from closedform.arrays import Array
+from closedform.maths.kinematics import center_of_mass, poses
+from closedform.model.robot import Robot
+
+INK = "#010203"
+"""Stands for the page's text colour, until the SVG is written."""
+ROUNDING = 1e-13
+"""Of the largest entry: what is less is zero but for rounding."""
+STYLE: dict[Any, Any] = {
+    "text.color": INK, "axes.labelcolor": INK, "axes.edgecolor": INK, "axes.titlecolor": INK,
+    "xtick.color": INK, "ytick.color": INK, "legend.frameon": False, "svg.fonttype": "none",
+    "font.family": "sans-serif", "font.size": 10.0, "axes.spines.top": False,
+    "axes.spines.right": False, "grid.alpha": 0.3,
+}
+
+
+def svg(make: Callable[[], Figure], title: str) -> str:
+    """The figure as an inline SVG element with a title for those who cannot see it."""
+    with matplotlib.rc_context(STYLE):
+        figure, file = make(), io.StringIO()
+        figure.savefig(file, format="svg", transparent=True, metadata={"Date": None})
+    pyplot.close(figure)                # of no effect on figures that pyplot does not know
+    text = file.getvalue()
+    text = text[text.index("<svg"):]
+    text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
+    text = text.replace(INK, "currentColor").replace("#000000", "currentColor")
+    text = re.sub(r'(<svg[^>]*?) width="([\d.]+)pt" height="[\d.]+pt"', r"\1", text, count=1)
+    text = re.sub(r"(<text\b)", r'\1 fill="currentColor"', text)
+    return text.replace("<svg", f'<svg role="img" aria-label="{title}"', 1)
+
+
+def skeleton(robot: Robot) -> Figure:
+    """The bodies' frames joined to their parents', from the front and from above."""
+    q = resting(robot)
+    T = np.asarray(poses(robot, q), dtype=float)
+    com = np.asarray(center_of_mass(robot, q), dtype=float)
+    figure = Figure(figsize=(7.2, 4.2), layout="constrained")
+    panels = figure.subplots(1, 2)
+    origin = [np.zeros(3), *T[:, :3, 3]]
+    for axes, (x, y, title) in zip(panels, ((0, 2, "from the side"), (0, 1, "from above")),
+                                   strict=True):
+        if title == "from the side" and np.ptp(T[:, 0, 3]) < np.ptp(T[:, 1, 3]):
+            x = 1
+        for k, p in enumerate(robot.parents):
+            if p == 0 and robot.is_floating:
+                continue
+            a, b = origin[p], origin[k + 1]
+            axes.plot([a[x], b[x]], [a[y], b[y]], color="#4a7fb5", linewidth=3,
+                      solid_capstyle="round")
+        axes.plot(T[:, x, 3], T[:, y, 3], "o", color="#d9722c", markersize=5, label="joints")
+        for frame in robot.frames:
+            if frame.body is not None:
+                at = T[robot.body_names.index(frame.body)] @ np.asarray(frame.placement, float)
+                a = T[robot.body_names.index(frame.body)]
+                axes.plot([a[x, 3], at[x, 3]], [a[y, 3], at[y, 3]], color="#3f9b63", linewidth=1.5)
+                axes.plot(at[x, 3], at[y, 3], "s", color="#3f9b63", markersize=4)
+        axes.plot(com[x], com[y], "P", color="#b13a6c", markersize=9, label="centre of mass")
+        axes.set(xlabel=f"{'xyz'[x]} [m]", ylabel=f"{'xyz'[y]} [m]", title=title)
+        axes.set_aspect("equal", adjustable="datalim")
+        axes.grid()
+    figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=2)
+    return figure
+
+
+def heat_maps(maps: dict[str, Array]) -> Figure:
+    """Mean sizes of matrix entries, each matrix on a logarithmic scale of its largest."""
+    figure = Figure(figsize=(7.6, 3.1), layout="constrained")
+    panels = figure.subplots(1, len(maps))
+    for axes, (title, sizes) in zip(np.atleast_1d(panels), maps.items(), strict=True):
+        largest = sizes.max(initial=0) or 1.0
+        shown = np.log10(np.maximum(sizes / largest, 1e-6))
+        seen = np.ma.masked_where(sizes <= ROUNDING * largest, shown)
+        mesh = axes.pcolormesh(seen, cmap="viridis", vmin=-6, vmax=0, edgecolors="none")
+        axes.set(title=f"{title}  (max {largest:.3g})", aspect="equal")
+        axes.invert_yaxis()
+        ticks = np.arange(0, len(sizes), max(1, len(sizes) // 6))
+        axes.set_xticks(ticks + 0.5, [str(i + 1) for i in ticks])
+        axes.set_yticks(ticks + 0.5, [str(i + 1) for i in ticks])
+    bar = figure.colorbar(mesh, ax=panels, shrink=0.8)
+    bar.set_label("log₁₀ of the part of the largest")
+    return figure
+
+
+def swing_figure(run: Simulation) -> Figure:
+    """Energies of the swing, and what is left of their balance."""
+    figure = Figure(figsize=(7.2, 4.0), layout="constrained")
+    top, low = figure.subplots(2, 1, sharex=True, height_ratios=(2, 1))
+    for values, name in ((run.kinetic, "kinetic T"), (run.potential, "potential U"),
+                         (run.energy, "T + U")):
+        top.plot(run.times, values, label=name)
+    top.set(ylabel="energy [J]")
+    figure.legend(loc="outside right upper", fontsize="small")
+    low.plot(run.times, run.energy_residual, color="#b13a6c")
+    low.set(ylabel="T + U − E₀ [J]", xlabel="t [s]")
+    top.grid(), low.grid()
+    return figure
+
+
+def path_figure(track: Track, names: Sequence[str]) -> Figure:
+    """Joints, manipulability along a closed path."""
+    values = np.exp([s.value for s in track.solutions])
+    return _joints_figure(track.times, track.q, values, names, "point of the closed path")
+
+
+def self_motion_figure(curve: SelfMotion, values: Array, names: Sequence[str]) -> Figure:
+    """Joints and manipulability over the length of the curve of one pose."""
+    return _joints_figure(curve.s, curve.q, values, names, "length along the self-motion [rad, m]")
+
+
+def _joints_figure(x: Array, q: Array, values: Array, names: Sequence[str], along: str) -> Figure:
+    figure = Figure(figsize=(7.2, 5.0), layout="constrained")
+    top, low = figure.subplots(2, 1, sharex=True, height_ratios=(3, 2))
+    for k, name in enumerate(names):
+        top.plot(x, q[:, k], label=plain(name))
+    top.set(ylabel="q [rad, m]")
+    figure.legend(loc="outside right upper", fontsize="small")
+    low.plot(x, values, color="#3f9b63")
+    low.set(ylabel="√det J Jᵀ", xlabel=along)
+    top.grid(), low.grid()
+    return figure
+
+
+def speed_figure(rows: Sequence[Any]) -> Figure:
+    """Times of all quantities as bars, call and batch state."""
+    figure = Figure(figsize=(7.2, 1.2 + 0.24 * len(rows)), layout="constrained")
+    axes = figure.subplots()
+    at = np.arange(len(rows))
+    axes.barh(at - 0.2, [r.call / 1e3 for r in rows], 0.4, color="#4a7fb5", label="one call")
+    axes.barh(at + 0.2, [(r.batch or np.nan) / 1e3 for r in rows], 0.4, color="#d9722c",
+              label="each state of a batch")
+    axes.set_yticks(at, [r.name for r in rows], fontsize=8)
+    axes.invert_yaxis()
+    axes.set(xscale="log", xlabel="µs")
+    axes.grid(axis="x")
+    figure.legend(loc="outside lower center", ncols=2)
+    return figure

@@ -1,0 +1,42 @@
+"""Readable formulas of small robots as MathML, which browsers show without help."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from closedform.applications.compile.kernels import asked_request
+from closedform.applications.export.symbolic import symbolic, symbolic_expressions
+from closedform.model.robot import Robot
+
+SMALL = 3
+"""Velocities of a robot whose formulas are short enough to be read."""
+LETTERS = {"mass_matrix": "M", "christoffel_coriolis_matrix": "C", "gravity_torque": "g"}
+
+
+def formulas(robot: Robot) -> dict[str, list[str]]:
+    """M, C, g entry by entry as MathML elements, after the terms they use; none if too large."""
+    if robot.nv > SMALL or robot.is_floating:
+        return {}
+    named, values = symbolic(robot)
+    shown = {}
+    for quantity, letter in LETTERS.items():
+        found = symbolic_expressions(named, asked_request(named, quantity), list(values))
+        (entries,) = found.outputs.values()
+        lines = [_equation(str(x), "", value) for x, value in found.terms]
+        lines += [_equation(letter, "".join(str(i + 1) for i in index), entries[index])
+                  for index in np.ndindex(*np.shape(entries))
+                  if letter != "M" or index[0] <= index[1]]
+        shown[letter] = lines
+    return shown
+
+
+def _equation(letter: str, index: str, value: Any) -> str:
+    """letter_index = value."""
+    import sympy
+    from sympy.printing.mathml import mathml
+    left = (f"<msub><mi>{letter}</mi><mn>{index}</mn></msub>" if index
+            else mathml(sympy.Symbol(letter), printer="presentation"))
+    right = mathml(sympy.sympify(value), printer="presentation")
+    return f"<math display='block'><mrow>{left}<mo>=</mo>{right}</mrow></math>"

@@ -1,0 +1,235 @@
+"""A report on a robot: what it is, its equations, parameters, derivatives, laws, speed, freedom.
+
+    found = report("iiwa14")
+    found.write("iiwa14.html")          one page that needs nothing else
+    found.holds                         whether every certificate does
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import time
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, final
+
+import numpy as np
+
+from closedform.applications.base_parameters.summary import BaseParameters, base_parameters
+from closedform.applications.base_parameters.summary import summary as base_summary
+from closedform.applications.compile.kernels import compile
+from closedform.applications.motion.simulate import Simulation
+from closedform.applications.motion.torques import Torques, torques
+from closedform.applications.motion.trajectories import cosines
+from closedform.applications.report.certificates import (
+    STATES,
+    Certificate,
+    agreements,
+    laws,
+    swing,
+)
+from closedform.applications.report.peers import Peer, peers
+from closedform.applications.report.quantities import (
+    BATCH,
+    Sized,
+    Timed,
+    found_by,
+    jobs,
+    ratio,
+    resting,
+    sized,
+    states,
+    timed,
+)
+from closedform.applications.report.workers import await_all, common_cache, working
+from closedform.arrays import Array, numeric
+from closedform.errors import ArgumentError, ClosedformError
+from closedform.lowerings.call.kernel import Kernel
+from closedform.maths.canonical.frames import snapped
+from closedform.maths.catalogue import CATALOGUE
+from closedform.maths.kinematics import center_of_mass
+from closedform.model.describe import summary
+from closedform.model.findings import Finding
+from closedform.model.lint.lint import lint
+from closedform.model.load import load
+from closedform.model.robot import Robot
+
+if TYPE_CHECKING:
+    from closedform.applications.report.redundancy import Redundant
+
+ARM, MANY = 15, 3
+"""Velocities of what still counts as an arm; states for the laws of larger robots."""
+SNAP = 1e-9
+"""As that of `compile`: the kernels are held to the laws of the robot they were recorded from."""
+SAMPLES = 200
+"""Random states behind the heat maps."""
+PATIENCE = {True: 12.5, False: 65.0}
+"""Seconds in which kernels are to be there, for an arm or for more."""
+GRACE = 2.0
+"""Seconds for counting the programs that no worker came to."""
+
+Told = Callable[[str, float], None]
+"""(what is being done, the part that is done)."""
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Report:
+    """What was found; figures are made when the page is written."""
+
+    robot: Robot
+    center: Array                           # (3,) m, at the configuration of the picture
+    findings: list[Finding]
+    quantities: list[Sized]
+    maps: dict[str, Array]                  # mean sizes of the entries of M, C, ∂τ/∂q
+    formulas: dict[str, list[str]]
+    base: BaseParameters | str
+    motion: Torques
+    certificates: list[Certificate]
+    run: Simulation | None
+    times: list[Timed]
+    ratios: dict[str, dict[str, float]]     # by quantity: how many times longer a peer takes
+    redundancy: Redundant | str
+    seconds: float
+    peers: dict[str, str] = field(default_factory=dict)
+    snapped: tuple[str, ...] = ()           # placements made exact before recording
+    no_times: str = ""                      # why there are none
+
+    @property
+    def holds(self) -> bool:
+        """Whether no certificate fails."""
+        return all(certificate.holds for certificate in self.certificates)
+
+    def write(self, path: str | Path) -> Path:
+        """The page, one file that needs nothing else."""
+        from closedform.applications.report.page import page
+        target = Path(path)
+        target.write_text(page(self), encoding="utf8")
+        return target
+
+    def data(self) -> dict[str, Any]:
+        """Everything but the figures as plain data for JSON."""
+        freedom = self.redundancy
+        return {
+            "robot": summary(self.robot), "center_of_mass": self.center.tolist(),
+            "lint": [{**asdict(f), "level": f.level.value} for f in self.findings],
+            "quantities": [asdict(q) for q in self.quantities],
+            "structure": {name: sizes.tolist() for name, sizes in self.maps.items()},
+            "base_parameters": (self.base if isinstance(self.base, str)
+                                else base_summary(self.base)),
+            "derivatives": {"differences": difference_residuals(self.motion)},
+            "certificates": [{**asdict(c), "verdict": c.verdict} for c in self.certificates],
+            "speed": [{**asdict(t), "ratios": self.ratios.get(t.name, {})} for t in self.times],
+            "no_times": self.no_times,
+            "redundancy": freedom if isinstance(freedom, str) else {
+                "task": freedom.task, "radius": freedom.radius,
+                "complete": freedom.track.complete,
+                "closed": None if freedom.curve is None else freedom.curve.closed,
+                "manipulability": freedom.values.tolist()},
+            "snapped": list(self.snapped), "peers": self.peers,
+            "seconds": self.seconds, "holds": self.holds,
+        }
+
+
+def report(source: str | Path | Robot, floating: bool = False,
+           told: Told = lambda what, part: None) -> Report:
+    """The report on a model file, a built-in robot or a robot."""
+    start = time.monotonic()
+    told("loading", 0.0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")             # the same is among the findings
+        robot = source if isinstance(source, Robot) else load(str(source), floating=floating)
+    if not numeric(robot.parameters):
+        raise ArgumentError(f"{robot.name} has symbols; a report needs numbers")
+    findings = lint(source if isinstance(source, Robot) else str(source))
+    until = start + PATIENCE[robot.nv <= ARM]
+    with common_cache() as cache:
+        work = jobs(robot)
+        with working(robot, work, cache) as progress:
+            from closedform.applications.report.formulas import formulas  # slow to import,
+            from closedform.applications.report.redundancy import redundant  # now that others work
+            told("base parameters", 0.05)
+            base = _base(robot)
+            told("torques along a motion", 0.15)
+            motion = torques(robot, cosines(robot), np.linspace(0.0, 4.0, 401))
+            told("formulas and redundancy", 0.25)
+            written, freedom = formulas(robot), redundant(robot)
+            importlib.import_module("closedform.applications.report.page")  # slow, for `write`
+            await_all(work, progress, until, lambda done, total: told(
+                f"compiling {done} of {total}", 0.35 + 0.35 * done / total))
+        arm = compile(robot, cache=cache)
+        quantities = found_by(arm, progress, until + GRACE)
+        told("certificates", 0.7)
+        exact, notes = snapped(robot, SNAP)
+        found, missing = peers(exact)
+        certificates, run = certify(exact, arm, found, missing)
+        told("times", 0.9)
+        drawn = states(robot, BATCH)
+        times = [timed(row, quantities.kernels[row.name], drawn, row.name in quantities.batched)
+                 for row in CATALOGUE if row.name in quantities.kernels]
+        return Report(
+            robot, np.asarray(center_of_mass(robot, resting(robot)), dtype=float),
+            findings, [sized(robot, row, quantities) for row in CATALOGUE],
+            structure(robot, arm), written, base, motion, certificates, run, times,
+            ratios(robot, found, quantities.kernels), freedom, time.monotonic() - start,
+            {peer.name: peer.version for peer in found} | missing, tuple(notes),
+            "" if times else progress.missing())
+
+
+def _base(robot: Robot) -> BaseParameters | str:
+    try:
+        return base_parameters(robot)
+    except ClosedformError as error:
+        return str(error)
+
+
+def certify(robot: Robot, arm: Any, found: list[Peer],
+            missing: dict[str, str]) -> tuple[list[Certificate], Simulation | None]:
+    """Every certificate of the kernels `arm` of the robot, and the swing of one of them."""
+    energy, run = swing(robot)
+    count = STATES if robot.nv <= ARM else MANY
+    return [*laws(robot, arm, count), energy, *agreements(robot, arm, found, missing)], run
+
+
+def structure(robot: Robot, arm: Any) -> dict[str, Array]:
+    """Mean |entry| of M, C and ∂τ/∂q over random states, (nv, nv) each."""
+    drawn = states(robot, SAMPLES, ("q", "v", "a"))
+    q, v, a = drawn["q"], drawn["v"], drawn["a"]
+    D = arm.inverse_dynamics_derivatives(q, v, a)
+    return {name: np.abs(values).mean(axis=0) for name, values in (
+        ("M", arm.mass_matrix(q)), ("C", arm.coriolis_matrix(q, v)), ("∂τ/∂q", D.dtau_dq))}
+
+
+def ratios(robot: Robot, found: list[Peer],
+           kernels: Mapping[str, Kernel]) -> dict[str, dict[str, float]]:
+    """How many times longer the peers' calls take, by quantity and peer."""
+    drawn = {name: values[0] for name, values in states(robot, 1).items()}
+    result: dict[str, dict[str, float]] = {}
+    for peer in found:
+        for name, call in peer.calls(drawn["q"], drawn["v"], drawn["a"]).items():
+            if name in kernels:
+                kernel = kernels[name]
+                inputs = [drawn[slot.name] for slot in kernel.interface.inputs]
+                result.setdefault(name, {})[peer.name] = ratio(call, partial(kernel, *inputs))
+    return result
+
+
+def difference_residuals(motion: Torques) -> list[float]:
+    """Largest |exact − numeric difference| of τ̇ and τ̈, relative to the largest value."""
+    numeric_values = motion.differences()
+    return [float(np.nanmax(np.abs(motion.values[:, k] - numeric_values[:, k]))
+                  / (np.abs(motion.values[:, k]).max() or 1.0)) for k in (1, 2)]
+
+
+def machine() -> str:
+    """The processor in words, where the system tells."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf8").splitlines()
+    except OSError:
+        return f"{os.cpu_count()} cores"
+    names = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
+    return f"{names[0] if names else 'processor'}, {os.cpu_count()} cores"

@@ -1,0 +1,121 @@
+"""`closedform report ROBOT`: the whole model on one page; `closedform bench ROBOT`: its times."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich import box
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table
+from rich.text import Text
+
+from closedform.interfaces.cli.robot_argument import RobotArgument
+from closedform.model.load import load
+
+if TYPE_CHECKING:
+    from closedform.applications.report.bench import Bench
+    from closedform.applications.report.report import Report, Told
+
+PIPE_WIDTH = 160  # columns when nobody's terminal says how many there are
+
+OutputOption = Annotated[Path, typer.Option(
+    "--output", "-o", metavar="FILE", help="The page to write.")]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON to standard output.")]
+FloatingOption = Annotated[bool, typer.Option(
+    "--floating", help="Put the root link on a free joint instead of the world.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add both commands to the program."""
+    app.command("report", epilog="[bold]Examples:[/]  closedform report iiwa14  |  closedform "
+                "report robot.urdf -o robot.html  |  closedform report g1.urdf --floating --json"
+                )(report_command)
+    app.command("bench", epilog="[bold]Examples:[/]  closedform bench panda  |  closedform bench "
+                "robot.urdf --json")(bench_command)
+
+
+def report_command(robot: RobotArgument, output: OutputOption = Path("report.html"),
+                   as_json: JsonOption = False, floating: FloatingOption = False) -> None:
+    """Write one page about a robot: model, equations, parameters, laws, speed.
+
+    Exits with 1 if a certificate fails.
+    """
+    from closedform.applications.report.report import report  # slow to import: figures
+    with _progress() as told:
+        found = report(robot, floating, told)
+        told("writing the page", 0.95)
+        found.write(output)
+    if found.no_times:
+        typer.echo(f"warning: no times: {found.no_times}", err=True)
+    if as_json:
+        typer.echo(json.dumps(found.data(), indent=2, ensure_ascii=False))
+    else:
+        _tell(found, output)
+    if not found.holds:
+        raise typer.Exit(1)
+
+
+def _tell(found: Report, output: Path) -> None:
+    checked = [c for c in found.certificates if c.checked]
+    for c in checked:
+        if not c.holds:
+            typer.echo(f"fails: {c.law} ({c.equation}): residual {c.residual:.2g}, "
+                       f"tolerance {c.tolerance:.2g}")
+    held = sum(c.holds for c in checked)
+    typer.echo(f"{output}: {found.robot.name}, {held} of {len(checked)} certificates hold, "
+               f"{sum(q.operations is not None for q in found.quantities)} quantities counted, "
+               f"{len(found.times)} of {len(found.quantities)} compiled, "
+               f"{found.seconds:.1f} s")
+
+
+@contextmanager
+def _progress() -> Iterator[Told]:
+    """A bar on standard error while it is a terminal."""
+    columns = (TextColumn("{task.description:<28}"), BarColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True,
+                  disable=not sys.stderr.isatty()) as bar:
+        task = bar.add_task("starting", total=1.0)
+        yield lambda what, part: bar.update(task, description=what, completed=part)
+
+
+def bench_command(robot: RobotArgument, as_json: JsonOption = False,
+                  floating: FloatingOption = False) -> None:
+    """Time every quantity of a robot on this machine, beside installed peers."""
+    from closedform.applications.report.bench import bench
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        made = load(robot, floating=floating)
+    with _progress() as told:
+        found = bench(made, told)
+    if as_json:
+        typer.echo(json.dumps(found.data(), indent=2, ensure_ascii=False))
+    else:
+        _print_times(found)
+
+
+def _print_times(found: Bench) -> None:
+    sized = sys.stdout.isatty() or "COLUMNS" in os.environ
+    console = Console(highlight=False, width=None if sized else PIPE_WIDTH)
+    names = list(dict.fromkeys(n for row in found.ratios.values() for n in row))
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
+    table.add_column("quantity", overflow="fold")
+    for title in ("call [µs]", "batch state [µs]", *(f"{n} takes" for n in names)):
+        table.add_column(title, justify="right")
+    for row in found.times:
+        ratios = found.ratios.get(row.name, {})
+        batch = "" if row.batch is None else f"{row.batch / 1e3:.3g}"
+        table.add_row(row.name, f"{row.call / 1e3:.3g}", batch,
+                      *(f"{ratios[n]:.1f}×" if n in ratios else "" for n in names))
+    console.print(Text(f"{found.robot.name} on {found.machine}, one thread"), table, sep="\n\n")
+    for reason in dict.fromkeys(found.reasons.values()):
+        of = ", ".join(name for name, told in found.reasons.items() if told == reason)
+        console.print(f"{of}: {reason}", style="dim", markup=False)

@@ -1,0 +1,36 @@
+"""The argument ROBOT of every command, and what a shell completes it and others with."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from closedform import CATALOGUE
+from closedform.model.zoo.zoo import BUILTIN
+
+SOURCES = "A model file (URDF, MJCF or a TOML table), or the name of a built-in robot."
+MODEL_FILES = (".urdf", ".xml", ".mjcf", ".toml")
+
+
+def complete_robot(incomplete: str) -> list[str]:
+    """Built-in robots, folders and model files that begin like this."""
+    start = Path(incomplete)
+    folder, name = (start, "") if incomplete.endswith("/") else (start.parent, start.name)
+    try:
+        beside = sorted(path for path in folder.iterdir() if path.name.startswith(name))
+    except OSError:
+        beside = []
+    found = [f"{path}/" for path in beside if path.is_dir() and not path.name.startswith(".")]
+    found += [str(path) for path in beside if path.suffix in MODEL_FILES]
+    return [robot for robot in BUILTIN if robot.startswith(incomplete)] + found
+
+
+def complete_quantity(incomplete: str) -> list[str]:
+    """Names of the catalogue that begin like this."""
+    return [row.name for row in CATALOGUE if row.name.startswith(incomplete)]
+
+
+RobotArgument = Annotated[str, typer.Argument(
+    metavar="ROBOT", help=SOURCES, autocompletion=complete_robot)]

@@ -1,0 +1,1 @@
+"""The way from Python into machine code."""

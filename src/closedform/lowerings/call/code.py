@@ -1,0 +1,143 @@
+"""The machine code of a program: compiled when first needed, kept on disk, alive while held."""
+
+from __future__ import annotations
+
+import ctypes
+import ctypes.util
+import functools
+import json
+import sys
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import llvmlite
+import llvmlite.binding as llvm
+
+from closedform.errors import FormatError
+from closedform.lowerings.call.quick import add_call
+from closedform.lowerings.call.signature import Interface
+from closedform.lowerings.native.cpu import Loaded, host, load, object_code
+from closedform.lowerings.native.functions import batch_module, scalar_module
+from closedform.lowerings.native.ir import Kind
+from closedform.lowerings.progress import compiling
+from closedform.lowerings.store import program_bytes
+from closedform.lowerings.store.cache import Cache, entry_key
+from closedform.program.check import check
+from closedform.program.program import Program
+
+Layout = Literal["kernel", "batch"]
+
+
+@dataclass(frozen=True, eq=False)
+class Native:
+    """A function in memory; the address is good as long as this object lives."""
+
+    address: int
+    signature: str              # in C
+    function: Any               # for ctypes; the global lock is released while it runs
+    code: Loaded
+
+
+class Code:
+    """The native functions of one program: one state or many, double or float.
+
+    `own` are addresses of its caller's objects, for the code to import.
+    """
+
+    def __init__(self, key: str, cache: Cache, build: Callable[[], Program],
+                 program: Program | None = None) -> None:
+        self.key, self.cache = key, cache
+        self.own: Mapping[str, int] = {}
+        self._build, self._program = build, program
+        self._lock = threading.RLock()
+        self._ready: dict[tuple[Layout, Kind], Native] = {}
+        self._first = self._stored("kernel", "double")
+        self.interface = Interface.from_json(self._first["interface"].decode())
+
+    @property
+    def program(self) -> Program:
+        """The program: the one just compiled, the one stored with the code, or built again."""
+        with self._lock:
+            if self._program is None:
+                self._program = self._stored_program() or self._build()
+            return self._program
+
+    def native(self, layout: Layout, kind: Kind) -> Native:
+        """A function, ready to run."""
+        with self._lock:
+            if (layout, kind) not in self._ready:
+                self._ready[layout, kind] = self._loaded(layout, kind)
+            return self._ready[layout, kind]
+
+    def _loaded(self, layout: Layout, kind: Kind) -> Native:
+        first = (layout, kind) == ("kernel", "double")
+        stored = self._first if first else self._stored(layout, kind)
+        code = load(stored["code"], json.loads(stored["imports"]), host())
+        code.bind({**c_library(), **self.own})
+        address = code.address(layout)
+        if layout == "batch":
+            one = self.native("kernel", kind)
+            code.bind({"kernel": one.address})
+            one.code.bind({"batch": address})
+        elif not first:
+            self.native("kernel", "double").code.bind({"next": code.address("call")})
+        count = len(self.interface.inputs) + len(self.interface.outputs)
+        kinds = ([ctypes.c_void_p] * count if layout == "kernel"
+                 else [ctypes.c_int64, *[ctypes.c_void_p, ctypes.c_int64] * count])
+        return Native(address, self.interface.signature(layout, kind),
+                      ctypes.CFUNCTYPE(None, *kinds)(address), code)
+
+    def _stored(self, layout: Layout, kind: Kind) -> Mapping[str, bytes]:
+        """The sections of an entry, from the cache or compiled now."""
+        key = self._entry(layout, kind)
+        found = self.cache.read(key)
+        if found is None:
+            found = _compiled(self.program, layout, kind)
+            self.cache.write(key, found)
+        return found
+
+    def _stored_program(self) -> Program | None:
+        found = self.cache.read(self._entry("kernel", "double"), ("interface", "program"))
+        if found is None:
+            return None
+        try:
+            digest = Interface.from_json(found["interface"].decode()).digest
+            return program_bytes.from_bytes(found["program"], digest)
+        except FormatError:
+            return None
+
+    def _entry(self, layout: Layout, kind: Kind) -> str:
+        cpu = host()
+        return entry_key(self.key, layout, kind, llvmlite.__version__, str(llvm.llvm_version_info),
+                         cpu.triple, cpu.name, cpu.features)
+
+
+def _compiled(program: Program, layout: Layout, kind: Kind) -> dict[str, bytes]:
+    """The sections of a new entry; the program is stored once, with the first function."""
+    cpu, first = host(), (layout, kind) == ("kernel", "double")
+    interface = Interface.of(check(program) if first else program)
+    with compiling(program.name):
+        if layout == "kernel":
+            module = scalar_module(program, cpu.lanes(kind, 1))
+            add_call(module, interface, kind)
+        else:
+            module = batch_module(program, cpu.lanes(kind))
+        code = object_code(module, cpu)
+    return {
+        "interface": interface.to_json().encode(),
+        "imports": json.dumps(module.imports).encode(),
+        "code": code,
+        "program": program_bytes.to_bytes(program) if first else b"",
+    }
+
+
+@functools.cache
+def c_library() -> dict[str, int]:
+    """The C library's sine and cosine."""
+    library = ctypes.CDLL("ucrtbase" if sys.platform == "win32" else None)
+    if not hasattr(library, "sin"):
+        library = ctypes.CDLL(ctypes.util.find_library("m"))
+    return {name: ctypes.cast(getattr(library, name), ctypes.c_void_p).value or 0
+            for name in ("sin", "cos")}

@@ -1,0 +1,139 @@
+"""A compiled program, called from Python like any function of arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, final
+
+from closedform.lowerings.call.code import Code, Native
+from closedform.lowerings.call.signature import Interface
+from closedform.lowerings.call.slow import SlowPath
+from closedform.lowerings.call.vectorcall import addresses, set_vectorcall, vectorcall_type, works
+from closedform.lowerings.store.cache import Cache
+from closedform.program.program import Operations, Program
+
+
+class _Doc:
+    """The documentation of a kernel, and of its class where there is no kernel."""
+
+    def __init__(self, of_class: str) -> None:
+        self.of_class = of_class
+
+    def __get__(self, kernel: Kernel | None, owner: type) -> str:
+        return self.of_class if kernel is None else _documentation(kernel.interface)
+
+
+@final
+class Kernel:
+    __slots__ = ("_code", "_kernel", "_path")
+
+    __doc__ = _Doc(
+        """A function of arrays in machine code: one state, or a batch of states along leading axes.
+
+        Arguments go by position or name. One state in contiguous float64 arrays takes about 50 ns
+        more than the computation; anything else that NumPy can read is taken too. A result depends
+        on nothing but the arguments, and several threads may use a kernel at once.
+        """)
+
+    def __init__(self, code: Code) -> None:
+        self._code = code
+        self._path = SlowPath(code)
+        if works():
+            own = {"slow": id(self._path), "result": id(self._path.result)}
+            code.own = addresses() | own
+        self._kernel = code.native("kernel", "double")
+        if type(self) is not Kernel:
+            set_vectorcall(self, self._kernel.code.address("call"))
+
+    @staticmethod
+    def load(key: str, build: Callable[[], Program], cache: Cache | None = None) -> Kernel:
+        """The kernel kept under a key, which has to name all that the program depends on.
+
+        `build` makes the program, and is called only if there is no such kernel yet. The code of
+        this package need not be part of the key.
+        """
+        return _made(Code(f"key {key}", cache or Cache.default(), build))
+
+    def with_variant(self, name: str, kernel: Callable[[], Kernel]) -> Kernel:
+        """This kernel, which leaves calls with one more argument of that name to another one."""
+        self._path.variant = name, kernel
+        return self
+
+    @property
+    def interface(self) -> Interface:
+        """Names, shapes and counts."""
+        return self._code.interface
+
+    @property
+    def name(self) -> str:
+        return self.interface.name
+
+    @property
+    def operations(self) -> Operations:
+        """How much one call computes."""
+        return self.interface.operations
+
+    @property
+    def program(self) -> Program:
+        """What is computed."""
+        return self._code.program
+
+    @property
+    def native(self) -> Native:
+        """The function of one state in double precision."""
+        return self._kernel
+
+    @property
+    def batch_native(self) -> Native:
+        """The function of many states in double precision."""
+        return self._code.native("batch", "double")
+
+    def __call__(self, *args: Any, out: Any = None, threads: int | None = None,
+                 **named: Any) -> Any:
+        """The outputs for a state or a batch; `out` takes an array, or a tuple of several."""
+        return self._path(*args, out=out, threads=threads, **named)
+
+    def __repr__(self) -> str:
+        return f"<kernel {self.name}({', '.join(s.name for s in self.interface.inputs)})>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return compile_program, (self.program, self._code.cache, self._path.variant)
+
+
+def compile_program(program: Program, cache: Cache | None = None,
+                    variant: tuple[str, Callable[[], Kernel]] | None = None) -> Kernel:
+    """A kernel that computes what a program says.
+
+    float32 and batch code are compiled when first used. `cache` is where compiled code is kept,
+    `Cache(None)` for nowhere; by default `Cache.default()`. `variant`: as in `with_variant`.
+    """
+    key = f"program {program.digest}"
+    kernel = _made(Code(key, cache or Cache.default(), lambda: program, program))
+    return kernel if variant is None else kernel.with_variant(*variant)
+
+
+def _made(code: Code) -> Kernel:
+    """A kernel, of the kind that Python calls directly where that works."""
+    if not works():
+        return Kernel(code)
+    kind: Any = vectorcall_type(Kernel)
+    kind.__doc__ = Kernel.__dict__["__doc__"]
+    kernel: Kernel = kind(code)
+    return kernel
+
+
+def _documentation(interface: Interface) -> str:
+    """What a kernel takes and returns."""
+    inputs = ", ".join(slot.name for slot in interface.inputs)
+    shapes = [f"    {slot.name} ({', '.join(('...', *map(str, slot.shape)))})"
+              for slot in (*interface.inputs, *interface.outputs)]
+    count = interface.operations
+    return "\n".join((
+        f"{interface.name}({inputs}, out=None, threads=None)",
+        "",
+        f"Returns {', '.join(slot.name for slot in interface.outputs)}:",
+        "",
+        *shapes,
+        "",
+        f"{count.mul} multiplications, {count.add} additions, {count.trig} sines and cosines.",
+    ))

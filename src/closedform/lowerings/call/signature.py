@@ -1,0 +1,58 @@
+"""What one needs to know of a program to call it: names, shapes, counts; and its C signatures."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from closedform.lowerings.native.ir import Kind
+from closedform.program.program import Operations, Program, Slot
+
+
+@dataclass(frozen=True)
+class Interface:
+    """A program seen from outside."""
+
+    name: str
+    inputs: tuple[Slot, ...]
+    outputs: tuple[Slot, ...]
+    operations: Operations
+    digest: str                     # of the program
+
+    @classmethod
+    def of(cls, program: Program) -> Interface:
+        outputs = tuple(Slot(output.name, output.shape) for output in program.outputs)
+        return cls(program.name, program.inputs, outputs, program.operations, program.digest)
+
+    def to_json(self) -> str:
+        return json.dumps({
+            "name": self.name,
+            "inputs": [(s.name, s.shape) for s in self.inputs],
+            "outputs": [(s.name, s.shape) for s in self.outputs],
+            "operations": tuple(self.operations),
+            "digest": self.digest,
+        })
+
+    @classmethod
+    def from_json(cls, text: str) -> Interface:
+        fields: dict[str, Any] = json.loads(text)
+        inputs, outputs = (tuple(Slot(name, tuple(shape)) for name, shape in fields[key])
+                           for key in ("inputs", "outputs"))
+        operations = Operations(*fields["operations"])
+        return cls(fields["name"], inputs, outputs, operations, fields["digest"])
+
+    def signature(self, layout: str, kind: Kind) -> str:
+        """The C prototype of a native function; strides are bytes from one state to the next."""
+        stride = "" if layout == "kernel" else ", int64_t {0}_stride"
+        arguments = [f"const {kind} *{s.name}{stride.format(s.name)}" for s in self.inputs]
+        arguments += [f"{kind} *{s.name}{stride.format(s.name)}" for s in _distinct(self)]
+        if layout == "batch":
+            arguments.insert(0, "int64_t n")
+        return f"void {layout}({', '.join(arguments)})"
+
+
+def _distinct(interface: Interface) -> list[Slot]:
+    """The outputs under names that no input has."""
+    taken = {s.name for s in interface.inputs}
+    return [Slot(f"{s.name}_out", s.shape) if s.name in taken else s for s in interface.outputs]

@@ -1,0 +1,220 @@
+"""The slow path of a call: anything that NumPy can read, in any batch shape, into native code.
+
+It serves lists, other dtypes, keywords, batches with broadcasting, strided memory and `out=`, and
+is where errors are raised. All inputs float32 give float32; all else is computed in float64.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import namedtuple
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from closedform.errors import ArgumentError
+from closedform.lowerings.call.code import Code
+from closedform.lowerings.call.threads import in_threads, thread_count
+from closedform.lowerings.native.ir import Kind
+from closedform.program.program import Slot
+
+Floats = npt.NDArray[Any]
+KINDS: Mapping[Any, Kind] = {np.dtype(np.float64): "double", np.dtype(np.float32): "float"}
+Rows = tuple[int, int]
+"""An address, and the bytes from one state to the next."""
+
+
+@cache
+def result_type(name: str, fields: tuple[str, ...]) -> Any:
+    """The named tuple of several outputs; it can be pickled although it is made at run time."""
+    def reduced(self: tuple[Any, ...]) -> tuple[Any, ...]:
+        return _result, (name, fields, tuple(self))
+
+    members = {"__slots__": (), "__module__": __name__, "__reduce__": reduced}
+    return type(name, (namedtuple(name, fields),), members)
+
+
+def _result(name: str, fields: tuple[str, ...], values: tuple[Any, ...]) -> Any:
+    return result_type(name, fields)(*values)
+
+
+class SlowPath:
+    """Calls the native functions of a program with whatever the caller gives."""
+
+    def __init__(self, code: Code) -> None:
+        self.code, self.interface = code, code.interface
+        fields = tuple(slot.name for slot in self.interface.outputs)
+        self.result = (
+            result_type(_camel_case(self.interface.name), fields) if len(fields) > 1 else None)
+        self.variant: tuple[str, Callable[[], Any]] | None = None
+
+    def __call__(self, *args: Any, out: Any = None, threads: int | None = None,
+                 **named: Any) -> Any:
+        if self.variant is not None:
+            name, kernel = self.variant
+            if len(args) == len(self.interface.inputs) + 1 and name not in named:
+                args, named = args[:-1], {**named, name: args[-1]}
+            if named.get(name) is not None:
+                return kernel()(*args, out=out, threads=threads, **named)
+            named.pop(name, None)
+        given = self._bound(args, named)
+        single = bool(given) and all(getattr(x, "dtype", None) == np.float32 for x in given)
+        dtype: Any = np.dtype(np.float32 if single else np.float64)
+        arrays = [self._read(slot, x, dtype)
+                  for slot, x in zip(self.interface.inputs, given, strict=True)]
+        batch = self._batch_shape(arrays)
+        results = self._outputs(out, batch, dtype)
+        self._run(arrays, results, batch, threads)
+        if out is None and batch == ():
+            results = [x[()] if x.ndim == 0 else x for x in results]
+        return results[0] if self.result is None else self.result(*results)
+
+    def _bound(self, args: Sequence[Any], named: Mapping[str, Any]) -> Sequence[Any]:
+        """The arguments in the order of the inputs."""
+        names = [slot.name for slot in self.interface.inputs]
+        if not named and len(args) == len(names):
+            return args
+        expected = f"{self.interface.name} takes {', '.join(names) or 'nothing'}"
+        if len(args) > len(names):
+            raise ArgumentError(f"{len(args)} arguments are given; {expected}")
+        values = dict(zip(names, args, strict=False))
+        for name, x in named.items():
+            if name not in names:
+                raise ArgumentError(f"there is no argument {name!r}; {expected}")
+            if name in values:
+                raise ArgumentError(f"{name} is given twice; {expected}")
+            values[name] = x
+        missing = [name for name in names if name not in values]
+        if missing:
+            raise ArgumentError(f"{', '.join(missing)} is missing; {expected}")
+        return [values[name] for name in names]
+
+    def _read(self, slot: Slot, x: Any, dtype: Any) -> Floats:
+        """An input as numbers whose last axes have the right shape."""
+        name, shape = slot
+        try:
+            array = np.asarray(x)
+            kind = array.dtype.kind
+            if kind == "O":                     # NumPy itself would read None as NaN
+                array = np.array([float(y) for y in array.flat], dtype).reshape(array.shape)
+            elif kind in "fiub":
+                array = array.astype(dtype, copy=False)
+        except (TypeError, ValueError) as error:
+            raise ArgumentError(f"{name} is no array of real numbers: {error}") from error
+        if kind not in "fiubO":
+            raise ArgumentError(f"{name} holds {array.dtype}; expected real numbers")
+        if array.ndim < len(shape) or array.shape[array.ndim - len(shape):] != shape:
+            raise ArgumentError(f"{name} has shape {array.shape}; expected {_expected(shape)}")
+        return array
+
+    def _batch_shape(self, arrays: Sequence[Floats]) -> tuple[int, ...]:
+        """The common leading shape."""
+        inputs = self.interface.inputs
+        leading = [x.shape[:x.ndim - len(slot.shape)]
+                   for slot, x in zip(inputs, arrays, strict=True)]
+        if len(set(leading)) == 1:
+            return leading[0]
+        try:
+            return np.broadcast_shapes(*leading)
+        except ValueError as error:
+            shapes = ", ".join(f"{s.name} {x.shape}" for s, x in zip(inputs, arrays, strict=True))
+            raise ArgumentError(f"the batch axes do not fit together: {shapes}") from error
+
+    def _outputs(self, out: Any, batch: tuple[int, ...], dtype: Any) -> list[Floats]:
+        """New arrays, or those given."""
+        slots = self.interface.outputs
+        if out is None:
+            return [np.empty(batch + slot.shape, dtype) for slot in slots]
+        given = [out] if len(slots) == 1 and not isinstance(out, tuple) else out
+        if not isinstance(given, tuple | list) or len(given) != len(slots):
+            names = ", ".join(slot.name for slot in slots)
+            raise ArgumentError(f"out is {_described(out)}; expected an array for each of {names}")
+        for slot, x in zip(slots, given, strict=True):
+            name = "out" if len(slots) == 1 else f"out for {slot.name}"
+            if not isinstance(x, np.ndarray):
+                raise ArgumentError(f"{name} is {_described(x)}; expected a NumPy array")
+            if x.shape != batch + slot.shape or x.dtype != dtype:
+                raise ArgumentError(f"{name} has shape {x.shape} of {x.dtype}; "
+                                    f"expected {batch + slot.shape} of {dtype}")
+            if not x.flags.writeable:
+                raise ArgumentError(f"{name} cannot be written to; expected a writeable array")
+        return list(given)
+
+    def _run(self, arrays: Sequence[Floats], results: Sequence[Floats],
+             batch: tuple[int, ...], threads: int | None) -> None:
+        states = math.prod(batch)
+        count = thread_count(states, self.interface.operations.instructions, threads)
+        if states == 0:
+            return
+        kept = list(arrays)                     # memory that the addresses below point into
+        read = [_rows(x, slot, batch, kept)
+                for x, slot in zip(arrays, self.interface.inputs, strict=True)]
+        written, copies = [], []
+        for x, slot in zip(results, self.interface.outputs, strict=True):
+            place = x
+            if not _is_direct(x, slot, batch) or any(np.may_share_memory(x, y) for y in kept):
+                place = np.empty(x.shape, x.dtype)
+                copies.append((x, place))
+            written.append(_rows(place, slot, batch, kept))
+        kind = KINDS[results[0].dtype]
+        if batch == ():
+            one = self.code.native("kernel", kind)
+            one.function(*(address for address, _ in (*read, *written)))
+        else:
+            self._run_batch(kind, (*read, *written), states, count)
+        for x, place in copies:
+            x[...] = place
+
+    def _run_batch(self, kind: Kind, rows: Sequence[Rows], states: int, count: int) -> None:
+        function = self.code.native("batch", kind).function
+
+        def part(start: int, stop: int) -> None:
+            function(stop - start, *(x for a, stride in rows for x in (a + start * stride, stride)))
+
+        if count == 1:
+            part(0, states)
+        else:
+            in_threads(part, states, count)
+
+
+def _is_direct(x: Floats, slot: Slot, batch: tuple[int, ...]) -> bool:
+    """Whether native code can use the memory as it is: aligned, contiguous states, one stride."""
+    if not x.flags.aligned:
+        return False
+    if x.flags.c_contiguous:
+        return x.ndim == len(slot.shape) or x.shape[:x.ndim - len(slot.shape)] == batch
+    return len(batch) == 1 and x.ndim == 1 + len(slot.shape) and len(x) == batch[0] and bool(
+        x[0].flags.c_contiguous)
+
+
+def _rows(x: Floats, slot: Slot, batch: tuple[int, ...], kept: list[Floats]) -> Rows:
+    """Where the states of an array are; a copy of it is kept if its memory is no use."""
+    leading = x.ndim - len(slot.shape)
+    if not _is_direct(x, slot, batch):
+        whole = x if leading == 0 else np.broadcast_to(x, batch + slot.shape)
+        x = np.ascontiguousarray(whole)
+        kept.append(x)
+    if leading == 0:
+        stride = 0
+    elif x.flags.c_contiguous:
+        stride = x.itemsize * math.prod(slot.shape)
+    else:
+        stride = x.strides[0]
+    return x.__array_interface__["data"][0], stride
+
+
+def _expected(shape: tuple[int, ...]) -> str:
+    return f"{shape} or (..., {', '.join(map(str, shape))})" if shape else "any shape"
+
+
+def _described(x: Any) -> str:
+    return f"{len(x)} items" if isinstance(x, tuple | list) else f"a {type(x).__name__}"
+
+
+def _camel_case(name: str) -> str:
+    words = "".join(c if c.isalnum() else " " for c in name).split()
+    text = "".join(word[0].upper() + word[1:] for word in words)
+    return text if text.isidentifier() else "Result"

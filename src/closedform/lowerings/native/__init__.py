@@ -1,0 +1,1 @@
+"""Machine code: a program as LLVM IR, and this machine."""

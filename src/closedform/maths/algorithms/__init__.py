@@ -1,0 +1,1 @@
+"""How quantities are computed: the same as the definitions, in fewer operations."""

@@ -1,0 +1,1 @@
+"""Algorithms that write everything in one frame."""

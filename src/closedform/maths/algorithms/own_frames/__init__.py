@@ -1,0 +1,1 @@
+"""Algorithms that keep every body in its own frame."""

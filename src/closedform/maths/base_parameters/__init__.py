@@ -1,0 +1,1 @@
+"""The minimum set of inertial parameters, decided exactly."""

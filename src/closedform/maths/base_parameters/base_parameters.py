@@ -1,0 +1,218 @@
+"""Base parameters: the fewest combinations of inertial parameters that the joint torques hold.
+
+    τ = Y(q, v, a) π = Y_b(q, v, a) π_b,     π_b = K π,     Y_b = the columns of Y that are kept
+
+K has a one in the column of each kept parameter, where every other row has a zero; so setting the
+dropped parameters to zero and the kept ones to π_b leaves every torque as it is.
+
+Ranks are decided in exact numbers on the declared geometry (`exact_geometry`), by the recursion of
+`base_recursion` and, where mimic joints couple rates, by `coupled_rank` after it.
+
+Cites: [GautierKhalil1990]; [WensingNiemeyerSlotine2024].
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, final
+
+import numpy as np
+
+from closedform.arrays import Array, numeric
+from closedform.errors import ArgumentError, UnknownName
+from closedform.maths.base_parameters.base_recursion import Regrouping, Row, regrouping
+from closedform.maths.base_parameters.coupled_rank import coupled, without_dependent
+from closedform.maths.base_parameters.exact_geometry import TOLERANCE, exact_geometry
+from closedform.maths.base_parameters.exact_linear import (
+    Field,
+    RationalFunctions,
+    Residues,
+    echelon,
+)
+from closedform.maths.base_parameters.modified_dh import Declared
+from closedform.maths.base_parameters.numeric_rank import (
+    NumericRank,
+    RankDisagreement,
+    declared_rank,
+)
+from closedform.maths.base_parameters.symbolic_entries import expression, readable_sum
+from closedform.maths.definitions.regressor import regressor
+from closedform.model.formats.dh import SYMORO_NAMES
+from closedform.model.inertia import PARAMETER_NAMES, SYMORO_ORDER
+from closedform.model.robot import Robot
+
+PAPER_NAMES = dict(zip(SYMORO_NAMES, (PARAMETER_NAMES[i] for i in SYMORO_ORDER), strict=True))
+"""XX … m of the paper, as our Ixx … m."""
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """On what the count rests: the method, the field, what was declared exact, the numeric twin.
+
+    `snaps` were changed by more than rounding; `near` were left although they are within a hundred
+    times the tolerance of a special value.
+    """
+
+    method: str
+    field: str
+    tolerance: float
+    snaps: tuple[Declared, ...]
+    near: tuple[Declared, ...]
+    twin: NumericRank | None = None
+
+    def __str__(self) -> str:
+        lines = [f"{self.method} over {self.field}",
+                 f"special values within {self.tolerance:g} rad, {self.tolerance:g} of the size"]
+        lines += [f"snapped: {snap}" for snap in self.snaps]
+        lines += [f"not snapped, though near: {near.where}: {near.what} = {near.given!r}, "
+                  f"{near.change:.1e} from {near.exact}" for near in self.near]
+        return "\n".join([*lines, *([f"numeric twin: {self.twin}"] if self.twin else [])])
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class BaseParameters:
+    """The base parameters of a robot; `kept` are the columns of its regressor that stay.
+
+    `source` is the robot as given; `rows` are the sparse rows of K in numbers of `numbers`.
+    """
+
+    source: Robot
+    kept: tuple[int, ...]
+    rows: tuple[Row, ...]
+    numbers: Field
+    evidence: Evidence = field(repr=False)
+
+    @property
+    def count(self) -> int:
+        return len(self.kept)
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """The kept parameters' names, in the order of `robot.parameter_names`."""
+        return tuple(self.source.parameter_names[c] for c in self.kept)
+
+    @cached_property
+    def K(self) -> Array:
+        """(count, parameters): π_b = K π; floats, or SymPy expressions of the geometry."""
+        symbolic = isinstance(self.numbers, RationalFunctions)
+        K: Array = np.zeros((self.count, len(self.source.parameter_names)),
+                            dtype=object if symbolic else float)
+        for i, row in enumerate(self.rows):
+            for column, x in row.items():
+                K[i, column] = expression(x, self.numbers) if symbolic \
+                    else float(self.numbers.value(x, {}))
+        K.setflags(write=False)
+        return K
+
+    @cached_property
+    def values(self) -> Array:
+        """π_b = K π, (count,), of the robot's parameters."""
+        return self.K @ self.source.parameters
+
+    @cached_property
+    def expressions(self) -> tuple[Any, ...]:
+        """π_b as SymPy sums of parameters: the robot's own symbols, else symbols of their names."""
+        import sympy
+        pairs = zip(self.source.parameters, self.source.parameter_names, strict=True)
+        symbols = {c: x if isinstance(x, sympy.Symbol) else sympy.Symbol(name)
+                   for c, (x, name) in enumerate(pairs)}
+        return tuple(readable_sum(row, symbols, self.numbers) for row in self.rows)
+
+    @cached_property
+    def no_effect(self) -> tuple[str, ...]:
+        """Parameters that no torque depends on: zero columns of K."""
+        used = {column for row in self.rows for column in row}
+        return tuple(n for c, n in enumerate(self.source.parameter_names) if c not in used)
+
+    @cached_property
+    def regrouped(self) -> tuple[str, ...]:
+        """Parameters that are dropped because others take them up."""
+        kept, idle = set(self.names), set(self.no_effect)
+        return tuple(n for n in self.source.parameter_names if n not in kept | idle)
+
+    def regressor(self, q: Array, v: Array, a: Array) -> Array:
+        """Y_b, (nv, count), with Y_b π_b = τ."""
+        return regressor(self.source, q, v, a)[:, list(self.kept)]
+
+    @cached_property
+    def robot(self) -> Robot:
+        """A robot with the same q and the same torques, the dropped parameters at zero."""
+        object_ = not numeric(self.values)
+        pi: Array = np.zeros(len(self.source.parameter_names), dtype=object if object_ else float)
+        pi[list(self.kept)] = self.values
+        return self.source.with_parameters(pi)
+
+    def __repr__(self) -> str:
+        return (f"<BaseParameters of {self.source.name}: {self.count} of "
+                f"{len(self.source.parameter_names)}, {len(self.no_effect)} without effect, "
+                f"{len(self.regrouped)} regrouped>")
+
+
+def base_parameters(robot: Robot, keep: Sequence[str] | None = None, *, field: Field | None = None,
+                    tolerance: float = TOLERANCE, twin: bool = False) -> BaseParameters:
+    """The base parameters of a robot, decided in exact arithmetic.
+
+    `keep` lists parameters to keep before all others, first ones first: names such as `link2.Iyy`,
+    or kinds such as `Iyy` (the paper's `YY`) for every body; the rest follows the paper's choice,
+    which drops Iyy, mcz and m of links on revolute z axes. `field` is where exact numbers live:
+    rational numbers, or rational functions if the geometry holds symbols; `Residues()` decides
+    counts and names only, faster. `tolerance` (rad, and of the robot's size) is where special
+    values begin. With `twin` the rank of a sampled regressor is taken beside; a certified rank that
+    differs is an error.
+    """
+    if not isinstance(robot, Robot):
+        raise ArgumentError(f"base_parameters: robot must be a cf.Robot, not "
+                            f"{type(robot).__name__}; cf.load(path or name) makes one")
+    if field is not None and not isinstance(field, Field):
+        raise ArgumentError(f"field must be a field of exact numbers such as Residues(), not "
+                            f"{field!r}")
+    geometry = exact_geometry(robot, field, tolerance)
+    found, method = regrouping(robot, geometry), "recursion of subspaces"
+    if coupled(robot):
+        found = without_dependent(robot, geometry, found, tolerance)
+        method += ", then the rank of sampled energies modulo primes, for mimic joints"
+    if keep is not None:
+        found = _repivoted(found, _order(robot, keep))
+    number = declared_rank(robot, geometry) if twin else None
+    if number is not None and number.certified and number.rank != len(found.kept):
+        raise RankDisagreement(f"{robot.name}: {len(found.kept)} base parameters in exact "
+                               f"arithmetic, {number}")
+    evidence = Evidence(method, geometry.field.name, tolerance, geometry.snaps, geometry.near,
+                        number)
+    return BaseParameters(robot, tuple(found.kept), tuple(found.rows), geometry.field, evidence)
+
+
+def generic_count(robot: Robot, *, seed: int = 0) -> int:
+    """The number of base parameters, modulo a 61-bit prime with random values for symbols."""
+    return base_parameters(robot, field=Residues(seed)).count
+
+
+def _order(robot: Robot, keep: Sequence[str]) -> list[int]:
+    """The columns that the user prefers, in the user's order."""
+    if isinstance(keep, str) or not isinstance(keep, Iterable):
+        raise ArgumentError(f"keep must be a list of names, not {keep!r}")
+    names, order = robot.parameter_names, []
+    for wanted in keep:
+        kind = PAPER_NAMES.get(wanted, wanted)
+        found = [c for c, n in enumerate(names) if n == wanted or n.rpartition(".")[2] == kind]
+        if not found:
+            raise UnknownName(f"keep: no parameter {wanted!r} in {robot.name}; it has kinds "
+                              f"{', '.join(PARAMETER_NAMES)} and names such as {names[0]}")
+        order += [c for c in found if c not in order]
+    return order
+
+
+def _repivoted(found: Regrouping, preferred: Sequence[int]) -> Regrouping:
+    """The same row space with the preferred columns as pivots, where they are independent."""
+    used = sorted({column for row in found.rows for column in row})
+    order = [c for c in preferred if c in used]
+    order += [c for c in (*found.kept, *used) if c not in order]
+    at = {c: i for i, c in enumerate(used)}
+    dense = [[row.get(c, 0) for c in used] for row in found.rows]
+    rows, pivots = echelon(dense, [at[c] for c in order])
+    pairs = sorted((used[p], {used[i]: x for i, x in enumerate(row) if x})
+                   for p, row in zip(pivots, rows, strict=True))
+    return Regrouping([c for c, _ in pairs], [row for _, row in pairs])

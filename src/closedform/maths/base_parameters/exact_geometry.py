@@ -1,0 +1,246 @@
+"""A robot's geometry in exact numbers: poses, screws and the direction of gravity.
+
+Numbers read from a model are declared exact: frames are put on the joint axes, each pose is written
+as six modified-DH numbers against the last joint before it that can turn (so that what prismatic
+and fixed joints leave parallel stays so), and those six are snapped. World poses are taken against
+a frame with z along gravity. Poses with symbols are read entry by entry; a symbol a inside sin or
+cos is replaced by t = tan(a/2).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from closedform.arrays import Array, numeric
+from closedform.errors import ArgumentError
+from closedform.maths.base_parameters.exact_linear import (
+    Field,
+    Matrix,
+    RationalFunctions,
+    Rationals,
+    Vector,
+    product,
+    transposed,
+)
+from closedform.maths.base_parameters.modified_dh import (
+    FINE,
+    Declared,
+    ExactPose,
+    Snapping,
+    compose,
+    inverted,
+    modified_dh,
+    simplest_fraction,
+)
+from closedform.maths.base_parameters.symbolic_entries import (
+    fraction_of,
+    rational_function,
+    symbols_of,
+)
+from closedform.maths.spatial import inverse_motion_transform
+from closedform.model.joints import (
+    Cylindrical,
+    Fixed,
+    Free,
+    Helical,
+    Joint,
+    Planar,
+    Prismatic,
+    Revolute,
+    Spherical,
+)
+from closedform.model.pose import basis_with_third, inverse, pose
+from closedform.model.robot import Robot
+from closedform.model.segments import Segment
+
+TOLERANCE = 1e-6
+"""Angles (rad) this near to right angles, and lengths this near to 0 (of the robot's size)."""
+
+AXES: dict[type[Joint], tuple[int, ...]] = {
+    Revolute: (5,), Helical: (5,), Prismatic: (2,), Cylindrical: (2, 5), Planar: (0, 1, 5),
+    Spherical: (3, 4, 5), Free: (0, 1, 2, 3, 4, 5), Fixed: (),
+}
+"""Which unit twists of the joint's own frame (z on its axis) the joint's velocities are."""
+
+
+@dataclass(frozen=True)
+class ExactSegment:
+    """A segment in exact numbers, in its body's own frame.
+
+    `pose` is its pose in the parent's frame at zero; `screws` are the columns of S; `ratio`,
+    `slide` and `turn` = (cos, sin) carry a mimic's ratio and offset.
+    """
+
+    segment: Segment
+    pose: ExactPose
+    screws: Matrix
+    ratio: Fraction = Fraction(1)
+    slide: Any = 0
+    turn: tuple[Any, Any] = (1, 0)
+
+
+@dataclass(frozen=True)
+class ExactGeometry:
+    """All segments, the direction of gravity (zero without gravity), and what was declared."""
+
+    field: Field
+    segments: tuple[ExactSegment, ...]
+    gravity: Vector
+    tolerance: float
+    snaps: tuple[Declared, ...]
+    near: tuple[Declared, ...]
+
+
+def is_symbolic(robot: Robot) -> bool:
+    """Whether the geometry or gravity holds symbols."""
+    return bool(geometry_symbols(robot))
+
+
+def geometry_symbols(robot: Robot) -> tuple[str, ...]:
+    """Names of the symbols in poses, screws and gravity, angles as `tan(a/2)`."""
+    parts = [robot.gravity, *(s.placement for s in robot.segments),
+             *(s.joint.S for s in robot.segments)]
+    return symbols_of([x for part in parts if not numeric(part) for x in np.ravel(part)])
+
+
+def default_field(robot: Robot) -> Field:
+    """Rational numbers, or rational functions of the robot's symbols."""
+    names = geometry_symbols(robot)
+    return RationalFunctions(names) if names else Rationals()
+
+
+def exact_geometry(robot: Robot, field: Field | None = None,
+                   tolerance: float = TOLERANCE) -> ExactGeometry:
+    """The robot's geometry over a field; `tolerance` is where special values begin."""
+    if not isinstance(tolerance, int | float | np.number) or not 0 <= tolerance < 0.1:
+        raise ArgumentError(f"tolerance must be a number from 0 to 0.1 rad, not {tolerance!r}")
+    return _Reading(robot, field or default_field(robot), tolerance).geometry()
+
+
+class _Reading:
+    """One pass over a robot: joint frames, poses against the last turning joint, exact numbers."""
+
+    def __init__(self, robot: Robot, field: Field, tolerance: float) -> None:
+        self.robot, self.field = robot, field
+        self.up, self.gravity = _upward(robot)
+        self.frames = [_joint_frame(s.joint) for s in robot.segments]
+        self.snapping = Snapping(tolerance, 1.0, [], [])
+        self.snapping.size = self._size()
+
+    def geometry(self) -> ExactGeometry:
+        snap = self.snapping
+        world = snap.pose(pose(self.up), "gravity") if self.up is not None else _still()
+        bodies = [world, *(snap.pose(A, f"{s.name} axis") for A, s in
+                           zip(self.frames, self.robot.segments, strict=True))]
+        placed = self._placed()
+        result = []
+        for k, s in enumerate(self.robot.segments, start=1):
+            carried = compose(inverted(placed[s.parent]), placed[k]) if self._rides(s) \
+                else placed[k]
+            at = compose(compose(bodies[s.parent], carried), inverted(bodies[k]))
+            own = self._in_field(at) if numeric(s.placement) else self._entries(s.placement, s.name)
+            result.append(self._segment(s, own, bodies[k]))
+        gravity = [self._entry(x) for x in self.gravity] if self.up is None \
+            else [self.field.number(-row[2]) for row in world.R]
+        return ExactGeometry(self.field, tuple(result), gravity, snap.tolerance,
+                             tuple(snap.changes), tuple(snap.near))
+
+    # ------------------------------------------------------------------ poses
+    def _in_field(self, at: ExactPose) -> ExactPose:
+        convert = self.field.number
+        return ExactPose([[convert(x) for x in row] for row in at.R], [convert(x) for x in at.p])
+
+    def _rides(self, s: Segment) -> bool:
+        """Whether the parent cannot turn, so that poses count from further up."""
+        return s.parent > 0 and isinstance(self.robot.segments[s.parent - 1].joint,
+                                           Prismatic | Fixed)
+
+    def _against_carrier(self) -> list[Array]:
+        """Joint frames at q = 0 against that of the last joint above that turns."""
+        placed: list[Array] = [np.eye(4)]
+        A: list[Array] = [pose(self.up) if self.up is not None else np.eye(4), *self.frames]
+        for k, s in enumerate(self.robot.segments, start=1):
+            at = s.placement if numeric(s.placement) else np.eye(4)
+            step = inverse(A[s.parent]) @ at @ A[k]
+            placed.append(placed[s.parent] @ step if self._rides(s) else step)
+        return placed
+
+    def _placed(self) -> list[ExactPose]:
+        names = ["world", *(s.name for s in self.robot.segments)]
+        return [self.snapping.pose(T, name)
+                for T, name in zip(self._against_carrier(), names, strict=True)]
+
+    def _size(self) -> float:
+        """The largest of the lengths b, d, r."""
+        numbers = [modified_dh(T, 1e-9, 1.0) for T in self._against_carrier()]
+        return max((abs(x) for n in numbers for x in (n.b, n.d, n.r)), default=0.0) or 1.0
+
+    def _entries(self, T: Array, where: str) -> ExactPose:
+        """A pose with symbols, entry by entry; its rotation must be one exactly."""
+        R = [[self._entry(x) for x in row[:3]] for row in T[:3]]
+        square = product(transposed(R), R)
+        if any(square[i][j] != int(i == j) for i in range(3) for j in range(3)):
+            raise ArgumentError(f"{where}: the placement holds symbols, but its rotation is not "
+                                "orthonormal in exact numbers; write every angle as a symbol or a "
+                                "multiple of pi/2")
+        return ExactPose(R, [self._entry(row[3]) for row in T[:3]])
+
+    def _entry(self, x: Any) -> Any:
+        return rational_function(x, self.field) if not numeric(np.asarray(x)) \
+            else self.field.number(fraction_of(float(x)))
+
+    # ------------------------------------------------------------------ joints
+    def _segment(self, s: Segment, at: ExactPose, frame: ExactPose) -> ExactSegment:
+        snap, convert = self.snapping, self.field.number
+        if numeric(s.joint.S):
+            pitch = Fraction(0)
+            if isinstance(s.joint, Helical):
+                pitch = snap.ratio(float(s.joint.pitch), s.name, "pitch")
+            screws = [[convert(x) for x in _moved(frame, axis, pitch)]
+                      for axis in AXES[type(s.joint)]]
+        else:
+            screws = [[self._entry(x) for x in column] for column in s.joint.S.T]
+        if not numeric(np.asarray([s.ratio, s.offset])):
+            raise ArgumentError(f"{s.name}: a mimic's ratio and offset must be numbers here")
+        offset = float(s.offset)
+        slide = simplest_fraction(offset, FINE * max(1.0, abs(offset)))
+        cos, sin = snap.angle(offset, s.name, "offset") if offset else (Fraction(1), Fraction(0))
+        return ExactSegment(s, at, screws, snap.ratio(float(s.ratio), s.name, "ratio"),
+                            convert(slide), (convert(cos), convert(sin)))
+
+
+def _still() -> ExactPose:
+    one, zero = Fraction(1), Fraction(0)
+    return ExactPose([[one if i == j else zero for j in range(3)] for i in range(3)], [zero] * 3)
+
+
+def _upward(robot: Robot) -> tuple[Array | None, Sequence[Any]]:
+    """Axes with z against gravity, where gravity is numbers other than zero."""
+    g = robot.gravity
+    if not numeric(g) or not np.any(g):
+        return None, g
+    return basis_with_third((-g / np.linalg.norm(g)).tolist()), g
+
+
+def _joint_frame(joint: Joint) -> Array:
+    """The joint's own frame in the body's: z on the axis; the body's own where symbols are."""
+    axis = getattr(joint, "normal", None) if isinstance(joint, Planar) \
+        else getattr(joint, "axis", None)
+    point = getattr(joint, "point", (0, 0, 0))
+    if axis is None or not numeric(joint.S):
+        return np.eye(4)
+    return pose(basis_with_third(axis), point)
+
+
+def _moved(frame: ExactPose, axis: int, pitch: Fraction) -> Vector:
+    """A unit twist of the joint's frame (with the pitch along a turn) in the body's frame."""
+    unit = np.array([Fraction(int(i == axis)) for i in range(6)], dtype=object)
+    if pitch:
+        unit[2] = pitch
+    R, p = np.array(frame.R, dtype=object), np.array(frame.p, dtype=object)
+    return list(inverse_motion_transform(R, p) @ unit)

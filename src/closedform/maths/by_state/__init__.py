@@ -1,1 +1,0 @@
-"""Derivatives by the state: definitions in closed form, and algorithms in one frame."""

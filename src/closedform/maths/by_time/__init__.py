@@ -1,1 +1,0 @@
-"""Derivatives by time, to any order: closed forms, block form, Taylor series."""

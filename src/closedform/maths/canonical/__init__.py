@@ -1,0 +1,1 @@
+"""The same robot in frames and parameters that cost the fewest operations."""

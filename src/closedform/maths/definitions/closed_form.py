@@ -1,0 +1,162 @@
+"""M, C, g in closed form: sums over bodies of products of J_k, dJ_k and the body inertias.
+
+These are the definitions; `maths.algorithms.newton_euler` has the algorithms that are held to them.
+
+Cites: [Garofalo2013, eqs. (4)-(6)].
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from closedform.arrays import Array, namespace
+from closedform.maths.arguments import checked
+from closedform.maths.kinematics import (
+    body_segments,
+    jacobian_rates,
+    jacobians,
+    world_poses,
+)
+from closedform.maths.spatial import crm, icrf
+from closedform.model.robot import Robot
+from closedform.model.segments import Segment
+
+
+@checked
+def mass_matrix(robot: Robot, q: Array) -> Array:
+    """M = Σ_k J_kᵀ Λ_k J_k + diag(rotor inertias), (nv, nv).
+
+    Cites: [Garofalo2013, eq. (6a)].
+    """
+    J = jacobians(robot, q)
+    M = sum(J[k].T @ Lambda_k @ J[k] for k, _, Lambda_k in with_inertia(robot))
+    return M + rotor_matrix(robot, q)
+
+
+@checked
+def coriolis_matrix(robot: Robot, q: Array, v: Array) -> Array:
+    """Garofalo's passive C(q, v), (nv, nv): dM = C + Cᵀ.
+
+        C   = Σ_k J_kᵀ (Λ_k dJ_k + Ψ_k J_k)                           (6b)
+        Ψ_k = Λ_k V_k× − (V_k×)ᵀ Λ_k
+
+    `christoffel_coriolis_matrix` is another matrix with the same C v.
+
+    Cites: [Garofalo2013, eq. (6b)]; equal to [MuellerKumar2021, eq. (54)].
+    """
+    J, dJ = jacobian_rates(robot, q, v)
+    C = namespace(q, v).zeros((robot.nv, robot.nv))
+    for k, _, Lambda_k in with_inertia(robot):
+        ad_k = crm(J[k] @ v)
+        Psi_k = Lambda_k @ ad_k - ad_k.T @ Lambda_k
+        C = C + J[k].T @ (Lambda_k @ dJ[k] + Psi_k @ J[k])
+    return C
+
+
+@checked
+def christoffel_coriolis_matrix(robot: Robot, q: Array, v: Array) -> Array:
+    """Coriolis matrix made of Christoffel symbols, (nv, nv); dM = C + Cᵀ. Pinocchio's C.
+
+        C   = Σ_k J_kᵀ (Λ_k dJ_k + B_k J_k)
+        B_k = ½ (Λ_k V_k× − (V_k×)ᵀ Λ_k + (Λ_k V_k)×̄*)
+
+    in body coordinates: with dJ_k + V_k× J_k for the derivative in a fixed frame it is the B of the
+    citation.
+
+    Cites: [EcheandiaWensing2021, eqs. (13)-(15)].
+    """
+    J, dJ = jacobian_rates(robot, q, v)
+    C = namespace(q, v).zeros((robot.nv, robot.nv))
+    for k, _, Lambda_k in with_inertia(robot):
+        V_k = J[k] @ v
+        ad_k = crm(V_k)
+        B_k = (Lambda_k @ ad_k - ad_k.T @ Lambda_k + icrf(Lambda_k @ V_k)) / 2
+        C = C + J[k].T @ (Lambda_k @ dJ[k] + B_k @ J[k])
+    return C
+
+
+@checked
+def gravity_torque(robot: Robot, q: Array) -> Array:
+    """g = Σ_k J_kᵀ Λ_k Ad_{0,k}⁻¹ γ_0, (nv,), with γ_0 = (−gravity; 0).
+
+    Cites: [Garofalo2013, eq. (6c)].
+    """
+    xp = namespace(q)
+    J, T = jacobians(robot, q), world_poses(robot, q)
+    g = xp.zeros(robot.nv)
+    for k, _, Lambda_k in with_inertia(robot):
+        gamma_k = xp.concatenate([T[k][0].T @ -robot.gravity, xp.zeros(3)])
+        g = g + J[k].T @ (Lambda_k @ gamma_k)
+    return g
+
+
+@checked
+def coriolis_torque(robot: Robot, q: Array, v: Array) -> Array:
+    """C(q, v) v, (nv,): the same for every C."""
+    return coriolis_matrix(robot, q, v) @ v
+
+
+@checked
+def bias(robot: Robot, q: Array, v: Array) -> Array:
+    """C(q, v) v + g(q), (nv,)."""
+    return coriolis_torque(robot, q, v) + gravity_torque(robot, q)
+
+
+def wrench_torque(robot: Robot, q: Array, wrenches: Array) -> Array:
+    """Σ_k J_kᵀ F_k, (nv,): what the loads F_k on the bodies do at the joints.
+
+    F_k = wrenches[k] is taken at the origin of body k's frame, in its axes.
+    """
+    J = jacobians(robot, q)
+    total = namespace(q, wrenches).zeros(robot.nv)
+    for number, k in enumerate(body_segments(robot)):
+        total = total + J[k].T @ wrenches[number]
+    return total
+
+
+@checked
+def inverse_dynamics(
+    robot: Robot, q: Array, v: Array, a: Array, wrenches: Array | None = None,
+) -> Array:
+    """τ = M a + C v + g − Σ_k J_kᵀ F_k, (nv,).
+
+    F_k = wrenches[k] is the load applied to body k, at its frame's origin and in its frame.
+
+    Cites: [Garofalo2013, eq. (5)]; [MuellerKumar2021, eq. (1)] has the opposite sign of F.
+    """
+    tau = mass_matrix(robot, q) @ a + bias(robot, q, v)
+    return tau if wrenches is None else tau - wrench_torque(robot, q, wrenches)
+
+
+@checked
+def forward_dynamics(
+    robot: Robot, q: Array, v: Array, tau: Array, wrenches: Array | None = None,
+) -> Array:
+    """a = M⁻¹ (τ + Σ_k J_kᵀ F_k − C v − g), (nv,)."""
+    force = tau - bias(robot, q, v)
+    if wrenches is not None:
+        force = force + wrench_torque(robot, q, wrenches)
+    M = mass_matrix(robot, q)
+    return namespace(M, force).solve(M, force)
+
+
+@checked
+def passivity_inverse_dynamics(robot: Robot, q: Array, v: Array, v_r: Array, a_r: Array) -> Array:
+    """M(q) a_r + C(q, v) v_r + g(q), (nv,), with the passive C of (6b): Slotine and Li's torque.
+
+    Cites: [Garofalo2013, eq. (16)].
+    """
+    M, C, g = mass_matrix(robot, q), coriolis_matrix(robot, q, v), gravity_torque(robot, q)
+    return M @ a_r + C @ v_r + g
+
+
+def with_inertia(robot: Robot) -> Iterator[tuple[int, Segment, Array]]:
+    """(k, segment, Λ_k) of every segment that carries a body."""
+    for k, segment in enumerate(robot.segments, start=1):
+        if segment.inertia is not None:
+            yield k, segment, segment.inertia.matrix
+
+
+def rotor_matrix(robot: Robot, q: Array) -> Array:
+    """diag(rotor inertias), (nv, nv)."""
+    return namespace(q).eye(robot.nv) * robot.rotor_inertia

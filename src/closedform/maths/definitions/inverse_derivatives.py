@@ -1,0 +1,67 @@
+"""∂τ/∂q, ∂τ/∂v, ∂τ/∂a of inverse dynamics: the closed form, differentiated.
+
+`closedform.maths.algorithms.one_frame.derivatives` has the O(n d) algorithm that is held to it.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from closedform.arrays import Array, namespace
+from closedform.maths.arguments import checked
+from closedform.maths.definitions.closed_form import coriolis_matrix, inverse_dynamics, mass_matrix
+from closedform.maths.definitions.state_derivatives import jacobian_derivatives, state_derivatives
+from closedform.maths.kinematics import body_segments
+from closedform.model.robot import Robot
+
+
+class InverseDynamicsDerivatives(NamedTuple):
+    """Derivatives of τ(q, v, a), (nv, nv) each: row i is that of τ_i."""
+
+    dtau_dq: Array
+    dtau_dv: Array
+    dtau_da: Array
+
+
+class InverseDynamicsAndDerivatives(NamedTuple):
+    """τ(q, v, a), (nv,), and its derivatives, (nv, nv) each; dtau_da is M."""
+
+    tau: Array
+    dtau_dq: Array
+    dtau_dv: Array
+    dtau_da: Array
+
+
+@checked
+def inverse_dynamics_derivatives(
+    robot: Robot, q: Array, v: Array, a: Array, wrenches: Array | None = None,
+) -> InverseDynamicsDerivatives:
+    """∂τ/∂q, ∂τ/∂v and ∂τ/∂a = M of τ = M a + C v + g − Σ_k J_kᵀ F_k, (nv, nv) each.
+
+        ∂τ/∂q_h = ∂M/∂q_h a + ∂C/∂q_h v + ∂g/∂q_h − Σ_k ∂J_kᵀ/∂q_h F_k
+        ∂τ/∂v_h = ∂C/∂v_h v + C_h
+
+    Derivatives by q are left-trivialised where v is not q̇; wrenches stay as they are in the body
+    frames.
+    """
+    xp = namespace(q, v, a)
+    d = state_derivatives(robot, q, v)
+    C, n = coriolis_matrix(robot, q, v), range(robot.nv)
+    dq = [d.dM_dq[:, :, h] @ a + d.dC_dq[:, :, h] @ v + d.dg_dq[:, h] for h in n]
+    dv = [d.dC_dv[:, :, h] @ v + C[:, h] for h in n]
+    if wrenches is not None:
+        _, dJ = jacobian_derivatives(robot, q)
+        for number, k in enumerate(body_segments(robot)):
+            dq = [dq_h - dJ[k][h].T @ wrenches[number] for h, dq_h in enumerate(dq)]
+    dtau_dq, dtau_dv = (xp.stack(x, axis=1) if x else xp.zeros((0, 0)) for x in (dq, dv))
+    return InverseDynamicsDerivatives(dtau_dq, dtau_dv, mass_matrix(robot, q))
+
+
+@checked
+def inverse_dynamics_and_derivatives(
+    robot: Robot, q: Array, v: Array, a: Array, wrenches: Array | None = None,
+) -> InverseDynamicsAndDerivatives:
+    """τ, ∂τ/∂q, ∂τ/∂v and M = ∂τ/∂a at once, as a Newton step takes them."""
+    return InverseDynamicsAndDerivatives(
+        inverse_dynamics(robot, q, v, a, wrenches),
+        *inverse_dynamics_derivatives(robot, q, v, a, wrenches))

@@ -1,0 +1,1 @@
+"""Robots with elastic joints."""

@@ -1,0 +1,1 @@
+"""Planar arms with flexible links."""

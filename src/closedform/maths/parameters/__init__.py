@@ -1,1 +1,0 @@
-"""Inertial parameters: the minimum set, decided exactly; regressors."""

@@ -1,0 +1,1 @@
+"""Scalars that carry more than a number: Taylor series, two derivatives."""

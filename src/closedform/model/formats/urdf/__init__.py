@@ -1,0 +1,1 @@
+"""URDF: read as records, as a tree, as a robot; and written."""

@@ -1,0 +1,163 @@
+"""URDF read as a robot: fixed links merged into the bodies that carry them and kept as frames."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from closedform.arrays import NUMBERS, Array
+from closedform.errors import FormatError, ModelError, ModelWarning
+from closedform.model.findings import refuse_errors
+from closedform.model.formats.urdf.document import UrdfDocument, UrdfJoint, urdf_document
+from closedform.model.formats.urdf.tree import depth_first, mimic_chain, root_links, tree_faults
+from closedform.model.formats.xml import Document, read_xml
+from closedform.model.inertia import Inertia
+from closedform.model.joints import Free, Joint, Mimic, Planar, Prismatic, Revolute
+from closedform.model.pose import pose
+from closedform.model.robot import Body, Frame, Robot
+
+UNLIMITED = sys.float_info.max
+"""A limit of this size stands for none: URDF has no other word for it on a prismatic joint."""
+
+BASE_JOINT = "root_joint"
+"""Name of the free joint that `floating=True` puts under the root link, as in Pinocchio."""
+
+
+def read_urdf(source: Path | str, floating: bool = False) -> Robot:
+    """The robot of a URDF file (a Path) or text (a str).
+
+    The root link is part of the world, or with `floating` body 0 on a free joint. Bodies come
+    depth first, siblings in the file's order of joints.
+    """
+    return urdf_robot(read_xml(source), floating)
+
+
+def urdf_robot(document: Document, floating: bool = False) -> Robot:
+    """The robot of a parsed URDF."""
+    urdf = urdf_document(document)
+    faults = (*urdf.faults, *tree_faults(urdf))
+    refuse_errors(faults)
+    try:
+        with np.errstate(over="ignore", invalid="ignore"):  # overflow is refused by its result
+            robot = _Assembly(urdf).robot(floating)
+    except ModelError as error:
+        raise FormatError(f"{urdf.file}:{urdf.line}: {error}") from error
+    for text in (_impossible_inertias(urdf), *map(str, faults)):
+        if text:
+            warnings.warn(text, ModelWarning, stacklevel=3)
+    return robot
+
+
+@dataclass
+class _Assembly:
+    """Bodies and frames as the joints are walked, parents first."""
+
+    urdf: UrdfDocument
+    home: dict[str, tuple[str | None, Array]] = field(default_factory=dict)  # link: its body, place
+    records: dict[str, tuple[str | None, Joint, Array]] = field(default_factory=dict)
+    inertia: dict[str, Inertia] = field(default_factory=dict)
+    frames: list[Frame] = field(default_factory=list)
+
+    def robot(self, floating: bool) -> Robot:
+        urdf = self.urdf
+        root = root_links(urdf)[0].name
+        self.own_inertia = {link.name: link.inertial.inertia if link.inertial else Inertia()
+                            for link in urdf.links}
+        self.joints = {joint.name: joint for joint in urdf.joints}
+        if floating:
+            self.add_body(root, None, base_joint(set(self.joints)), np.eye(4))
+        else:
+            self.add_frame(root, None, np.eye(4))
+        for joint in depth_first(urdf, root):
+            self.add(joint)
+        if not self.records:
+            raise ModelError("no joint moves, so that all links are part of the world; load it "
+                             "with floating=True")
+        bodies = [Body(name, parent, joint, placement, self.inertia[name])
+                  for name, (parent, joint, placement) in self.records.items()]
+        twice = [b.name for b in bodies if b.parent == root and isinstance(b.joint, Free)]
+        if floating and twice:
+            raise ModelError(f"floating=True, but {twice[0]!r} already has a floating joint to the "
+                             f"root link {root!r}")
+        return Robot(urdf.name, bodies, frames=self.frames, source=urdf.file)
+
+    def add(self, joint: UrdfJoint) -> None:
+        body, T = self.home[joint.parent]
+        placement = T @ joint.origin
+        held_at = self.held_at(joint)
+        if held_at is None:
+            self.add_body(joint.child, body, self.moving(joint), placement)
+        elif joint.kind == "fixed":
+            self.add_frame(joint.child, body, placement)
+        else:
+            R, p = _one_coordinate(joint, {}).pose(np.array([held_at]), NUMBERS)
+            self.add_frame(joint.child, body, placement @ pose(R, p))
+
+    def held_at(self, joint: UrdfJoint) -> float | None:
+        """Where a joint stays, if it is fixed or mimics a fixed one; None if it moves."""
+        *followers, last = mimic_chain(self.joints, joint)
+        if last.kind != "fixed":
+            return None
+        q = 0.0
+        for follower in reversed(followers):
+            assert follower.mimic is not None
+            q = follower.mimic.multiplier * q + follower.mimic.offset
+        return q
+
+    def moving(self, joint: UrdfJoint) -> Joint:
+        keywords = _keywords(joint)
+        if joint.kind == "floating":
+            return Free(**keywords)
+        if joint.kind == "planar":
+            return Planar(joint.axis, **keywords)
+        moves = _one_coordinate(joint, keywords)
+        if joint.mimic is None or joint.mimic.joint not in self.joints:
+            return moves
+        of = self.joints[joint.mimic.joint].child
+        return Mimic(moves, of, joint.mimic.multiplier, joint.mimic.offset)
+
+    def add_body(self, link: str, parent: str | None, joint: Joint, placement: Array) -> None:
+        self.home[link] = link, np.eye(4)
+        self.records[link] = parent, joint, placement
+        self.inertia[link] = self.own_inertia[link]
+
+    def add_frame(self, link: str, body: str | None, placement: Array) -> None:
+        self.home[link] = body, placement
+        self.frames.append(Frame(link, body, placement))
+        if body is not None:
+            self.inertia[body] += self.own_inertia[link].seen_from(placement)
+
+
+def base_joint(taken: set[str]) -> Free:
+    """The free joint of a floating base, under a name that no other joint has."""
+    name = BASE_JOINT
+    while name in taken:
+        name += "_"
+    return Free(name=name)
+
+
+def _one_coordinate(joint: UrdfJoint, keywords: dict[str, Any]) -> Revolute | Prismatic:
+    kind = Prismatic if joint.kind == "prismatic" else Revolute
+    return kind(joint.axis, **keywords)
+
+
+def _keywords(joint: UrdfJoint) -> dict[str, Any]:
+    """Name, limits and friction; `lower` and `upper` are 0 where `<limit>` does not give them."""
+    given: dict[str, Any] = {"viscous": joint.damping, "coulomb": joint.friction}
+    if joint.limit is not None:
+        given |= {"velocity": joint.limit.velocity, "effort": joint.limit.effort}
+        if joint.kind in ("revolute", "prismatic"):
+            given |= {"lower": joint.limit.lower or 0.0, "upper": joint.limit.upper or 0.0}
+    finite = {k: x for k, x in given.items() if x is not None and abs(x) < UNLIMITED}
+    return {"name": joint.name, **finite}
+
+
+def _impossible_inertias(urdf: UrdfDocument) -> str:
+    names = [link.name for link in urdf.links if link.inertial and link.inertial.impossibility()]
+    return (f"{urdf.file}: no body can have the inertia of {len(names)} of {urdf.name}'s links: "
+            f"{', '.join(names)}; `lint` says why and how to repair it") if names else ""

@@ -1,0 +1,234 @@
+"""A robot written as URDF that `load` reads back: same joints, same dynamics, all frames.
+
+A joint that URDF does not have is written as several, with massless links between them: T(q) stays
+the same. `load` takes bodies depth first, so that q may come back in another order: compare by
+joint names. What URDF cannot say is refused (helical and spherical joints, symbols) or named in a
+warning (rotor inertia, another gravity).
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from lxml import etree
+
+from closedform.arrays import Array, numeric
+from closedform.errors import ModelError, ModelWarning
+from closedform.model.formats.urdf.read import UNLIMITED
+from closedform.model.inertia import Inertia
+from closedform.model.joints import (
+    Cylindrical,
+    Fixed,
+    Free,
+    Helical,
+    Joint,
+    Mimic,
+    Planar,
+    Prismatic,
+    Revolute,
+    Spherical,
+    Universal,
+)
+from closedform.model.pose import pose, to_rpy
+from closedform.model.robot import STANDARD_GRAVITY, Body, Robot
+
+TYPES: dict[type[Joint], str] = {Prismatic: "prismatic", Planar: "planar", Free: "floating",
+                                 Fixed: "fixed"}
+
+
+def urdf_text(robot: Robot) -> str:
+    """The robot as URDF; a `ModelWarning` names what URDF cannot hold."""
+    writer = _Writer(robot)
+    writer.write()
+    if writer.lost:
+        warnings.warn(f"URDF of {robot.name} is without {'; '.join(writer.lost)}", ModelWarning,
+                      stacklevel=3)
+    return etree.tostring(writer.root, encoding="unicode", pretty_print=True)
+
+
+@dataclass
+class _Step:
+    """One URDF joint: a constant placement, then a motion."""
+
+    name: str
+    joint: Joint
+    placement: Array
+    mimic: tuple[str, Any, Any] | None = None
+
+
+@dataclass
+class _Writer:
+    robot: Robot
+    lost: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        robot = self.robot
+        self.root = self.named(etree.Element("robot"), robot.name)
+        self.links = {*robot.body_names, *robot.frame_names}
+        self.joints = {body.joint_name for body in robot.bodies}
+        if not np.array_equal(robot.gravity, STANDARD_GRAVITY):
+            self.lost.append(f"its gravity {robot.gravity.tolist()}")
+
+    def write(self) -> None:
+        world = next((f.name for f in self.robot.frames
+                      if f.body is None and np.array_equal(f.placement, np.eye(4))), None)
+        base = world or self.fresh("world", self.links)
+        self.link(base, Inertia())
+        for body in self.robot.bodies:
+            self.body(body, body.parent or base)
+        for frame in self.robot.frames:
+            if frame.name != world:
+                self.fixed(frame.name, frame.body or base, frame.placement, Inertia())
+
+    def body(self, body: Body, parent: str) -> None:
+        """The body's joints one after the other, and its link at the end."""
+        if body.joint.rotor_inertia is not None:
+            self.lost.append(f"the rotor inertia of {body.joint_name!r}")
+        *between, last = self.steps(body)
+        for step in between:
+            link = self.fresh(body.name + "_between", self.links)
+            self.joint(step, parent, link)
+            self.link(link, Inertia())
+            parent = link
+        point = getattr(last.joint, "point", (0, 0, 0))
+        if not any(point):
+            self.joint(last, parent, body.name)
+            self.link(body.name, body.inertia)
+            return
+        # T(q) = placement · Trans(point) · Rot(axis, q) · Trans(−point)
+        axis = self.fresh(body.name + "_axis", self.links)
+        self.joint(replace(last, placement=last.placement @ pose(None, point)), parent, axis)
+        self.link(axis, Inertia())
+        self.fixed(body.name, axis, pose(None, -np.array(point)), body.inertia)
+
+    def steps(self, body: Body) -> list[_Step]:
+        joint, name, placement = body.joint, body.joint_name, np.asarray(body.placement)
+        if isinstance(joint, Mimic):
+            of = self.robot.body(joint.of).joint_name
+            return [_Step(name, joint.joint, placement, (of, joint.ratio, joint.offset))]
+        if isinstance(joint, Universal):
+            return self.two(joint, name, placement, Revolute(joint.axis1), Revolute(joint.axis2))
+        if isinstance(joint, Cylindrical):
+            turn = Revolute(joint.axis, joint.point)
+            return self.two(joint, name, placement, Prismatic(joint.axis), turn)
+        return [_Step(name, joint, placement)]
+
+    def two(self, joint: Joint, name: str, placement: Array, *halves: Joint) -> list[_Step]:
+        """A joint of two coordinates as two joints, `name_1` and `name_2`, with its limits."""
+        words = ("lower", "upper", "velocity", "effort", "viscous", "coulomb")
+        given = [w for w in words if getattr(joint, w) is not None]
+        steps = []
+        for i, half in enumerate(halves):
+            own: dict[str, Any] = {w: float(joint.per_coordinate(w, 2, 0.0)[i]) for w in given}
+            steps.append(_Step(self.fresh(f"{name}_{i + 1}", self.joints), replace(half, **own),
+                               np.eye(4) if i else placement))
+        return steps
+
+    # ------------------------------------------------------------------ elements
+    def joint(self, step: _Step, parent: str, child: str) -> None:
+        joint = step.joint
+        if isinstance(joint, Helical | Spherical):
+            kind = type(joint).__name__.lower()
+            raise ModelError(f"joint {step.name!r}: URDF has no {kind} joint; it has revolute, "
+                             "prismatic, planar, floating and fixed ones")
+        turns = isinstance(joint, Revolute)
+        limited = turns and bool(np.any(np.isfinite(_limits(joint))))
+        kind = ("revolute" if limited else "continuous") if turns else TYPES[type(joint)]
+        element = self.named(etree.SubElement(self.root, "joint"), step.name)
+        element.set("type", kind)
+        self.origin(element, step.placement)
+        self.child(element, "parent", link=parent)
+        self.child(element, "child", link=child)
+        axis = joint.normal if isinstance(joint, Planar) else getattr(joint, "axis", None)
+        if axis is not None:
+            self.child(element, "axis", xyz=self.numbers(axis))
+        if kind != "fixed":
+            self.limit(element, kind, step)
+            self.friction(element, step)
+        if step.mimic is not None:
+            of, ratio, offset = step.mimic
+            self.child(element, "mimic", joint=of, multiplier=self.numbers([ratio]),
+                       offset=self.numbers([offset]))
+
+    def limit(self, element: Any, kind: str, step: _Step) -> None:
+        """`<limit>`, which revolute and prismatic joints must have."""
+        joint, words = step.joint, {}
+        if kind in ("revolute", "prismatic"):
+            lower, upper = np.clip(_limits(joint), -UNLIMITED, UNLIMITED)
+            words = {"lower": self.numbers([lower]), "upper": self.numbers([upper])}
+        elif joint.lower is not None or joint.upper is not None:
+            self.lost += [f"the position limits of {step.name!r}"] if kind != "continuous" else []
+        for word in ("effort", "velocity"):
+            words[word] = self.numbers([self.common(step, word, UNLIMITED)])
+        self.child(element, "limit", **words)
+
+    def friction(self, element: Any, step: _Step) -> None:
+        if step.joint.viscous is not None or step.joint.coulomb is not None:
+            damping, friction = (self.common(step, word, 0.0) for word in ("viscous", "coulomb"))
+            self.child(element, "dynamics", damping=self.numbers([damping]),
+                       friction=self.numbers([friction]))
+
+    def common(self, step: _Step, word: str, missing: float) -> float:
+        """The one number that URDF has for all coordinates of a joint; different ones are lost."""
+        values = step.joint.per_coordinate(word, step.joint.nv, missing)
+        if np.all(values == values[0]):
+            return min(float(values[0]), UNLIMITED)
+        self.lost.append(f"the {word} of each coordinate of {step.name!r}")
+        return missing
+
+    def fixed(self, link: str, parent: str, placement: Array, inertia: Inertia) -> None:
+        name = self.fresh(link + "_fixed", self.joints)
+        self.joint(_Step(name, Fixed(), np.asarray(placement)), parent, link)
+        self.link(link, inertia)
+
+    def link(self, name: str, inertia: Inertia) -> None:
+        element = self.named(etree.SubElement(self.root, "link"), name)
+        if numeric(inertia.array) and not np.any(inertia.array):
+            return
+        if numeric(inertia.array) and inertia.mass == 0 and np.any(inertia.first_moment):
+            raise ModelError(f"body {name!r}: URDF cannot hold a regrouped body (m = 0, m c ≠ 0)")
+        inertial = self.child(element, "inertial")
+        self.child(inertial, "origin", xyz=self.numbers(inertia.com), rpy="0 0 0")
+        self.child(inertial, "mass", value=self.numbers([inertia.mass]))
+        I = inertia.tensor
+        names = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
+        entries = (I[0, 0], I[0, 1], I[0, 2], I[1, 1], I[1, 2], I[2, 2])
+        self.child(inertial, "inertia",
+                   **{n: self.numbers([x]) for n, x in zip(names, entries, strict=True)})
+
+    def origin(self, element: Any, placement: Array) -> None:
+        xyz = self.numbers(placement[:3, 3])
+        self.numbers(placement[:3, :3].ravel())  # symbols are refused before they reach arctan
+        self.child(element, "origin", xyz=xyz, rpy=self.numbers(to_rpy(placement[:3, :3])))
+
+    def named(self, element: Any, name: str) -> Any:
+        try:
+            element.set("name", name)
+        except ValueError as error:
+            raise ModelError(f"the name {name!r} cannot be written in XML: {error}") from error
+        return element
+
+    def child(self, element: Any, tag: str, **attributes: str) -> Any:
+        return etree.SubElement(element, tag, attributes)
+
+    def numbers(self, values: Any) -> str:
+        """Numbers with all their digits."""
+        if not numeric(np.asarray(values)):
+            raise ModelError(f"{self.robot.name}: URDF holds numbers, not {values!r:.200}")
+        return " ".join(repr(float(x)) for x in values)
+
+    def fresh(self, name: str, taken: set[str]) -> str:
+        """The name, or one like it, that is not taken yet; taken from here on."""
+        while name in taken:
+            name += "_"
+        taken.add(name)
+        return name
+
+
+def _limits(joint: Joint) -> tuple[float, float]:
+    lower = joint.per_coordinate("lower", 1, -np.inf)
+    upper = joint.per_coordinate("upper", 1, np.inf)
+    return float(lower[0]), float(upper[0])

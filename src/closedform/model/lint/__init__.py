@@ -1,0 +1,1 @@
+"""`lint`: what is wrong or doubtful in a robot or its file."""

@@ -1,0 +1,112 @@
+"""`lint`: what is wrong or doubtful in a robot or its file, where, and how to repair it."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+
+from closedform.arrays import numeric
+from closedform.errors import ModelError, ModelWarning
+from closedform.model.findings import Finding, Level
+from closedform.model.formats.mjcf import mjcf_name_faults
+from closedform.model.formats.urdf.document import urdf_document
+from closedform.model.formats.xml import TEXT, is_xml_text, read_xml, tag
+from closedform.model.joints import Mimic, Prismatic
+from closedform.model.lint.rules import Doubt, inertia_doubts, limit_doubts, massless_doubt
+from closedform.model.lint.urdf import urdf_findings
+from closedform.model.load import load, located
+from closedform.model.robot import Body, Robot
+from closedform.model.zoo.zoo import BUILTIN
+
+
+def lint(robot_or_file: Robot | str | os.PathLike[str]) -> list[Finding]:
+    """Findings about a robot, a file, XML text or a built-in; none for a good model.
+
+    A URDF is looked at as it is written, link by link, and every fault is reported, with its line.
+    """
+    if isinstance(robot_or_file, Robot):
+        return robot_findings(robot_or_file, robot_or_file.name)
+    found = located(robot_or_file)
+    if found not in BUILTIN and not (isinstance(found, Path) and found.suffix.lower() == ".toml"):
+        document = read_xml(found)
+        if document.root is None or tag(document.root) != "mujoco":
+            return urdf_findings(urdf_document(document))
+        faults = mjcf_name_faults(document)
+        if faults:
+            return faults
+    return _loaded_findings(found)
+
+
+def _loaded_findings(source: Path | str) -> list[Finding]:
+    """Findings about a file that is read without line numbers: why it fails, or the robot's."""
+    file = TEXT if isinstance(source, str) and is_xml_text(source) else str(source)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ModelWarning)
+            robot = load(source)
+    except ModelError as error:
+        return [Finding(Level.ERROR, "unreadable", "document", str(error), "", file)]
+    return robot_findings(robot, file)
+
+
+def robot_findings(robot: Robot, file: str) -> list[Finding]:
+    """Findings about a robot's bodies and joints; symbols are taken to be right."""
+    carried = _carried_masses(robot)
+    found = []
+    for body in robot.bodies:
+        doubts = [*_body_doubts(body, carried[body.name]), *_joint_doubts(body)]
+        subject = f"body {body.name!r}"
+        found += [Finding(d.level, d.rule, subject, f"{subject}: {d.message}", d.repair, file)
+                  for d in doubts]
+    return found
+
+
+def _carried_masses(robot: Robot) -> dict[str, float]:
+    """The mass of each body with all that hangs on it; symbols count as 1."""
+    masses = {b.name: float(b.inertia.mass) if numeric(b.inertia.array) else 1.0
+              for b in robot.bodies}
+    for body in reversed(robot.bodies):
+        if body.parent is not None:
+            masses[body.parent] += masses[body.name]
+    return masses
+
+
+def _body_doubts(body: Body, carried: float) -> Iterator[Doubt]:
+    inertia = body.inertia
+    if not numeric(inertia.array):
+        return
+    if inertia.mass > 0:
+        with np.errstate(over="ignore", invalid="ignore"):
+            tensor = _clean_tensor(body)
+        yield from inertia_doubts(inertia.mass, tensor)
+    elif inertia.mass < 0 or np.any(inertia.array != 0):
+        reason = inertia.impossibility() or ""
+        yield Doubt(Level.WARNING, "regrouped", reason, "fine for a body of base parameters only")
+    elif (body.joint.nv or isinstance(body.joint, Mimic)) and body.joint.rotor_inertia is None:
+        yield massless_doubt(carried)
+
+
+def _clean_tensor(body: Body) -> np.ndarray:
+    """The tensor about the centre of mass, without what rounding leaves of a point mass."""
+    tensor = np.asarray(body.inertia.tensor, float)
+    rounding = 1e-12 * np.abs(body.inertia.origin_tensor).max()
+    return np.where(np.abs(tensor) > rounding, tensor, 0.0)
+
+
+def _joint_doubts(body: Body) -> Iterator[Doubt]:
+    joint = body.joint
+    moves = joint.joint if isinstance(joint, Mimic) else joint
+    if isinstance(moves, Prismatic) and (moves.lower is None or moves.upper is None):
+        yield Doubt(Level.INFO, "no-limits", "a prismatic joint without limits",
+                    "give lower and upper")
+    lower = moves.per_coordinate("lower", max(moves.nq, 1), -np.inf)
+    upper = moves.per_coordinate("upper", max(moves.nq, 1), np.inf)
+    for low, high in zip(lower, upper, strict=True):
+        yield from limit_doubts(float(low), float(high))
+    if isinstance(joint, Mimic) and numeric(np.asarray(joint.ratio)) and joint.ratio == 0:
+        yield Doubt(Level.WARNING, "mimic-of-nothing", "ratio 0: it never moves",
+                    "make the joint fixed, or give its ratio")

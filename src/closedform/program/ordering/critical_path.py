@@ -1,0 +1,118 @@
+"""The terms of sums and the factors of products in the order in which they are known.
+
+A chain a + b + c takes as long as its last term needs if that one comes last. The count of
+operations stays; where a value that arrives late follows products that could have been fused with
+it, an instruction more is paid, and only if the sum is then known `WORTH` cycles earlier.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from closedform.program.expr import Graph, Scalar
+from closedform.program.program import Program
+from closedform.program.rules.flat import Flat
+
+READ, PRODUCT, SUM, FUSED, ROOT, TRIG = 5, 3, 3, 4, 13, 50
+"""Cycles of a processor of today: input, product, sum, both fused, quotient or root, sine."""
+WORTH = 6
+"""Cycles that an instruction more has to save: 3 saves no more time, 10 costs some."""
+
+
+def by_arrival(program: Program) -> Program:
+    """The same sums and products with what is known last at the end of each."""
+    return _Timed(program).to_program()
+
+
+class _Term(NamedTuple):
+    """A term of a sum: when its value, or both factors of a product to be fused, are known."""
+
+    time: int
+    fused: bool
+    value: Scalar
+    sign: int
+
+
+class _Timed(Flat):
+    """A flattened program that knows when its values are known."""
+
+    def __init__(self, program: Program) -> None:
+        super().__init__(program)
+        self.time: dict[int, int] = {}      # of a value
+        self.factors: dict[int, int] = {}   # of the two last factors of a product
+
+    def _scalar(self, graph: Graph, value: int, values: dict[int, Scalar]) -> Scalar:
+        if value in self.sums:
+            return self._timed_sum(value, values)
+        if value in self.products:
+            return self._timed_product(value, values)
+        op = self.others[value].op
+        if op == "input":
+            self.time[value] = READ
+        else:
+            cycles = TRIG if op in ("sin", "cos") else ROOT
+            self.time[value] = max((self.time[x] + cycles for x in self.arguments(value)),
+                                   default=0)
+        return super()._scalar(graph, value, values)
+
+    def _timed_product(self, value: int, values: dict[int, Scalar]) -> Scalar:
+        """A constant goes with the factor that is known first, or at the end if none is."""
+        scale = 1.0
+        known: list[tuple[int, Scalar]] = []
+        for x in self.products[value]:
+            y = values[x]
+            if isinstance(y, float):
+                scale *= y
+            else:
+                known.append((self.time[x], y))
+        known.sort(key=lambda item: item[0])
+        if scale != 1.0:
+            waiting = len(known) > 1 and known[0][0] < known[-1][0]
+            known.insert(1 if waiting else len(known), (0, scale))
+        time, product = known[0] if known else (0, 1.0)
+        before = time
+        for other, y in known[1:]:
+            before = max(time, other)
+            time, product = before + PRODUCT, product * y
+        self.time[value], self.factors[value] = time, before
+        return product
+
+    def _timed_sum(self, value: int, values: dict[int, Scalar]) -> Scalar:
+        total, terms = 0.0, []
+        for x, sign in self.sums[value]:
+            y = values[x]
+            if isinstance(y, float):
+                total += y * sign
+            else:
+                fused = self._fusible(x)
+                terms.append(_Term(self.factors[x] if fused else self.time[x], fused, y, sign))
+        terms = _ordered(terms, total)
+        self.time[value] = _known_at(terms, total)
+        result: Scalar = total
+        for term in terms:
+            result = result + term.value if term.sign > 0 else result - term.value
+        return result
+
+
+def _known_at(terms: Sequence[_Term], start: float) -> int:
+    """When the chain of these terms, after a constant, is known."""
+    time, first = 0, start == 0.0
+    for term in terms:
+        if first:
+            time, first = term.time + PRODUCT * term.fused, False
+        else:
+            time = max(time, term.time) + (FUSED if term.fused else SUM)
+    return time
+
+
+def _ordered(terms: list[_Term], start: float) -> list[_Term]:
+    """The quickest of a few orders: products last, all but one value among them, all by arrival."""
+    plain = sorted((t for t in terms if not t.fused), key=lambda t: t.time)
+    products = sorted((t for t in terms if t.fused), key=lambda t: t.time)
+    if not plain or not products:
+        return plain + products
+    mixed = plain[:1] + sorted(plain[1:] + products, key=lambda t: t.time)
+    free = sorted(plain + products, key=lambda t: t.time)
+    return min(((plain + products, 0), (mixed, 1), (free, WORTH)),
+               key=lambda order: _known_at(order[0], start) + order[1])[0]
