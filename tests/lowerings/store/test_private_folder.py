@@ -5,7 +5,7 @@ import stat
 
 import pytest
 
-from closedform.lowerings import private_folder as module
+from closedform.lowerings.store import private_folder as module
 from closedform.lowerings.store.cache import Cache, entry_key
 from closedform.lowerings.store.private_folder import private_folder
 
