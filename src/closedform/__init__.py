@@ -141,7 +141,7 @@ _APPLICATIONS = "closedform.applications"
 _LATER = {
     **{name: (f"{_APPLICATIONS}.{name}", None) for name in ("elastic", "flexible", "redundancy")},
     **{name: (f"{_APPLICATIONS}.export", name) for name in ("ExportOptions", "export")},
-    **{name: (f"{_APPLICATIONS}.simulate", name) for name in ("Simulation", "simulate")},
+    **{name: (f"{_APPLICATIONS}.motion.simulate", name) for name in ("Simulation", "simulate")},
 }
 """Modules, and names in modules, that bring SciPy or SymPy: imported when they are first used."""
 
