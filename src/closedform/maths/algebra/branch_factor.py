@@ -8,7 +8,6 @@ from __future__ import annotations
 from typing import Any
 
 from closedform.arrays import Array, namespace
-from closedform.model.joints import Mimic
 from closedform.model.robot import Robot
 
 
@@ -18,7 +17,7 @@ def velocity_parents(robot: Robot) -> list[int]:
     Mimic joints couple branches with each other; then every velocity counts as coupled with all
     before it.
     """
-    if any(isinstance(body.joint, Mimic) for body in robot.bodies):
+    if robot.is_coupled:
         return list(range(-1, robot.nv - 1))
     parent, last = [-1] * robot.nv, [-1] * (len(robot.segments) + 1)
     for k, segment in enumerate(robot.segments, start=1):

@@ -17,7 +17,6 @@ from closedform.maths.algorithms.joint_steps import Step, Symmetric, steps
 from closedform.maths.algorithms.newton_euler import body_force, moments, rotation_rates
 from closedform.maths.kinematics import body_segments
 from closedform.maths.spatial import cross
-from closedform.model.joints import Mimic
 from closedform.model.robot import Robot
 from closedform.model.segments import Segment
 
@@ -46,7 +45,7 @@ def forward_dynamics(
     robot: Robot, q: Array, v: Array, tau: Array, wrenches: Array | None = None,
 ) -> Array:
     """a = M⁻¹ (τ + Σ J_kᵀ F_k − C v − g), (nv,), by articulated bodies."""
-    if any(isinstance(body.joint, Mimic) for body in robot.bodies):
+    if robot.is_coupled:
         raise ModelError("articulated bodies cannot have mimic couplings; "
                          "recursive.forward_dynamics can")
     xp = namespace(q, v, tau, *(x for x in (wrenches,) if x is not None))

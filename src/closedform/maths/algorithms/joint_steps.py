@@ -13,7 +13,6 @@ import numpy as np
 
 from closedform.arrays import Array, namespace, numeric
 from closedform.maths.spatial import cross
-from closedform.model.joints import Revolute
 from closedform.model.robot import Robot
 from closedform.model.segments import Segment
 
@@ -77,9 +76,7 @@ def _step(segment: Segment, q: Array) -> Step:
     p = p_0 + R_0 @ p_j
     if not sparse(R_0):
         return Step((R_0 @ R_j,), p, None)
-    joint = segment.joint
-    about_z = isinstance(joint, Revolute) and tuple(joint.axis) == (0, 0, 1)
-    return Step((R_0, R_j), p, (R_j[1, 0], R_j[0, 0]) if about_z else None)
+    return Step((R_0, R_j), p, (R_j[1, 0], R_j[0, 0]) if segment.turns_about_z else None)
 
 
 def sparse(R: Array) -> bool:
