@@ -25,7 +25,7 @@ from closedform.errors import ArgumentError, UnknownName
 from closedform.lowerings.call.kernel import Kernel
 from closedform.lowerings.store.cache import Cache
 from closedform.maths.catalogue import CATALOGUE, Quantity, quantity
-from closedform.maths.kinematics import LOCAL_WORLD_ALIGNED, Reference
+from closedform.maths.frames import LOCAL_WORLD_ALIGNED, Reference
 from closedform.model.robot import Robot
 from closedform.program.program import Program
 

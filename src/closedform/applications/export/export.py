@@ -38,7 +38,7 @@ from closedform.errors import ArgumentError
 from closedform.maths.catalogue import quantity
 from closedform.maths.flexible.arm import FlexibleArm
 from closedform.maths.flexible.dynamics import PAPER, Model
-from closedform.maths.kinematics import Reference
+from closedform.maths.frames import Reference
 from closedform.model.elastic import ElasticJoints
 from closedform.model.robot import Robot
 from closedform.program.program import Program

@@ -27,7 +27,8 @@ from closedform.applications.figure_text import plain
 from closedform.arrays import NUMBERS, Array
 from closedform.errors import ArgumentError, ClosedformError, SingularMatrix
 from closedform.maths.definitions.closed_form import mass_matrix, wrench_torque
-from closedform.maths.definitions.energy import joint_friction, kinetic_energy, potential_energy
+from closedform.maths.definitions.energy import kinetic_energy, potential_energy
+from closedform.maths.definitions.friction import joint_friction
 from closedform.model.groups.quaternions import normalised
 from closedform.model.robot import Robot
 
