@@ -79,19 +79,19 @@ class Objects:
 
     @staticmethod
     def sin(x: Array) -> Array:
-        return _elementwise("sin", x)
+        return elementwise("sin", x)
 
     @staticmethod
     def cos(x: Array) -> Array:
-        return _elementwise("cos", x)
+        return elementwise("cos", x)
 
     @staticmethod
     def sqrt(x: Array) -> Array:
-        return _elementwise("sqrt", x)
+        return elementwise("sqrt", x)
 
     @staticmethod
     def sign(x: Array) -> Array:
-        return _elementwise("sign", x)
+        return elementwise("sign", x)
 
     @staticmethod
     def solve(A: Array, b: Array) -> Array:
@@ -116,7 +116,8 @@ class Foreign:
         return self._library.linalg.solve(A, b)
 
 
-def _elementwise(name: str, x: Array) -> Array:
+def elementwise(name: str, x: Array) -> Array:
+    """A function of one scalar, known by its name, of every entry of an array of objects."""
     if isinstance(x, np.ndarray):
         flat = [_scalar(name, y) for y in x.ravel()]
         result = np.empty(len(flat), dtype=object)
@@ -217,6 +218,13 @@ def numeric(x: Any) -> bool:
     if a.dtype.kind in "iuf":
         return True
     return a.dtype == object and all(isinstance(y, int | float | np.number) for y in a.ravel())
+
+
+def symbolic(x: Any) -> bool:
+    """Whether x holds SymPy's expressions, which stay exact and are compared with nothing."""
+    if isinstance(x, np.ndarray):
+        return x.dtype == object and any(hasattr(y, "free_symbols") for y in x.flat)
+    return hasattr(x, "free_symbols")
 
 
 def exact_or_float(x: Any) -> np.ndarray:

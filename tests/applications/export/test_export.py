@@ -1,5 +1,6 @@
 """Exports that check themselves: every target, run for real, against the closed forms on floats."""
 
+import importlib
 import json
 import re
 import subprocess
@@ -137,7 +138,7 @@ def test_the_runner_fails_where_the_export_is_wrong(target, file, tmp_path):
 
 def test_vectors_come_from_the_closed_form_and_not_from_the_program(tmp_path, monkeypatch):
     """A wrong program is exported and found out by its own vectors."""
-    from closedform.applications.export import export as module
+    module = importlib.import_module("closedform.applications.export.export")
 
     class Wrong(module.Preparation):
         def program(self, requests, wrenches=False):

@@ -10,8 +10,6 @@ The same programs leave that our kernels run; the test vectors come from the clo
 
 from __future__ import annotations
 
-import hashlib
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from os import PathLike
@@ -29,6 +27,7 @@ from closedform.applications.compile.preparation import (
 )
 from closedform.applications.elastic.programs import DEFINITIONS, CompiledElastic
 from closedform.applications.export.header import arm_header, elastic_header, robot_header
+from closedform.applications.export.names import checked_function_name, function_names, legal_name
 from closedform.applications.export.pieces import Piece, SymbolicPiece
 from closedform.applications.export.symbolic import symbolic_piece
 from closedform.applications.export.targets import TARGETS
@@ -41,12 +40,8 @@ from closedform.maths.flexible.arm import FlexibleArm
 from closedform.maths.flexible.dynamics import PAPER, Model
 from closedform.maths.frames import Reference
 from closedform.model.elastic import ElasticJoints
-from closedform.model.joints import Free, Mimic, Planar, Spherical
 from closedform.model.robot import Robot
 from closedform.program.program import Program
-
-LONGEST = 54
-"""Characters of a function's name: MATLAB tells 63 apart, and `_vectors` follows."""
 
 DERIVATIVES = {"inverse_dynamics": "inverse_dynamics_derivatives",
                "forward_dynamics": "forward_dynamics_derivatives"}
@@ -144,20 +139,24 @@ def _robot_pieces(robot: Robot, asked: Sequence[Asked], target: str,
     if symbolic and target not in ("sympy", "latex"):
         raise ArgumentError(f"symbols leave to sympy and latex, not to {target}")
     if symbolic:
-        return [symbolic_piece(robot, r, function_name(robot.name, [r]), options.order)
-                for r in requests]
+        names = function_names(robot.name, [[r] for r in requests])
+        return [symbolic_piece(robot, r, name, options.order)
+                for r, name in zip(requests, names, strict=True)]
+    names = function_names(robot.name, groups)
+    if options.fused and options.name is not None:
+        names = [checked_function_name(options.name)]
     prepared = Preparation(robot, options.runtime, options.snap, options.order)
-    return [_robot_piece(prepared, group, target, options) for group in groups]
+    return [_robot_piece(prepared, group, name, target, options)
+            for group, name in zip(groups, names, strict=True)]
 
 
-def _robot_piece(prepared: Preparation, requests: Sequence[Request], target: str,
+def _robot_piece(prepared: Preparation, requests: Sequence[Request], name: str, target: str,
                  options: ExportOptions) -> Piece:
     loaded = options.wrenches and any(r.row.wrenches for r in requests)
     program = prepared.program(requests, loaded)
     robot = prepared.robot
     return Piece(
-        options.name if options.name and options.fused else function_name(robot.name, requests),
-        program, robot_vectors(robot, requests, options.runtime, program),
+        name, program, robot_vectors(robot, requests, options.runtime, program),
         robot_header(robot, requests, program, options.runtime), options.single, options.batch,
         _derivatives(prepared, requests, loaded) if target == "jax" else None)
 
@@ -170,9 +169,7 @@ def _derivatives(prepared: Preparation, requests: Sequence[Request],
     along tangents, which are not partial derivatives by the entries of q.
     """
     found = DERIVATIVES.get(requests[0].row.name) if len(requests) == 1 else None
-    joints = [b.joint.joint if isinstance(b.joint, Mimic) else b.joint
-              for b in prepared.robot.bodies]
-    if found is None or any(isinstance(j, Free | Spherical | Planar) for j in joints):
+    if found is None or not all(b.joint.is_vector for b in prepared.robot.bodies):
         return None
     return prepared.program([Request(quantity(found))], loaded)
 
@@ -187,7 +184,7 @@ def _arm_piece(arm: FlexibleArm, name: Asked, options: ExportOptions) -> Piece:
     vectors = function_vectors(
         lambda *arrays: function(arm, *arrays, model=options.model, **extra), program)
     summary = (function.__doc__ or "").strip().splitlines()[0]
-    return Piece(_shortened(f"{arm.name}_{name}"), program, vectors,
+    return Piece(legal_name(f"{arm.name}_{name}"), program, vectors,
                  arm_header(arm, name, summary, program), options.single, options.batch)
 
 
@@ -197,22 +194,5 @@ def _elastic_piece(model: ElasticJoints, name: Asked, options: ExportOptions) ->
                             f"inputs; there are {', '.join(DEFINITIONS)}, not {name!r}")
     program, definition = CompiledElastic(model).program(name), DEFINITIONS[name]
     vectors = function_vectors(lambda *arrays: definition(model, *arrays), program, model.robot)
-    return Piece(_shortened(f"{model.robot.name}_elastic_{name}"), program, vectors,
+    return Piece(legal_name(f"{model.robot.name}_elastic_{name}"), program, vectors,
                  elastic_header(model, name, program), options.single, options.batch)
-
-
-def function_name(robot: str, requests: Sequence[Request]) -> str:
-    """ROBOT_QUANTITY, with frame and reference, as a name in every language."""
-    parts = []
-    for r in requests:
-        reference = "" if r.reference is None else f"_{r.reference.name.lower()}"
-        parts.append(r.row.name + (f"_{r.frame}{reference}" if r.frame else ""))
-    return _shortened(f"{robot}_{'_and_'.join(parts)}")
-
-
-def _shortened(text: str) -> str:
-    name = re.sub(r"\W", "_", text, flags=re.ASCII)
-    name = name if name[:1].isalpha() else f"robot_{name}"
-    if len(name) <= LONGEST:
-        return name
-    return f"{name[:LONGEST - 9]}_{hashlib.sha256(text.encode()).hexdigest()[:8]}"

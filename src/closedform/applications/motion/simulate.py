@@ -23,13 +23,13 @@ from rich.console import Console
 from rich.progress import Progress
 
 from closedform.applications.compile.kernels import compile
-from closedform.arrays import Array
+from closedform.applications.figure_text import plain
+from closedform.arrays import NUMBERS, Array
 from closedform.errors import ArgumentError, ClosedformError, SingularMatrix
 from closedform.maths.definitions.closed_form import mass_matrix, wrench_torque
 from closedform.maths.definitions.energy import kinetic_energy, potential_energy
 from closedform.maths.definitions.friction import joint_friction
-from closedform.model import groups
-from closedform.model.joints import Free, Joint, Planar, Spherical
+from closedform.model.groups.quaternions import normalised
 from closedform.model.robot import Robot
 
 if TYPE_CHECKING:
@@ -107,7 +107,7 @@ def simulate(robot: Robot, q0: Any, v0: Any, torque: Law | Any | None, times: An
     if method not in METHODS:
         raise ArgumentError(f"method must be one of {', '.join(METHODS)}, not {method!r}")
     torque_law = _law(torque, robot.nv)
-    _check_quaternions(robot, q)
+    _check_units(robot, q)
     _check_inertia(robot, projected(robot, q), t[0])
 
     resist = smooth_friction(robot, slip_velocity) if friction else None
@@ -172,42 +172,26 @@ def smooth_friction(robot: Robot, slip_velocity: float) -> Callable[[Array], Arr
 
 
 def coordinate_rates(robot: Robot, y: Array, q: Array, v: Array) -> Array:
-    """q̇ = Γ(q) v, (nq,), for q with quaternions normalised; y is the same q as integrated."""
-    moving = [body.joint for body in robot.bodies if body.joint.nv]
-    places = zip(moving, robot.q_slices.values(), robot.v_slices.values(), strict=True)
-    rates = [_rates(joint, y[i], q[i], v[j]) for joint, i, j in places]
-    return np.concatenate([np.zeros(0), *rates])
-
-
-def _rates(joint: Joint, y: Array, q: Array, v: Array) -> Array:
-    if isinstance(joint, Spherical):
-        return _quaternion_rate(y, v)
-    if isinstance(joint, Free):
-        return np.concatenate([groups.rotate(q[3:], v[:3]), _quaternion_rate(y[3:], v[3:])])
-    if isinstance(joint, Planar):
-        c, s = np.cos(q[2]), np.sin(q[2])
-        return np.array([c * v[0] - s * v[1], s * v[0] + c * v[1], v[2]])
-    return v
-
-
-def _quaternion_rate(y: Array, w: Array) -> Array:
-    """½ y ⊗ (ω, 0)."""
-    return 0.5 * groups.quaternion_product(y, np.append(w, 0.0))
+    """q̇ = Γ(q) v, (nq,), for q with unit vectors normalised; y is the same q as integrated."""
+    rates = np.concatenate([np.zeros(0), *(body.joint.rates(q[i], v[j], NUMBERS)
+                                           for body, i, j in robot.parts)])
+    for at in _units(robot).values():
+        rates[at] *= np.linalg.norm(y[at])
+    return rates
 
 
 def projected(robot: Robot, q: Array) -> Array:
-    """q with unit quaternions, batch axes first."""
+    """q with unit vectors (quaternions) at length one, batch axes first."""
     q = np.array(q)
-    for at in _quaternions(robot).values():
-        q[..., at] = groups.normalised(q[..., at])
+    for at in _units(robot).values():
+        q[..., at] = normalised(q[..., at])
     return q
 
 
-def _quaternions(robot: Robot) -> dict[str, slice]:
-    """Where quaternions stand in q, by joint."""
-    stops = {body.joint_name: robot.q_slices[body.joint_name].stop for body in robot.bodies
-             if isinstance(body.joint, Spherical | Free)}
-    return {name: slice(stop - 4, stop) for name, stop in stops.items()}
+def _units(robot: Robot) -> dict[str, slice]:
+    """Where unit vectors stand in q, by joint."""
+    return {body.joint_name: slice(i.start + body.joint.unit.start, i.start + body.joint.unit.stop)
+            for body, i, _ in robot.parts if body.joint.unit}
 
 
 # ---------------------------------------------------------------------- running
@@ -288,11 +272,12 @@ def _answer(law: Law, t: float, q: Array, v: Array, shape: tuple[int, ...], what
     return a
 
 
-def _check_quaternions(robot: Robot, q: Array) -> None:
-    for name, at in _quaternions(robot).items():
+def _check_units(robot: Robot, q: Array) -> None:
+    for name, at in _units(robot).items():
         length = np.linalg.norm(q[at])
         if abs(length - 1) > 1e-6:
-            raise ArgumentError(f"q0: the quaternion of {name} must have unit length, it has "
+            what = "quaternion" if at.stop - at.start == 4 else "vector"
+            raise ArgumentError(f"q0: the {what} of {name} must have unit length, it has "
                                 f"{length:g}")
 
 
@@ -328,14 +313,15 @@ def _figure(run: Simulation) -> Figure:
     _panel(velocities, run.times, run.v, coordinate_names(run.robot.v_slices), "v [rad/s, m/s]")
     balance = np.stack([run.kinetic, run.potential, run.energy, run.work], axis=1)
     _panel(energies, run.times, balance, ["kinetic", "potential", "total", "work"], "energy [J]")
-    positions.set_title(f"{run.robot.name}, {run.method}, energy drift {run.energy_drift:.1e}")
+    positions.set_title(f"{plain(run.robot.name)}, {run.method}, "
+                        f"energy drift {run.energy_drift:.1e}")
     energies.set_xlabel("t [s]")
     return figure
 
 
 def _panel(axes: Axes, times: Array, curves: Array, names: list[str], label: str) -> None:
     for curve, name in zip(curves.T, names, strict=True):
-        axes.plot(times, curve, label=name)
+        axes.plot(times, curve, label=plain(name))
     axes.set_ylabel(label)
     axes.grid(alpha=0.3)
     if names:

@@ -27,7 +27,6 @@ ESSENTIAL = ("mass_matrix", "coriolis_matrix", "gravity_torque", "inverse_dynami
              "forward_dynamics", "regressor", "inverse_dynamics_derivatives", "coriolis_torque",
              "inverse_dynamics_jet", "kinetic_energy", "potential_energy")
 """What certificates and pictures need: compiled first."""
-LATE = "not compiled within the time of this report; the next one goes on from here"
 
 
 @dataclass(frozen=True)
@@ -99,7 +98,7 @@ def found_by(arm: CompiledRobot, progress: Progress, until: float) -> Found:
             kernels[name] = kernel_of(arm, row)
             counts[name] = kernels[name].operations
             continue
-        reasons[name] = LATE
+        reasons[name] = progress.missing(name)
         if name not in counts and time.monotonic() < until:
             try:
                 counts[name] = arm.program([request_of(arm.robot, row)]).operations

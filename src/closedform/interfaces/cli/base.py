@@ -28,7 +28,7 @@ from closedform.applications.base_parameters.summary import (
 )
 from closedform.interfaces.cli.picture_files import refuse_other_formats
 from closedform.interfaces.cli.robot_argument import RobotArgument
-from closedform.model.formats.load import load
+from closedform.model.load import load
 from closedform.model.robot import Robot
 
 PIPE_WIDTH = 160  # columns when nobody's terminal says how many there are

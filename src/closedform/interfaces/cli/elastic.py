@@ -13,7 +13,7 @@ from closedform.errors import ArgumentError
 from closedform.interfaces.cli.picture_files import refuse_other_formats
 from closedform.interfaces.cli.robot_argument import RobotArgument
 from closedform.model.elastic import ElasticJoints
-from closedform.model.formats.load import load
+from closedform.model.load import load
 from closedform.model.robot import Robot
 
 COSINES = "cosines"

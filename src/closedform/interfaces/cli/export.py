@@ -16,7 +16,7 @@ from closedform.applications.compile.preparation import (
 )
 from closedform.errors import ArgumentError
 from closedform.interfaces.cli.robot_argument import complete_quantity, complete_robot
-from closedform.model.formats.load import load
+from closedform.model.load import load
 
 EXAMPLES = ("[bold]Examples:[/]  closedform export panda inverse_dynamics mass_matrix --to c -o out"
             "  |  closedform export planar2r inverse_dynamics_jet --to latex --symbols -o out")

@@ -12,7 +12,6 @@ import os
 import sys
 import warnings
 from dataclasses import asdict
-from importlib.metadata import version
 from typing import Annotated, Any, TextIO
 
 import typer
@@ -56,11 +55,12 @@ from closedform.model.describe import (
     summary,
     totals_text,
 )
-from closedform.model.formats.load import load
-from closedform.model.lint.findings import Finding, Level
+from closedform.model.findings import Finding, Level
 from closedform.model.lint.lint import lint
+from closedform.model.load import load
 from closedform.model.robot import Robot
 from closedform.model.zoo.zoo import BUILTIN, builtin
+from closedform.version import __version__
 
 PIPE_WIDTH = 160  # columns when nobody's terminal says how many there are
 FACTS = ("nq", "nv", "mass", "floating")
@@ -103,7 +103,7 @@ def _complain(level: str, message: object) -> None:
 
 def _print_version(asked: bool) -> None:
     if asked:
-        typer.echo(f"closedform {version('closedform')}")
+        typer.echo(f"closedform {__version__}")
         raise typer.Exit
 
 

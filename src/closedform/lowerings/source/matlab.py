@@ -15,6 +15,7 @@ from closedform.lowerings.source.assignments import (
     index_text,
     output_names,
 )
+from closedform.lowerings.source.comments import line_comments
 from closedform.program.program import Program, Slot
 
 NAME_LENGTH = 63
@@ -29,7 +30,7 @@ def matlab_source(program: Program, name: str, about: Sequence[str]) -> str:
     statements = Statements(program)
     names = statements.names(syntax)
     lines = [f"function {_results(outputs)} = {name}({inputs})",
-             *(f"% {line}".rstrip() for line in [*about, "", *_layout(program)]),
+             *line_comments("%", [*about, "", *_layout(program)]),
              *(f"  {out} = zeros({_sizes(o.shape)});"
                for out, o in zip(outputs, program.outputs, strict=True))]
     for s in statements.order:

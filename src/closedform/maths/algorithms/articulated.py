@@ -23,7 +23,6 @@ from closedform.maths.algorithms.moments import moments
 from closedform.maths.algorithms.newton_euler import body_force, rotation_rates
 from closedform.maths.kinematics import body_segments
 from closedform.maths.spatial import cross, skew
-from closedform.model.joints import Mimic
 from closedform.model.robot import Robot
 from closedform.model.segments import Segment
 
@@ -51,7 +50,7 @@ def forward_dynamics(
     robot: Robot, q: Array, v: Array, tau: Array, wrenches: Array | None = None,
 ) -> Array:
     """a = M⁻¹ (τ + Σ J_kᵀ F_k − C v − g), (nv,), by articulated bodies."""
-    if any(isinstance(body.joint, Mimic) for body in robot.bodies):
+    if robot.is_coupled:
         raise ModelError("articulated bodies cannot have mimic couplings; "
                          "closedform.maths.algorithms.newton_euler has another algorithm")
     xp = namespace(q, v, tau, *(x for x in (wrenches,) if x is not None))

@@ -14,18 +14,19 @@ from typing import final
 import numpy as np
 
 from closedform.arrays import Array
+from closedform.model.findings import Finding, Level
 from closedform.model.formats.xml import (
     Document,
     Element,
     child,
     children,
     line,
+    name_faults,
     tag,
     xacro_element,
     xacro_finding,
 )
 from closedform.model.inertia import Inertia
-from closedform.model.lint.findings import Finding, Level
 from closedform.model.pose import from_rpy, pose
 
 MAX_LINKS = 10_000
@@ -138,6 +139,7 @@ def urdf_document(document: Document) -> UrdfDocument:
         fault = Finding(Level.ERROR, "links", "document", message, "", file, line(root))
         return UrdfDocument(name, file, line(root), (), (), (fault,))
     reader = _Reader(file)
+    reader.faults += name_faults([root, *of_links, *of_joints], "name", file)
     links, joints = tuple(map(reader.link, of_links)), tuple(map(reader.joint, of_joints))
     return UrdfDocument(name, file, line(root), links, joints, tuple(reader.faults))
 
