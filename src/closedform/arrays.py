@@ -155,10 +155,10 @@ OBJECTS = Objects()
 
 
 def cross(x: Array, y: Array) -> Array:
-    """x × y, (3,)."""
-    return namespace(x, y).stack([x[1] * y[2] - x[2] * y[1],
-                                  x[2] * y[0] - x[0] * y[2],
-                                  x[0] * y[1] - x[1] * y[0]])
+    """x × y, (3,); batch axes first."""
+    (a, b, c), (d, e, f) = ((u[0], u[1], u[2]) if u.ndim == 1 else
+                            (u[..., 0], u[..., 1], u[..., 2]) for u in (x, y))
+    return namespace(x, y).stack([b * f - c * e, c * d - a * f, a * e - b * d], axis=-1)
 
 
 class SymmetricFactor(NamedTuple):

@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from closedform.arrays import OBJECTS, Array, exact_or_float, numeric
+from closedform.arrays import OBJECTS, Array, cross, exact_or_float, numeric
 from closedform.errors import ModelError
 from closedform.model.inertia import SYMORO_ORDER, Inertia
 from closedform.model.joints import KEYWORDS, Fixed, Helical, Joint, Prismatic, Revolute
@@ -254,7 +254,7 @@ def _screw_joint(row: Mapping[str, Any], M_k: Array, k: int) -> Joint:
         if not turns:
             return Prismatic(exact_or_float(R.T @ v), **keywords)
         axis, pitch = R.T @ w, np.dot(w, v)
-        point = exact_or_float(_cross(axis, R.T @ (v + _cross(w, p))))  # nearest to the origin
+        point = exact_or_float(cross(axis, R.T @ (v + cross(w, p))))  # nearest to the origin
         if _vanishes(pitch):
             return Revolute(axis, point, **keywords)
         return Helical(axis, pitch, point, **keywords)
@@ -264,10 +264,6 @@ def _whole(A: Array) -> Array:
     """A with integers for whole floats, so that products with symbols stay exact."""
     entries = [int(x) if isinstance(x, float) and x.is_integer() else x for x in A.ravel().tolist()]
     return np.array(entries, dtype=object).reshape(A.shape)
-
-
-def _cross(a: Array, b: Array) -> Array:
-    return np.array([a[i] * b[j] - a[j] * b[i] for i, j in ((1, 2), (2, 0), (0, 1))])
 
 
 def _vanishes(x: Any) -> bool:
