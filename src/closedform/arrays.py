@@ -15,11 +15,15 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from closedform.errors import SingularMatrix
 
 Array = Any
 """A NumPy array (float, complex or object) or an array of a library with `__array_namespace__`."""
+
+Floats = NDArray[np.floating[Any]]
+"""A NumPy array of floats, where nothing else will do."""
 
 
 def namespace(*arrays: Any) -> Any:

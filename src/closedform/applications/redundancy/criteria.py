@@ -20,7 +20,7 @@ from closedform.applications.redundancy.tasks import (
     name_of,
     require_adding,
 )
-from closedform.arrays import Array, namespace
+from closedform.arrays import Array, Floats, namespace
 from closedform.errors import ArgumentError
 from closedform.maths.algorithms.frame_screws import frame_screws
 from closedform.maths.redundancy.criteria import (
@@ -36,8 +36,6 @@ from closedform.maths.redundancy.newton import TaskInverse
 from closedform.model.robot import Robot
 from closedform.program.differentiate import gradient, hessian, jacobian
 
-Numbers = NDArray[np.floating[Any]]
-
 
 class Criterion(ABC):
     """H(q), to be maximised."""
@@ -52,7 +50,7 @@ class Criterion(ABC):
         """How many numbers the value is made of."""
         return 1
 
-    def value(self, robot: Robot, raw: Numbers) -> Numbers:
+    def value(self, robot: Robot, raw: Floats) -> Floats:
         """H from those numbers, batch axes first; −∞ where the criterion forbids the place."""
         return raw[..., 0]
 
@@ -90,7 +88,7 @@ class Sum(Criterion):
     def parts(self, robot: Robot) -> int:
         return sum(c.parts(robot) for _, c in self.summands)
 
-    def value(self, robot: Robot, raw: Numbers) -> Numbers:
+    def value(self, robot: Robot, raw: Floats) -> Floats:
         total, at = np.zeros(raw.shape[:-1]), 0
         allowed = np.ones(raw.shape[:-1], dtype=bool)
         for w, c in self.summands:
@@ -125,7 +123,7 @@ class Manipulability(Criterion):
     ) -> CriterionTerms:
         return _log_manipulability(q, task, inverse)
 
-    def value(self, robot: Robot, raw: Numbers) -> Numbers:
+    def value(self, robot: Robot, raw: Floats) -> Floats:
         good = raw[..., 0] > 0
         return np.where(good, 0.5 * np.log(np.where(good, raw[..., 0], 1.0)), -np.inf)
 
@@ -206,7 +204,7 @@ class LimitBarrier(Criterion):
     def parts(self, robot: Robot) -> int:
         return int(np.sum(ranges(robot, "LimitBarrier")[0]))
 
-    def value(self, robot: Robot, raw: Numbers) -> Numbers:
+    def value(self, robot: Robot, raw: Floats) -> Floats:
         return barrier_value(raw)
 
 
@@ -243,7 +241,7 @@ class Obstacles(Criterion):
     def parts(self, robot: Robot) -> int:
         return len(self.points) * len(self.obstacles)
 
-    def value(self, robot: Robot, raw: Numbers) -> Numbers:
+    def value(self, robot: Robot, raw: Floats) -> Floats:
         return barrier_value(raw)
 
 
@@ -276,14 +274,14 @@ def criterion_of(criterion: Any) -> Criterion:
                         f"function of q, not {criterion!r}")
 
 
-def barrier_value(room: Numbers) -> Numbers:
+def barrier_value(room: Floats) -> Floats:
     """−Σ 1/room_i, and −∞ where a room is not positive."""
     good = np.all(room > 0, axis=-1)
     safe = np.where(good[..., None], room, 1.0)
     return np.where(good, -np.sum(1.0 / safe, axis=-1), -np.inf)
 
 
-def ranges(robot: Robot, what: str) -> tuple[NDArray[np.bool_], Numbers, Numbers]:
+def ranges(robot: Robot, what: str) -> tuple[NDArray[np.bool_], Floats, Floats]:
     """Which joints have both limits, their middles and half ranges."""
     require_adding(robot, what)
     lower, upper = robot.lower, robot.upper

@@ -35,14 +35,14 @@ LIMITS = KEYWORDS[1:]
 ROW_KEYS = ("antecedent", "name", "joint_name", "inertia", *LIMITS)
 SYMORO_NAMES = ("XX", "XY", "XZ", "YY", "YZ", "ZZ", "mX", "mY", "mZ", "m")
 
-Row = Mapping[str, Any] | Sequence[Any]
+TableRow = Mapping[str, Any] | Sequence[Any]
 Inertias = Sequence[Inertia | None] | None
 Names = Sequence[str] | None
 
 
-def from_modified_dh(rows: Sequence[Row], *, name: str = "robot", gravity: Any = STANDARD_GRAVITY,
-                     inertias: Inertias = None, names: Names = None,
-                     symbolic_inertias: bool = False) -> Robot:
+def from_modified_dh(rows: Sequence[TableRow], *, name: str = "robot",
+                     gravity: Any = STANDARD_GRAVITY, inertias: Inertias = None,
+                     names: Names = None, symbolic_inertias: bool = False) -> Robot:
     """The robot of a modified DH table; body j is frame j of the convention, joint axis z.
 
     A row is a mapping with the keys `sigma, alpha, d, theta, r, gamma, b` (each 0 if absent),
@@ -61,9 +61,9 @@ def from_modified_dh(rows: Sequence[Row], *, name: str = "robot", gravity: Any =
     return Robot(name, _bodies(table, placed, inertias, names, symbolic_inertias), gravity)
 
 
-def from_standard_dh(rows: Sequence[Row], *, name: str = "robot", gravity: Any = STANDARD_GRAVITY,
-                     inertias: Inertias = None, names: Names = None,
-                     symbolic_inertias: bool = False) -> Robot:
+def from_standard_dh(rows: Sequence[TableRow], *, name: str = "robot",
+                     gravity: Any = STANDARD_GRAVITY, inertias: Inertias = None,
+                     names: Names = None, symbolic_inertias: bool = False) -> Robot:
     """The robot of a standard DH table; body j is frame j, at the far end of link j.
 
     A row is a mapping with the keys `sigma, theta, d, a, alpha` (each 0 if absent) and the others
@@ -80,7 +80,7 @@ def from_standard_dh(rows: Sequence[Row], *, name: str = "robot", gravity: Any =
     return Robot(name, _bodies(table, placed, inertias, names, symbolic_inertias), gravity)
 
 
-def from_screws(screws: Sequence[Row], homes: Sequence[Any] | None = None, *,
+def from_screws(screws: Sequence[TableRow], homes: Sequence[Any] | None = None, *,
                 parents: Sequence[int | str | None] | None = None, name: str = "robot",
                 gravity: Any = STANDARD_GRAVITY, inertias: Inertias = None, names: Names = None,
                 symbolic_inertias: bool = False) -> Robot:
