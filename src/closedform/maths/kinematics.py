@@ -3,7 +3,7 @@
 Lists with one entry a segment (see `closedform.model.segments`) start with the world at 0, so that
 the root is no special case; the public functions answer for bodies.
 
-Cites: [Garofalo2013, eqs. (26)-(29) and (33)].
+Cites: [Garofalo2013, eqs. (26)-(29)].
 """
 
 from __future__ import annotations
@@ -69,7 +69,10 @@ def motion_subspace(segment: Segment, nv: int, xp: Any) -> Array:
 def jacobians(robot: Robot, q: Array) -> list[Array]:
     """Body Jacobians J_k of the world and of each segment, each (6, nv): V_k = J_k v.
 
+        V_k = X_kp V_p + S_k v_k                          (26)
         J_k = X_kp J_p + S_k E_k                          (27)
+
+    E_k picks joint k's velocities v_k out of v; S_k E_k is the paper's Ξ_k.
     """
     xp = namespace(q)
     J = [xp.zeros((6, robot.nv))]
@@ -101,8 +104,7 @@ def jacobian_second_rates(
 
         ddJ_k = X_kp ddJ_p − ξ× X_kp dJ_p − ξ̇× X_kp J_p − ξ× dJ_k            (29)
 
-    with ξ = S_k v_k and ξ̇ = S_k a_k. (In (28) ξ× S_k E_k v = 0 has been used for one-dof joints
-    only in the paper's text; the form here holds for all.)
+    with ξ = S_k v_k and ξ̇ = S_k a_k.
     """
     xp = namespace(q, v, a)
     J, dJ = jacobian_rates(robot, q, v)

@@ -63,7 +63,7 @@ def reference(model: ElasticJoints, trajectory: Trajectory, times: Array) -> Arr
 @final
 @dataclass(frozen=True, eq=False)
 class Decoupling:
-    """u of (3) with q⁽⁴⁾ = q_d⁽⁴⁾ + Σ_k K_k (q_d⁽ᵏ⁾ − q⁽ᵏ⁾), computed with `model`.
+    """The decoupling u with q⁽⁴⁾ = q_d⁽⁴⁾ + Σ_k K_k (q_d⁽ᵏ⁾ − q⁽ᵏ⁾), computed with `model`.
 
     For models whose joints are all elastic and undamped.
     """

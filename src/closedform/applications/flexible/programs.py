@@ -3,7 +3,7 @@
 The state is x = (q, v, W, I): beside the motion the work W done on the arm by torques and friction,
 and the impulse I of all torques about the first joint that are not inertial,
 
-    Ẇ = vᵀ (Q u − D v − f),   İ = (Q u − D v − f − g)_1,                                     (1)
+    Ẇ = vᵀ (Q u − D v − f),   İ = (Q u − D v − f − g)_1,                                     (i)
 
 so that T + U − W and, θ_1 being cyclic, (B v)_1 − I are constant and every run carries two checks.
 """

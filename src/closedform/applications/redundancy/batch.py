@@ -2,7 +2,7 @@
 
 For n − m = 1 the null space needs no basis. With P = 1 − J⁺J = N Nᵀ,
 
-    dq = dq_r − P (h + W dq_r) / tr(P W),   dq_r = −J⁺ (f − x),   tr(P W) = NᵀWN        (1)
+    dq = dq_r − P (h + W dq_r) / tr(P W),   dq_r = −J⁺ (f − x),   tr(P W) = NᵀWN        (i)
 
 States that do not go straight to a maximum within the limits are left to the climb.
 """
@@ -41,7 +41,7 @@ class BatchStep(NamedTuple):
 
 
 def newton_steps(here: Local) -> BatchStep:
-    """(1), or the same with a basis of the null space where n − m > 1."""
+    """(i), or the same with a basis of the null space where n − m > 1."""
     m, n = here.J.shape[-2:]
     normal = -_times(np.swapaxes(here.G, -1, -2), here.e)
     if n == m:

@@ -98,7 +98,7 @@ class Reduced(NamedTuple):
     pinv: Floats           # (free, m)
     sigma: Floats          # singular values of J_F
     multipliers: Floats    # (m,)
-    h: Floats              # (k,)  Nᵀh
+    h: Floats              # (k,)  Nᵀh, which Chang's (10) sets to zero
     W: Floats              # (n, n) for these multipliers
     R: Floats              # (k, k)  NᵀWN
 

@@ -116,7 +116,7 @@ def _log_manipulability(q: Array, task: TaskTerms, inverse: TaskInverse) -> Crit
 @final
 @dataclass(frozen=True)
 class Manipulability(Criterion):
-    """½ log det J Jᵀ of the task's Jacobian: the same maxima as (29), whatever the units."""
+    """½ log det J Jᵀ of the task's Jacobian: the maxima of Chang's (29), whatever the units."""
 
     def terms(
         self, robot: Robot, q: Array, task: TaskTerms, inverse: TaskInverse,
@@ -310,7 +310,7 @@ def _ellipsoid(given: Any) -> Ellipsoid:
                             f"not {given!r}") from error
     if o.exponent != int(o.exponent) or o.exponent % 2 or o.exponent < 2:
         raise ArgumentError(f"an obstacle's exponent must be 2, 4, 6, ..., not {o.exponent!r}: "
-                            "with another one (13) is no distance")
+                            "with another one Chang's (13) is no distance")
     if min(o.radii) <= 0:
         raise ArgumentError(f"an obstacle's radii must be positive, not {o.radii}")
     return o._replace(exponent=int(o.exponent))

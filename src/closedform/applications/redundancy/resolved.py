@@ -111,7 +111,7 @@ def _field(problem: Problem, rate: ResolvedRate, gain: float) -> RateField:
     def liegeois(q: Floats, dx: Floats) -> Floats:
         here = problem.at(q, origin)
         free = here.h - here.G.T @ (here.J @ here.h)
-        return here.G.T @ dx + gain * free                                         # (19)
+        return here.G.T @ dx + gain * free                                 # Chang's (19)
 
     def extended(q: Floats, dx: Floats) -> Floats:
         found = extended_rate(problem, q, origin, dx, nowhere)

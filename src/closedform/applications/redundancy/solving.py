@@ -42,7 +42,10 @@ class Newton:
 @final
 @dataclass(frozen=True)
 class Hybrid:
-    """Chang's own route: MINPACK's hybrid method on (f(q) − x, Z h) = 0, whatever it finds."""
+    """Chang's own route: MINPACK's hybrid method on his (11), f(q) = x and Z h = 0 (10).
+
+    It answers with whatever it finds.
+    """
 
     tolerance: float = 1e-12
 
@@ -54,7 +57,7 @@ def solve(robot: Any, task: Any, target: Any, criterion: Any, q0: Any = None, *,
           limits: bool = True, method: SolvingMethod | None = None) -> Any:
     """The configuration that meets the target and maximises the criterion, with a certificate.
 
-        f(q) = x,   Nᵀh = 0,   NᵀWN < 0
+        f(q) = x,   Nᵀh = 0 (Chang's (10), Z h = 0),   NᵀWN < 0
 
     One target gives a `Solution`, a batch of targets or starts `Solutions`. With `limits` joints
     stay within theirs. The default method climbs; it never returns a minimum as a maximum.
@@ -122,7 +125,7 @@ def _starts(problem: Problem, q: Floats, restarts: int) -> Iterator[Floats]:
 
 
 def hybrid(problem: Problem, x: Floats, q: Floats, tolerance: float) -> Solution:
-    """MINPACK's hybrid method on (11), Z with the columns that suit the start.
+    """MINPACK's hybrid method on Chang's (11), Z with the columns that suit the start.
 
     Whatever root it finds is certified: most are not maxima from a far start.
     """
@@ -135,7 +138,7 @@ def hybrid(problem: Problem, x: Floats, q: Floats, tolerance: float) -> Solution
 
         def equations(dq: Floats) -> Floats:
             there = problem.at(problem.moved(q, dq), x)
-            return np.concatenate([there.e, chang_Z(there.J, columns).Z @ there.h])
+            return np.concatenate([there.e, chang_Z(there.J, columns).Z @ there.h])    # (10)
     try:
         found = root(equations, np.zeros(problem.n), method="hybr", tol=tolerance)
     except (np.linalg.LinAlgError, ValueError):

@@ -1,6 +1,6 @@
 """Chang's own formulas: the matrix Z with pivoting, and the operation counts of his section II-III.
 
-Cites: [Chang1987, eqs. (9), (14)–(25)].
+Cites: [Chang1987, eqs. (9)–(11), (14)–(25)].
 """
 
 from __future__ import annotations
@@ -24,8 +24,13 @@ def chang_Z(J: Floats, columns: tuple[int, ...] | None = None) -> Split:
     """Z = [J_{n−m} J_m⁻¹ : −1], (n − m, n), in the order of J's columns: Z Jᵀ = 0.        (9)
 
     J_m are m independent columns of J, transposed; without `columns` they are those that a
-    rank-revealing QR of J picks, so that J_m is as regular as J allows. Z h = 0 has the same roots
-    for every choice.
+    rank-revealing QR of J picks, so that J_m is as regular as J allows. A stationary point has
+
+        Z h = 0                                                                           (10)
+
+    with h the gradient of the criterion; beside f(q) = x, (1), these are the n equations (11). They
+    have the same roots for every choice of columns, and as Nᵀh = 0 with an orthonormal basis N of
+    the null space, which is what `maths.redundancy.newton` and the solvers use.
     """
     m, n = J.shape
     if columns is None:
