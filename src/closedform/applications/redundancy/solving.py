@@ -138,7 +138,7 @@ def hybrid(problem: Problem, x: Floats, q: Floats, tolerance: float) -> Solution
 
         def equations(dq: Floats) -> Floats:
             there = problem.at(problem.moved(q, dq), x)
-            return np.concatenate([there.e, chang_Z(there.J, columns).Z @ there.h])    # (10)
+            return np.concatenate([there.e, chang_Z(there.J, columns).Z @ there.h])  # Chang's (10)
     try:
         found = root(equations, np.zeros(problem.n), method="hybr", tol=tolerance)
     except (np.linalg.LinAlgError, ValueError):

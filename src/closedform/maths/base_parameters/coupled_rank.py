@@ -10,6 +10,8 @@ parameters kept, and those of `held_apart`.
 A coordinate is sampled as a number x where a joint slides by it and as a point of the unit circle
 where it turns by it: x and exp(i x/n) are algebraically independent functions. A ratio a/b is a
 power of that point. Dependent columns are solved modulo several primes and rebuilt as fractions.
+
+Cites: [Schwartz1980] for ranks at random points.
 """
 
 from __future__ import annotations

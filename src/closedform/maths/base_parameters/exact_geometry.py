@@ -5,6 +5,8 @@ as six modified-DH numbers against the last joint before it that can turn (so th
 and fixed joints leave parallel stays so), and those six are snapped. World poses are taken against
 a frame with z along gravity. Poses with symbols are read entry by entry; a symbol a inside sin or
 cos is replaced by t = tan(a/2).
+
+Cites: [KhalilKleinfinger1986] for the six numbers.
 """
 
 from __future__ import annotations

@@ -3,9 +3,11 @@
 The numbers come from a field: `Rationals` (fractions), `RationalFunctions` (SymPy's, in the robot's
 symbols) or `Residues` (integers modulo the prime 2⁶¹ − 1, symbols at random values). A polynomial
 identity that holds modulo the prime at a random point holds for all but a fraction degree/2⁶¹ of
-the points (Schwartz and Zippel), so ranks modulo the prime are the generic ranks.
+the points, so ranks modulo the prime are the generic ranks.
 
 Vectors are lists; matrices are lists of rows.
+
+Cites: [Schwartz1980].
 """
 
 from __future__ import annotations

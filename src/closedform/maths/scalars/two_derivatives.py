@@ -6,6 +6,8 @@ its slope and curvature exact to rounding:
     f(x) = (f, f' x₁, f'' x₁² + f' x₂)                                                   (i)
 
 Values are floats, complex numbers or recorded scalars.
+
+Cites: [GriewankWalther2008, chapter 13].
 """
 
 from __future__ import annotations
