@@ -13,13 +13,9 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from closedform.errors import ArgumentError, MissingDependency
+from closedform.lowerings.comments import docstring
 from closedform.lowerings.jax_loop import ENTRIES, Tables, loop_lines, table_lines, tables
-from closedform.lowerings.python_source import (
-    array_lines,
-    docstring,
-    entry_name,
-    used_entries,
-)
+from closedform.lowerings.python_source import array_lines, entry_name, used_entries
 from closedform.lowerings.statements import Let, Statements, Store, Syntax, index_text
 from closedform.program.program import Entry, Output, Program
 

@@ -15,7 +15,7 @@ import sympy
 from sympy.printing.str import StrPrinter
 
 from closedform.arrays import OBJECTS, Array
-from closedform.lowerings.python_source import docstring
+from closedform.lowerings.comments import docstring
 from closedform.lowerings.statements import Statements, Syntax, index_text, output_names
 from closedform.program.program import Program, Slot, size
 from closedform.program.record import INFIX, object_array
