@@ -140,7 +140,7 @@ __version__ = "0.1.0"
 _APPLICATIONS = "closedform.applications"
 _LATER = {
     **{name: (f"{_APPLICATIONS}.{name}", None) for name in ("elastic", "flexible", "redundancy")},
-    **{name: (f"{_APPLICATIONS}.export", name) for name in ("ExportOptions", "export")},
+    **{name: (f"{_APPLICATIONS}.export.export", name) for name in ("ExportOptions", "export")},
     **{name: (f"{_APPLICATIONS}.motion.simulate", name) for name in ("Simulation", "simulate")},
 }
 """Modules, and names in modules, that bring SciPy or SymPy: imported when they are first used."""
