@@ -10,7 +10,7 @@ import pytest
 import closedform as cf
 from closedform.applications.base_parameters import summary as base_report
 from closedform.applications.base_parameters.picture import picture
-from closedform.applications.export import export as export_module
+from closedform.applications.export.sources import robots as robot_source
 from closedform.applications.export.targets import TARGETS
 from closedform.applications.report.figures import svg
 from closedform.lowerings.comments import latex_words
@@ -38,7 +38,7 @@ def test_no_text_of_a_header_is_read_as_code(target, tmp_path, monkeypatch):
     files = {}
     for folder, about in (("plain", ["gravity_torque of x"]), ("hostile", HOSTILE),
                           ("reversed", HOSTILE[::-1])):
-        monkeypatch.setattr(export_module, "robot_header", lambda *_, about=about: about)
+        monkeypatch.setattr(robot_source, "robot_header", lambda *_, about=about: about)
         files[folder] = cf.export(cf.load("planar2r"), "gravity_torque", target, tmp_path / folder)
     for plain, *others in zip(*files.values(), strict=True):
         expected = without_text(plain)
@@ -47,7 +47,7 @@ def test_no_text_of_a_header_is_read_as_code(target, tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("target", ["c", "matlab", "python"])
 def test_what_has_a_hostile_header_runs_and_does_nothing_else(target, tmp_path, monkeypatch):
-    monkeypatch.setattr(export_module, "robot_header", lambda *_: HOSTILE)
+    monkeypatch.setattr(robot_source, "robot_header", lambda *_: HOSTILE)
     cf.export(cf.load("planar2r"), "gravity_torque", target, tmp_path)
     assert "all passed" in check_folder(tmp_path, target)
     assert not (tmp_path / "PWNED").exists()
