@@ -28,7 +28,7 @@ def without_text(path):
         module = ast.parse(text)
         assert isinstance(ast.literal_eval(module.body[0].value), str)
         return ast.dump(ast.Module(module.body[1:], []))
-    lines = [x for x in text.splitlines() if not re.match(r"%|\\section\*\{.*\}$", x)]
+    lines = [x for x in text.splitlines() if not re.match(r"[%#]|\\section\*\{.*\}$", x)]
     return "\n".join(lines)
 
 
