@@ -104,10 +104,11 @@ from closedform.maths.scalars.along import along as along
 from closedform.model.beam import FlexibleLink as FlexibleLink
 from closedform.model.beam import Payload as Payload
 from closedform.model.elastic import ElasticJoints as ElasticJoints
+from closedform.model.findings import Finding as Finding
+from closedform.model.findings import Level as Level
 from closedform.model.formats.dh import from_modified_dh as from_modified_dh
 from closedform.model.formats.dh import from_screws as from_screws
 from closedform.model.formats.dh import from_standard_dh as from_standard_dh
-from closedform.model.formats.load import load as load
 from closedform.model.inertia import Inertia as Inertia
 from closedform.model.joints import Cylindrical as Cylindrical
 from closedform.model.joints import Fixed as Fixed
@@ -120,12 +121,12 @@ from closedform.model.joints import Prismatic as Prismatic
 from closedform.model.joints import Revolute as Revolute
 from closedform.model.joints import Spherical as Spherical
 from closedform.model.joints import Universal as Universal
-from closedform.model.lint.findings import Finding as Finding
-from closedform.model.lint.findings import Level as Level
 from closedform.model.lint.lint import lint as lint
+from closedform.model.load import load as load
 from closedform.model.robot import Body as Body
 from closedform.model.robot import Frame as Frame
 from closedform.model.robot import Robot as Robot
+from closedform.version import __version__ as __version__
 
 if TYPE_CHECKING:
     from closedform.applications import elastic as elastic
@@ -136,8 +137,6 @@ if TYPE_CHECKING:
     from closedform.applications.export.options import ExportOptions as ExportOptions
     from closedform.applications.motion.simulate import Simulation as Simulation
     from closedform.applications.motion.simulate import simulate as simulate
-
-__version__ = "0.1.0"
 
 _APPLICATIONS = "closedform.applications"
 _LATER = {

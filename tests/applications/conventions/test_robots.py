@@ -16,7 +16,6 @@ from closedform.applications.conventions import (
 from closedform.errors import ArgumentError, ModelError
 from closedform.maths.algorithms.newton_euler import bias, inverse_dynamics, mass_matrix
 from closedform.maths.kinematics import poses
-from closedform.model.formats.load import load
 from closedform.model.joints import (
     Cylindrical,
     Free,
@@ -27,6 +26,7 @@ from closedform.model.joints import (
     Spherical,
     Universal,
 )
+from closedform.model.load import load
 from closedform.model.pose import from_rpy, pose
 from closedform.model.robot import Body, Robot
 from random_robots import random_inertia

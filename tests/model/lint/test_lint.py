@@ -10,11 +10,11 @@ import pytest
 import sympy
 
 from closedform.errors import ArgumentError
+from closedform.model.findings import Finding, Level
 from closedform.model.formats.urdf.document import urdf_document
 from closedform.model.formats.xml import read_xml
 from closedform.model.inertia import Inertia
 from closedform.model.joints import Mimic, Prismatic, Revolute
-from closedform.model.lint.findings import Finding, Level
 from closedform.model.lint.lint import lint
 from closedform.model.robot import Body, Robot
 from closedform.model.zoo.zoo import BUILTIN

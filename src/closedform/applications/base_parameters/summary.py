@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from closedform.arrays import numeric
-from closedform.lowerings.comments import latex_words
+from closedform.lowerings.source.comments import latex_words
 from closedform.maths.base_parameters.base_parameters import BaseParameters as BaseParameters
 from closedform.maths.base_parameters.base_parameters import base_parameters as base_parameters
 from closedform.model.inertia import PARAMETER_NAMES

@@ -24,13 +24,12 @@ from rich.progress import Progress
 
 from closedform.applications.compile.kernels import compile
 from closedform.applications.figure_text import plain
-from closedform.arrays import Array
+from closedform.arrays import NUMBERS, Array
 from closedform.errors import ArgumentError, ClosedformError, SingularMatrix
 from closedform.maths.definitions.closed_form import mass_matrix, wrench_torque
 from closedform.maths.definitions.energy import kinetic_energy, potential_energy
 from closedform.maths.definitions.friction import joint_friction
-from closedform.model import groups
-from closedform.model.joints import Free, Joint, Planar, Spherical
+from closedform.model.groups.quaternions import normalised
 from closedform.model.robot import Robot
 
 if TYPE_CHECKING:
@@ -108,7 +107,7 @@ def simulate(robot: Robot, q0: Any, v0: Any, torque: Law | Any | None, times: An
     if method not in METHODS:
         raise ArgumentError(f"method must be one of {', '.join(METHODS)}, not {method!r}")
     torque_law = _law(torque, robot.nv)
-    _check_quaternions(robot, q)
+    _check_units(robot, q)
     _check_inertia(robot, projected(robot, q), t[0])
 
     resist = smooth_friction(robot, slip_velocity) if friction else None
@@ -173,42 +172,26 @@ def smooth_friction(robot: Robot, slip_velocity: float) -> Callable[[Array], Arr
 
 
 def coordinate_rates(robot: Robot, y: Array, q: Array, v: Array) -> Array:
-    """q̇ = Γ(q) v, (nq,), for q with quaternions normalised; y is the same q as integrated."""
-    moving = [body.joint for body in robot.bodies if body.joint.nv]
-    places = zip(moving, robot.q_slices.values(), robot.v_slices.values(), strict=True)
-    rates = [_rates(joint, y[i], q[i], v[j]) for joint, i, j in places]
-    return np.concatenate([np.zeros(0), *rates])
-
-
-def _rates(joint: Joint, y: Array, q: Array, v: Array) -> Array:
-    if isinstance(joint, Spherical):
-        return _quaternion_rate(y, v)
-    if isinstance(joint, Free):
-        return np.concatenate([groups.rotate(q[3:], v[:3]), _quaternion_rate(y[3:], v[3:])])
-    if isinstance(joint, Planar):
-        c, s = np.cos(q[2]), np.sin(q[2])
-        return np.array([c * v[0] - s * v[1], s * v[0] + c * v[1], v[2]])
-    return v
-
-
-def _quaternion_rate(y: Array, w: Array) -> Array:
-    """½ y ⊗ (ω, 0)."""
-    return 0.5 * groups.quaternion_product(y, np.append(w, 0.0))
+    """q̇ = Γ(q) v, (nq,), for q with unit vectors normalised; y is the same q as integrated."""
+    rates = np.concatenate([np.zeros(0), *(body.joint.rates(q[i], v[j], NUMBERS)
+                                           for body, i, j in robot.parts)])
+    for at in _units(robot).values():
+        rates[at] *= np.linalg.norm(y[at])
+    return rates
 
 
 def projected(robot: Robot, q: Array) -> Array:
-    """q with unit quaternions, batch axes first."""
+    """q with unit vectors (quaternions) at length one, batch axes first."""
     q = np.array(q)
-    for at in _quaternions(robot).values():
-        q[..., at] = groups.normalised(q[..., at])
+    for at in _units(robot).values():
+        q[..., at] = normalised(q[..., at])
     return q
 
 
-def _quaternions(robot: Robot) -> dict[str, slice]:
-    """Where quaternions stand in q, by joint."""
-    stops = {body.joint_name: robot.q_slices[body.joint_name].stop for body in robot.bodies
-             if isinstance(body.joint, Spherical | Free)}
-    return {name: slice(stop - 4, stop) for name, stop in stops.items()}
+def _units(robot: Robot) -> dict[str, slice]:
+    """Where unit vectors stand in q, by joint."""
+    return {body.joint_name: slice(i.start + body.joint.unit.start, i.start + body.joint.unit.stop)
+            for body, i, _ in robot.parts if body.joint.unit}
 
 
 # ---------------------------------------------------------------------- running
@@ -289,11 +272,12 @@ def _answer(law: Law, t: float, q: Array, v: Array, shape: tuple[int, ...], what
     return a
 
 
-def _check_quaternions(robot: Robot, q: Array) -> None:
-    for name, at in _quaternions(robot).items():
+def _check_units(robot: Robot, q: Array) -> None:
+    for name, at in _units(robot).items():
         length = np.linalg.norm(q[at])
         if abs(length - 1) > 1e-6:
-            raise ArgumentError(f"q0: the quaternion of {name} must have unit length, it has "
+            what = "quaternion" if at.stop - at.start == 4 else "vector"
+            raise ArgumentError(f"q0: the {what} of {name} must have unit length, it has "
                                 f"{length:g}")
 
 

@@ -53,9 +53,9 @@ from closedform.maths.canonical.frames import snapped
 from closedform.maths.catalogue import CATALOGUE
 from closedform.maths.definitions.center_of_mass import center_of_mass
 from closedform.model.describe import summary
-from closedform.model.formats.load import load
-from closedform.model.lint.findings import Finding
+from closedform.model.findings import Finding
 from closedform.model.lint.lint import lint
+from closedform.model.load import load
 from closedform.model.robot import Robot
 
 if TYPE_CHECKING:
@@ -97,6 +97,7 @@ class Report:
     seconds: float
     peers: dict[str, str] = field(default_factory=dict)
     snapped: tuple[str, ...] = ()           # placements made exact before recording
+    no_times: str = ""                      # why there are none
 
     @property
     def holds(self) -> bool:
@@ -123,6 +124,7 @@ class Report:
             "derivatives": {"differences": difference_residuals(self.motion)},
             "certificates": [{**asdict(c), "verdict": c.verdict} for c in self.certificates],
             "speed": [{**asdict(t), "ratios": self.ratios.get(t.name, {})} for t in self.times],
+            "no_times": self.no_times,
             "redundancy": freedom if isinstance(freedom, str) else {
                 "task": freedom.task, "radius": freedom.radius,
                 "complete": freedom.track.complete,
@@ -174,7 +176,8 @@ def report(source: str | Path | Robot, floating: bool = False,
             findings, [sized(robot, row, quantities) for row in CATALOGUE],
             structure(robot, arm), written, base, motion, certificates, run, times,
             ratios(robot, found, quantities.kernels), freedom, time.monotonic() - start,
-            {peer.name: peer.version for peer in found} | missing, tuple(notes))
+            {peer.name: peer.version for peer in found} | missing, tuple(notes),
+            "" if times else progress.missing())
 
 
 def _base(robot: Robot) -> BaseParameters | str:

@@ -26,7 +26,7 @@ from closedform.applications.redundancy import (
 )
 from closedform.errors import ArgumentError, FormatError
 from closedform.interfaces.cli.robot_argument import RobotArgument
-from closedform.model.formats.load import load
+from closedform.model.load import load
 from closedform.model.robot import Robot
 
 CRITERIA: dict[str, Callable[[Any], Criterion]] = {

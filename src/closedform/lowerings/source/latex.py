@@ -16,7 +16,7 @@ import numpy as np
 import sympy
 from sympy.printing.latex import LatexPrinter
 
-from closedform.lowerings.comments import latex_words, line_comments
+from closedform.lowerings.source.comments import latex_words, line_comments
 from closedform.lowerings.to_sympy import Expressions
 
 LINE = 120

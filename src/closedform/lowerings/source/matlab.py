@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from closedform.lowerings.comments import line_comments
 from closedform.lowerings.source.assignments import (
     Let,
     Statements,
@@ -16,6 +15,7 @@ from closedform.lowerings.source.assignments import (
     index_text,
     output_names,
 )
+from closedform.lowerings.source.comments import line_comments
 from closedform.program.program import Program, Slot
 
 NAME_LENGTH = 63

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from closedform.lowerings.comments import docstring
 from closedform.lowerings.source.assignments import (
     Let,
     Statement,
@@ -20,6 +19,7 @@ from closedform.lowerings.source.assignments import (
     index_text,
     output_names,
 )
+from closedform.lowerings.source.comments import docstring
 from closedform.program.program import Program, Slot, size
 
 

@@ -9,8 +9,8 @@ from typing import NamedTuple
 import numpy as np
 
 from closedform.arrays import Array
+from closedform.model.findings import Level
 from closedform.model.inertia import Inertia
-from closedform.model.lint.findings import Level
 
 DENSEST = 22_600.0  # kg/m³, osmium
 LONGEST, SHORTEST = 10.0, 1e-4  # m, radii of gyration of a link that is believed

@@ -8,7 +8,7 @@ from typing import ClassVar, final
 
 from closedform.applications.export.pieces import Piece
 from closedform.applications.export.targets.python_folder import PythonFolder
-from closedform.lowerings.comments import line_comments
+from closedform.lowerings.source.comments import line_comments
 from closedform.program.program import size
 from closedform.program.show import input_name, listing
 

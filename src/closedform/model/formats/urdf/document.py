@@ -14,6 +14,7 @@ from typing import final
 import numpy as np
 
 from closedform.arrays import Array
+from closedform.model.findings import Finding, Level
 from closedform.model.formats.xml import (
     Document,
     Element,
@@ -26,7 +27,6 @@ from closedform.model.formats.xml import (
     xacro_finding,
 )
 from closedform.model.inertia import Inertia
-from closedform.model.lint.findings import Finding, Level
 from closedform.model.pose import from_rpy, pose
 
 MAX_LINKS = 10_000

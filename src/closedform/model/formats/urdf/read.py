@@ -12,12 +12,12 @@ import numpy as np
 
 from closedform.arrays import NUMBERS, Array
 from closedform.errors import FormatError, ModelError, ModelWarning
+from closedform.model.findings import refuse_errors
 from closedform.model.formats.urdf.document import UrdfDocument, UrdfJoint, urdf_document
 from closedform.model.formats.urdf.tree import depth_first, mimic_chain, root_links, tree_faults
 from closedform.model.formats.xml import Document, read_xml
 from closedform.model.inertia import Inertia
 from closedform.model.joints import Free, Joint, Mimic, Planar, Prismatic, Revolute
-from closedform.model.lint.findings import refuse_errors
 from closedform.model.pose import pose
 from closedform.model.robot import Body, Frame, Robot
 
@@ -80,7 +80,7 @@ class _Assembly:
                              "with floating=True")
         bodies = [Body(name, parent, joint, placement, self.inertia[name])
                   for name, (parent, joint, placement) in self.records.items()]
-        twice = [b.name for b in bodies if b.parent == root and isinstance(b.joint, Free)]
+        twice = [b.name for b in bodies if b.parent == root and b.joint.nv == 6]
         if floating and twice:
             raise ModelError(f"floating=True, but {twice[0]!r} already has a floating joint to the "
                              f"root link {root!r}")

@@ -7,7 +7,7 @@ import re
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from closedform.lowerings.comments import (
+from closedform.lowerings.source.comments import (
     LATEX,
     c_comment,
     c_words,

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from closedform.errors import ArgumentError, ClosedformError, FormatError, ModelError
-from closedform.model.formats.load import load
 from closedform.model.formats.urdf.write import urdf_text
 from closedform.model.formats.xml import MAX_BYTES
 from closedform.model.inertia import Inertia
 from closedform.model.joints import Free, Revolute
+from closedform.model.load import load
 from closedform.model.robot import Body, Robot
 from closedform.model.zoo.zoo import BUILTIN
 
