@@ -10,7 +10,8 @@ from functools import cache
 from pathlib import Path
 
 import closedform as cf
-from closedform.applications.compile.kernels import At, CompiledRobot, asked_request
+from closedform.applications.compile.kernels import CompiledRobot
+from closedform.applications.compile.requests import At, asked_request
 from closedform.maths.catalogue import CATALOGUE, quantity
 from example_urdfs import FILES
 

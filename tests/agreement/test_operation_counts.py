@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import closedform as cf
-from closedform.applications.compile.preparation import Preparation, Request
+from closedform.applications.compile.preparation import Preparation
+from closedform.applications.compile.requests import Request
 from closedform.maths.algorithms.newton_euler import inverse_dynamics
 from closedform.maths.canonical.frames import canonical, snapped
 from closedform.maths.canonical.regrouping import regrouped

@@ -27,7 +27,6 @@ from closedform.maths.algorithms import (
 from closedform.maths.algorithms.one_frame import (
     derivatives as one_frame_derivatives,
 )
-from closedform.maths.algorithms.one_frame import frame as one_frame
 from closedform.maths.algorithms.one_frame import (
     matrices as one_frame_matrices,
 )
@@ -80,8 +79,7 @@ class Quantity:
 
     `form`: the robot it may be computed in, for the compiler.
     `framed`: it takes the name of a frame and a reference as further arguments.
-    Algorithms with a parameter `base` may be written in the frame of any segment. `shared` is one
-    that pays only beside other quantities in the same frame.
+    Algorithms with a parameter `base` may be written in the frame of any segment.
     """
 
     name: str
@@ -94,7 +92,6 @@ class Quantity:
     framed: bool = False
     form: Form = Form.USER
     fields: tuple[Field, ...] = ()
-    shared: Function | None = None
 
     @property
     def summary(self) -> str:
@@ -105,9 +102,6 @@ class Quantity:
         """Names and shapes of the results: the quantity itself, or its named tuple's fields."""
         rows = self.fields or ((self.name, self.shape),)
         return {name: expected_shape(robot, size) for name, size in rows}
-
-    def shape_for(self, robot: Robot) -> tuple[int, ...]:
-        return expected_shape(robot, self.shape)
 
     def input_shapes(self, robot: Robot) -> dict[str, tuple[int, ...]]:
         return {name: expected_shape(robot, SIZES[name]) for name in self.inputs}
@@ -145,20 +139,19 @@ CATALOGUE: tuple[Quantity, ...] = (
     _row("center_of_mass", center_of_mass.center_of_mass, "q", "3"),
     _row("com_jacobian", center_of_mass.com_jacobian, "q", "3 nv", centroidal.com_jacobian),
     _row("mass_matrix", closed_form.mass_matrix, "q", "nv nv",
-         newton_euler.mass_matrix, shared=one_frame_matrices.mass_matrix,
-         symmetric=True, form=_BASE),
+         newton_euler.mass_matrix, one_frame_matrices.mass_matrix, symmetric=True, form=_BASE),
     _row("coriolis_matrix", closed_form.coriolis_matrix, "q v", "nv nv",
-         one_frame.coriolis_matrix, shared=one_frame_matrices.coriolis_matrix, form=_CANONICAL),
+         one_frame_matrices.coriolis_matrix, form=_CANONICAL),
     _row("christoffel_coriolis_matrix", closed_form.christoffel_coriolis_matrix, "q v", "nv nv",
-         one_frame.christoffel_coriolis_matrix, own_frames_matrices.christoffel_coriolis_matrix,
-         shared=one_frame_matrices.christoffel_coriolis_matrix, form=_BASE),
+         own_frames_matrices.christoffel_coriolis_matrix,
+         one_frame_matrices.christoffel_coriolis_matrix, form=_BASE),
     _row("gravity_torque", closed_form.gravity_torque, "q", "nv",
-         newton_euler.gravity_torque, shared=one_frame_matrices.gravity_torque, form=_BASE),
+         newton_euler.gravity_torque, one_frame_matrices.gravity_torque, form=_BASE),
     _row("coriolis_torque", closed_form.coriolis_torque, "q v", "nv",
          newton_euler.coriolis_torque, form=_BASE),
     _row("bias", closed_form.bias, "q v", "nv", newton_euler.bias, form=_BASE),
     _row("inverse_dynamics", closed_form.inverse_dynamics, "q v a", "nv",
-         newton_euler.inverse_dynamics, shared=one_frame_derivatives.inverse_dynamics,
+         newton_euler.inverse_dynamics, one_frame_derivatives.inverse_dynamics,
          wrenches=True, form=_BASE),
     _row("forward_dynamics", closed_form.forward_dynamics, "q v tau", "nv",
          newton_euler.forward_dynamics, articulated.forward_dynamics, wrenches=True, form=_BASE),

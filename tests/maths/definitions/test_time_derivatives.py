@@ -7,8 +7,7 @@ from hypothesis import given, settings
 
 import closedform as cf
 from closedform.lowerings import reference
-from closedform.maths.algorithms import newton_euler
-from closedform.maths.algorithms.one_frame import frame
+from closedform.maths.algorithms.one_frame import matrices as one_frame_matrices
 from closedform.maths.definitions.time_derivatives import (
     time_derivatives,
     time_derivatives_in_one_frame,
@@ -72,8 +71,7 @@ def test_the_derivatives_agree_with_differences_in_fifty_digits():
         start, exact, h = exact_start(robot, q), exactly(rates), mpmath.mpf("1e-12")
         def matrices(t):
             x, v = state_at(robot, start, exact, t), rates_at(exact, t)[0]
-            return (newton_euler.mass_matrix(robot, x), frame.coriolis_matrix(robot, x, v),
-                    newton_euler.gravity_torque(robot, x))
+            return one_frame_matrices.passive_dynamics_matrices(robot, x, v)
         expected = []
         for before, now, after in zip(matrices(-h), matrices(0), matrices(h), strict=True):
             expected += [(after - before) / (2 * h), (after - 2 * now + before) / h**2]

@@ -18,14 +18,16 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from closedform.applications.compile.kernels import Asked, At, asked_request
-from closedform.applications.compile.preparation import (
+from closedform.applications.compile.preparation import Preparation
+from closedform.applications.compile.requests import (
+    Asked,
+    At,
     Gravity,
     Parameters,
     PayloadAt,
-    Preparation,
     Request,
     RuntimeInput,
+    asked_request,
 )
 from closedform.applications.elastic.programs import DEFINITIONS, CompiledElastic
 from closedform.applications.export.header import arm_header, elastic_header, robot_header

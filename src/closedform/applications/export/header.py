@@ -8,7 +8,7 @@ from importlib.metadata import version
 
 import numpy as np
 
-from closedform.applications.compile.preparation import Gravity, Parameters, PayloadAt, Request
+from closedform.applications.compile.requests import Gravity, Parameters, PayloadAt, Request
 from closedform.arrays import numeric
 from closedform.maths.flexible.arm import FlexibleArm
 from closedform.model.elastic import ElasticJoints

@@ -12,7 +12,7 @@ from closedform.lowerings.call.kernel import Kernel
 from closedform.maths.flexible import dynamics as fa
 from closedform.maths.flexible.arm import FlexibleArm
 from closedform.model.formats.dh import unknown
-from closedform.program.ordering.live_ranges import scheduled
+from closedform.program.pipeline import optimised
 from closedform.program.program import Program
 from closedform.program.record import record
 
@@ -38,7 +38,7 @@ def equation_program(arm: FlexibleArm, name: str, damping: Any = 0.0,
     function, inputs, damped = _equation(name)
     options = {"damping": damping, "model": model} if damped else {"model": model}
     shapes = {x: (arm.n if x == "tau" else arm.nq,) for x in inputs}
-    return scheduled(record(lambda *arrays: function(arm, *arrays, **options), shapes, name))
+    return optimised(record(lambda *arrays: function(arm, *arrays, **options), shapes, name))
 
 
 def compile_equation(arm: FlexibleArm, name: str, damping: Any = 0.0,

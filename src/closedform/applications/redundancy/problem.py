@@ -22,6 +22,7 @@ from closedform.maths.redundancy.extended_jacobian import (
 )
 from closedform.model.joints import Revolute, Universal
 from closedform.model.robot import Robot
+from closedform.program.pipeline import optimised
 from closedform.program.record import record
 
 Numbers = NDArray[np.floating[Any]]
@@ -57,7 +58,7 @@ class Problem:
         self.limits = limits
         self.shape = task.shape(robot)
         self._require_rank()
-        program = record(self._terms, {"q": (robot.nq,)}, "redundancy")
+        program = optimised(record(self._terms, {"q": (robot.nq,)}, "redundancy"))
         self.kernel: Kernel = compile_program(program)
         rows = next(o for o in program.outputs if o.name == "J").shape[0]
         self.m = rows
@@ -98,7 +99,8 @@ class Problem:
             task, _, terms = self._parts(q)
             dJ = task.dJ + np.swapaxes(task.dJ, 1, 2)
             return terms.B + 0.5 * sum(x * d for x, d in zip(multipliers, dJ, strict=True))
-        return compile_program(record(W, {"q": (self.robot.nq,), "multipliers": (self.m,)}, "W"))
+        shapes = {"q": (self.robot.nq,), "multipliers": (self.m,)}
+        return compile_program(optimised(record(W, shapes, "W")))
 
     def _used(self) -> NDArray[np.intp]:
         """Velocities that move the task or the criterion, seen at random configurations."""

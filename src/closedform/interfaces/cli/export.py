@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from closedform.applications.compile.preparation import (
+from closedform.applications.compile.requests import (
     Gravity,
     Parameters,
     PayloadAt,

@@ -12,12 +12,11 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from closedform.arrays import Array, namespace
-from closedform.errors import ModelError
+from closedform.maths.algorithms.applicability import uncoupled
 from closedform.maths.algorithms.joint_steps import Step, Symmetric, steps
 from closedform.maths.algorithms.newton_euler import body_force, moments, rotation_rates
 from closedform.maths.kinematics import body_segments
 from closedform.maths.spatial import cross
-from closedform.model.joints import Mimic
 from closedform.model.robot import Robot
 from closedform.model.segments import Segment
 
@@ -42,13 +41,11 @@ class Eliminated(NamedTuple):
     rest: Array    # (n_k,), D⁻¹ u
 
 
+@uncoupled
 def forward_dynamics(
     robot: Robot, q: Array, v: Array, tau: Array, wrenches: Array | None = None,
 ) -> Array:
     """a = M⁻¹ (τ + Σ J_kᵀ F_k − C v − g), (nv,), by articulated bodies."""
-    if any(isinstance(body.joint, Mimic) for body in robot.bodies):
-        raise ModelError("articulated bodies cannot have mimic couplings; "
-                         "recursive.forward_dynamics can")
     xp = namespace(q, v, tau, *(x for x in (wrenches,) if x is not None))
     way = steps(robot, q)
     body, c = _velocity_pass(robot, way, v, xp)

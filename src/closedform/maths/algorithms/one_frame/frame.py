@@ -1,7 +1,7 @@
-"""Coriolis matrices in O(n d), d the depth of the tree: everything written in one frame.
+"""A robot written in one frame: screws, twists and masses, and the operators of C.
 
 Composites are then sums, with nothing to carry. The frame may be the world's or that of any segment
-`base`, taken as standing still for the instant: the matrices do not depend on the choice, the
+`base`, taken as standing still for the instant: what is computed does not depend on the choice, the
 number of operations does.
 
     S_j         screws of the joints;  Ṡ_j = V_j × S_j
@@ -238,27 +238,3 @@ def motion_times(V: Twist, s: Twist) -> Twist:
 def dot(a: Twist, b: Twist) -> Any:
     """a · b of a twist and a wrench."""
     return a[0] @ b[0] + a[1] @ b[1]
-
-
-def _coriolis(
-    robot: Robot, q: Array, v: Array, base: int, operator: Callable[[Moments, Twist], Operator],
-) -> Array:
-    here = in_one_frame(robot, q, v, base)
-    rate = [[motion_times(V_k, s) for s in S_k] for V_k, S_k in zip(here.V, here.S, strict=True)]
-    return velocity_matrix(robot, here, rate, operator, namespace(q, v))
-
-
-def coriolis_matrix(robot: Robot, q: Array, v: Array, base: int = 0) -> Array:
-    """The passive C of (6b), (nv, nv), in O(n d); `base` names the frame of expression.
-
-    Cites: [Garofalo2013, eq. (6b)].
-    """
-    return _coriolis(robot, q, v, base, passive_operator)
-
-
-def christoffel_coriolis_matrix(robot: Robot, q: Array, v: Array, base: int = 0) -> Array:
-    """The C of Christoffel symbols, (nv, nv), in O(n d); `base` names the frame of expression.
-
-    Cites: [EcheandiaWensing2021, algorithm 1].
-    """
-    return _coriolis(robot, q, v, base, christoffel_operator)

@@ -17,6 +17,7 @@ from closedform.maths.algorithms.one_frame.screws import (
     composite,
     enter,
     enter_twice,
+    power,
     screws,
     tensor,
     times,
@@ -53,20 +54,20 @@ def _matrices(robot: Robot, here: Screws, O: list[Operator]) -> DynamicsMatrices
         for at, x in enumerate(own):
             u, o = times(here.I[k], x.S), applied_transposed(O[k], x.S)
             force = times(here.I[k], x.dS) + applied(O[k], x.S)
-            enter(g, (x.i,), here.gamma @ u)
+            enter(g, (x.i,), power(here.gamma, u))
             for y in own + above:
-                enter(C, (y.i, x.i), y.S @ force)
+                enter(C, (y.i, x.i), power(y.S, force))
             for y in above:
-                enter(C, (x.i, y.i), u @ y.dS + o @ y.S)
+                enter(C, (x.i, y.i), power(u, y.dS) + power(o, y.S))
             for y in own[:at] + above:
-                enter_twice(M, x.i, y.i, u @ y.S)
-            enter(M, (x.i, x.i), u @ x.S)
+                enter_twice(M, x.i, y.i, power(u, y.S))
+            enter(M, (x.i, x.i), power(u, x.S))
     xp = namespace(here.gamma, *here.V)
     return DynamicsMatrices(tensor(M, (n, n), xp), tensor(C, (n, n), xp), tensor(g, (n,), xp))
 
 
 def mass_matrix(robot: Robot, q: Array, base: int = 0) -> Array:
-    """M, (nv, nv), in one frame: dearer than by recursion, but shared with C and derivatives."""
+    """M, (nv, nv), in one frame."""
     return christoffel_dynamics_matrices(robot, q, namespace(q).zeros(robot.nv), base).M
 
 

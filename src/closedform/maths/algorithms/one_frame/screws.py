@@ -92,6 +92,11 @@ def force_cross(V: Array, F: Array) -> Array:
     return xp.concatenate([cross(V[3:], F[:3]), cross(V[:3], F[:3]) + cross(V[3:], F[3:])])
 
 
+def power(S: Array, F: Array) -> Array:
+    """S · F of a twist and a wrench; the halves apart, because entries of C and M share them."""
+    return S[:3] @ F[:3] + S[3:] @ F[3:]
+
+
 def times(I: Moments, X: Array) -> Array:
     """I X, (6,)."""
     return namespace(X).concatenate(momentum(I, X[:3], X[3:]))
