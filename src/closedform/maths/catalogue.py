@@ -19,11 +19,13 @@ from closedform.maths.algorithms import (
     articulated,
     centroidal,
     coriolis_transpose,
+    frame_screws,
     jacobian_jets,
     jets,
     newton_euler,
     regressors,
 )
+from closedform.maths.algorithms import time_derivatives as time_derivatives_by_series
 from closedform.maths.algorithms.one_frame import (
     derivatives as one_frame_derivatives,
 )
@@ -131,10 +133,14 @@ CATALOGUE: tuple[Quantity, ...] = (
     _row("body_jacobian_rates", kinematics.body_jacobian_rates, "q v", "bodies 6 nv"),
     _row("body_jacobian_second_rates", kinematics.body_jacobian_second_rates, "q v a",
          "bodies 6 nv"),
-    _row("frame_jacobian", frames.frame_jacobian, "q", "6 nv", framed=True, form=_CANONICAL),
+    _row("frame_jacobian", frames.frame_jacobian, "q", "6 nv",
+         frame_screws.frame_jacobian, frames.frame_jacobian,
+         framed=True, form=_CANONICAL),
     _row("frame_jacobian_rate", frames.frame_jacobian_rate, "q v", "6 nv",
+         frame_screws.frame_jacobian_rate, frames.frame_jacobian_rate,
          framed=True, form=_CANONICAL),
     _row("kinematic_hessian", frames.kinematic_hessian, "q", "6 nv nv",
+         frame_screws.kinematic_hessian, frames.kinematic_hessian,
          framed=True, form=_CANONICAL),
     _row("center_of_mass", center_of_mass.center_of_mass, "q", "3"),
     _row("com_jacobian", center_of_mass.com_jacobian, "q", "3 nv", centroidal.com_jacobian),
@@ -172,7 +178,7 @@ CATALOGUE: tuple[Quantity, ...] = (
          centroidal.operational_space_inertia,
          framed=True, form=_CANONICAL, symmetric=True),
     _row("time_derivatives", time_derivatives.time_derivatives, "q v a j", "",
-         time_derivatives.time_derivatives_in_one_frame, form=_CANONICAL,
+         time_derivatives_by_series.time_derivatives, form=_CANONICAL,
          fields=(("dM", _NN), ("ddM", _NN), ("dC", _NN), ("ddC", _NN),
                  ("dg", ("nv",)), ("ddg", ("nv",)))),
     _row("inverse_dynamics_jet", jets.inverse_dynamics_jet, "q rates", "orders nv",

@@ -14,12 +14,8 @@ from closedform.arrays import Array
 from closedform.errors import ArgumentError
 from closedform.lowerings import lanes
 from closedform.lowerings.call.kernel import Kernel, compile_program
-from closedform.maths.redundancy.extended_jacobian import (
-    Inverse,
-    Terms,
-    inverse_terms,
-    lagrangian_hessian,
-)
+from closedform.maths.redundancy.criteria import CriterionTerms
+from closedform.maths.redundancy.newton import TaskInverse, inverse_terms, lagrangian_hessian
 from closedform.model.joints import Revolute, Universal
 from closedform.model.robot import Robot
 from closedform.program.pipeline import optimised
@@ -81,7 +77,7 @@ class Problem:
                                 f"{self.robot.nv} joints of {self.robot.name} can choose {rank} "
                                 "at most")
 
-    def _parts(self, q: Array) -> tuple[Any, Inverse, Terms]:
+    def _parts(self, q: Array) -> tuple[Any, TaskInverse, CriterionTerms]:
         task = self.task.terms(self.robot, q)
         inverse = inverse_terms(task.J)
         return task, inverse, self.criterion.terms(self.robot, q, task, inverse)

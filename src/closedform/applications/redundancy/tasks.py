@@ -14,9 +14,9 @@ from scipy.spatial.transform import Rotation
 
 from closedform.arrays import Array
 from closedform.errors import ArgumentError
-from closedform.maths.redundancy.extended_jacobian import (
-    Motion,
-    frame_motion,
+from closedform.maths.algorithms.frame_screws import (
+    FrameScrews,
+    frame_screws,
     jacobian_derivative,
     jacobian_of,
 )
@@ -34,7 +34,7 @@ class TaskTerms(NamedTuple):
     place: Array            # where the arm is, of the shape of a target
     J: Array                # (m, nv)
     dJ: Array               # (m, nv, nv)  # noqa: N815
-    motion: Motion | None   # of the frame, where there is one
+    frame: FrameScrews | None   # where there is one
     rows: tuple[int, ...]   # of the frame's six, where there is one
 
 
@@ -81,9 +81,9 @@ def _first_bad(x: Numbers, axes: int) -> Any:
 
 
 def _frame_terms(robot: Robot, q: Array, frame: str, rows: Sequence[int]) -> TaskTerms:
-    motion = frame_motion(robot, q, frame)
-    J, dJ = jacobian_of(motion)[list(rows)], jacobian_derivative(motion)[list(rows)]
-    return TaskTerms(motion.p, J, dJ, motion, tuple(rows))
+    here = frame_screws(robot, q, frame)
+    J, dJ = jacobian_of(here)[list(rows)], jacobian_derivative(here)[list(rows)]
+    return TaskTerms(here.p, J, dJ, here, tuple(rows))
 
 
 @final
@@ -134,9 +134,9 @@ class Pose(Task):
 
     def terms(self, robot: Robot, q: Array) -> TaskTerms:
         terms = _frame_terms(robot, q, self.frame, range(6))
-        motion = terms.motion
-        assert motion is not None
-        rows = [[*motion.R[i], motion.p[i]] for i in range(3)]
+        here = terms.frame
+        assert here is not None
+        rows = [[*here.R[i], here.p[i]] for i in range(3)]
         place = np.array([*rows, [0.0, 0.0, 0.0, 1.0]], dtype=object)
         return terms._replace(place=place)
 
