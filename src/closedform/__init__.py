@@ -23,6 +23,7 @@ from closedform.maths.base_parameters.base_parameters import BaseParameters as B
 from closedform.maths.base_parameters.base_parameters import base_parameters as base_parameters
 from closedform.maths.base_parameters.numeric_rank import RankDisagreement as RankDisagreement
 from closedform.maths.catalogue import CATALOGUE as CATALOGUE
+from closedform.maths.catalogue import CATALOGUES as CATALOGUES
 from closedform.maths.definitions.center_of_mass import center_of_mass as center_of_mass
 from closedform.maths.definitions.center_of_mass import (
     centroidal_momentum_matrix as centroidal_momentum_matrix,
@@ -130,8 +131,9 @@ if TYPE_CHECKING:
     from closedform.applications import elastic as elastic
     from closedform.applications import flexible as flexible
     from closedform.applications import redundancy as redundancy
-    from closedform.applications.export.export import ExportOptions as ExportOptions
+    from closedform.applications.export import targets as targets
     from closedform.applications.export.export import export as export
+    from closedform.applications.export.options import ExportOptions as ExportOptions
     from closedform.applications.motion.simulate import Simulation as Simulation
     from closedform.applications.motion.simulate import simulate as simulate
 
@@ -140,7 +142,9 @@ __version__ = "0.1.0"
 _APPLICATIONS = "closedform.applications"
 _LATER = {
     **{name: (f"{_APPLICATIONS}.{name}", None) for name in ("elastic", "flexible", "redundancy")},
-    **{name: (f"{_APPLICATIONS}.export", name) for name in ("ExportOptions", "export")},
+    "targets": (f"{_APPLICATIONS}.export.targets", None),
+    "ExportOptions": (f"{_APPLICATIONS}.export.options", "ExportOptions"),
+    "export": (f"{_APPLICATIONS}.export.export", "export"),
     **{name: (f"{_APPLICATIONS}.motion.simulate", name) for name in ("Simulation", "simulate")},
 }
 """Modules, and names in modules, that bring SciPy or SymPy: imported when they are first used."""

@@ -43,7 +43,7 @@ def test_rows_and_columns_of_a_matrix_are_computed_together():
 @given(st.lists(
     st.tuples(st.sampled_from("+-*s"), st.integers(0, 60), st.integers(0, 60)), max_size=60
 ))
-def test_a_scheduled_program_computes_the_same_bits_with_no_larger_live_set(steps):
+def test_a_program_by_live_ranges_computes_the_same_bits_with_no_larger_live_set(steps):
     def f(q):
         pool = list(q)
         for op, i, j in steps:

@@ -25,7 +25,7 @@ from closedform.maths.algorithms.joint_steps import JointStep, wrench_in_parent
 from closedform.maths.arguments import expected_shape, size_of
 from closedform.maths.canonical.frames import Canonical, canonical, snapped
 from closedform.maths.canonical.regrouping import regrouped
-from closedform.maths.catalogue import Form
+from closedform.maths.quantity import Form
 from closedform.model.inertia import Inertia
 from closedform.model.joints import Fixed
 from closedform.model.robot import Robot

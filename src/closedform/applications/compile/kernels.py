@@ -25,8 +25,9 @@ from closedform.applications.compile.requests import (
 from closedform.errors import ArgumentError, UnknownName
 from closedform.lowerings.call.kernel import Kernel
 from closedform.lowerings.store.cache import Cache
-from closedform.maths.catalogue import CATALOGUE, Quantity, quantity
+from closedform.maths.catalogue import CATALOGUE, quantity
 from closedform.maths.frames import Reference
+from closedform.maths.quantity import Quantity
 from closedform.model.robot import Robot
 from closedform.program.program import Program
 

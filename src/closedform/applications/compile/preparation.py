@@ -17,7 +17,8 @@ from closedform.arrays import Array
 from closedform.errors import ArgumentError
 from closedform.maths.algorithms.applicability import applies
 from closedform.maths.arguments import SIZES
-from closedform.maths.catalogue import Form, quantity, takes_base
+from closedform.maths.catalogue import quantity
+from closedform.maths.quantity import Form, takes_base
 from closedform.model.robot import Robot
 from closedform.program.pipeline import kept_outputs, optimised
 from closedform.program.program import Program

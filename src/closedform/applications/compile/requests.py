@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import inspect
 from dataclasses import dataclass
 
 from closedform.errors import ArgumentError
-from closedform.maths.catalogue import Quantity, quantity
+from closedform.maths.catalogue import quantity
 from closedform.maths.frames import LOCAL_WORLD_ALIGNED, Reference
+from closedform.maths.quantity import Quantity
 from closedform.model.robot import Robot
 
 
@@ -76,7 +76,7 @@ def asked_request(robot: Robot, asked: Asked) -> Request:
 
 def checked_reference(row: Quantity, given: Reference | None) -> Reference | None:
     """The reference that a quantity is asked in; None where it takes none."""
-    if "reference" not in inspect.signature(row.definition).parameters:
+    if not row.takes("reference"):
         if given is not None:
             raise ArgumentError(f"{row.name} takes no reference, got {given!r}")
         return None
