@@ -4,11 +4,11 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 from closedform.applications import conventions as conventions
-from closedform.applications.compile.kernels import At as At
 from closedform.applications.compile.kernels import compile as compile
-from closedform.applications.compile.preparation import Gravity as Gravity
-from closedform.applications.compile.preparation import Parameters as Parameters
-from closedform.applications.compile.preparation import PayloadAt as PayloadAt
+from closedform.applications.compile.requests import At as At
+from closedform.applications.compile.requests import Gravity as Gravity
+from closedform.applications.compile.requests import Parameters as Parameters
+from closedform.applications.compile.requests import PayloadAt as PayloadAt
 from closedform.errors import ArgumentError as ArgumentError
 from closedform.errors import ClosedformError as ClosedformError
 from closedform.errors import FormatError as FormatError

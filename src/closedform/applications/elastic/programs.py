@@ -13,12 +13,13 @@ from typing import Any, final
 
 import numpy as np
 
-from closedform.applications.compile.preparation import THOROUGH, Preparation, robot_digest
+from closedform.applications.compile.digest import robot_digest
+from closedform.applications.compile.forms import Forms
 from closedform.arrays import Array, namespace
 from closedform.errors import ArgumentError
 from closedform.lowerings.call.kernel import Kernel, compile_program
 from closedform.lowerings.store.cache import Cache
-from closedform.maths.algorithms import articulated, newton_euler
+from closedform.maths.algorithms.applicability import applies
 from closedform.maths.algorithms.jets import inverse_dynamics_jet
 from closedform.maths.catalogue import quantity
 from closedform.maths.elastic import control as elastic_control
@@ -27,10 +28,9 @@ from closedform.maths.elastic.catalogue import ELASTIC_CATALOGUE
 from closedform.maths.elastic.control import ElasticState
 from closedform.model.elastic import ElasticJoints
 from closedform.model.robot import Robot
-from closedform.program.ordering.live_ranges import scheduled
+from closedform.program.pipeline import optimised
 from closedform.program.program import Program
 from closedform.program.record import record
-from closedform.program.rules.simplify import REGROUP, simplify
 
 STEP = "step"
 NAMES = (*(row.name for row in ELASTIC_CATALOGUE), STEP)
@@ -53,30 +53,28 @@ class CompiledElastic:
         self.model, self._cache, self._kernels = model, cache, dict[str, Kernel]()
 
     @cached_property
-    def _preparation(self) -> Preparation:
-        return Preparation(self.model.robot, (), 1e-9)
+    def _forms(self) -> Forms:
+        return Forms(self.model.robot)
 
     @cached_property
     def _base(self) -> ElasticJoints:
         """The model on canonical links; its q is the user's plus `_offset`."""
-        return self.model.changed(self._preparation.base)
+        return self.model.changed(self._forms.base)
 
     @property
     def _offset(self) -> Array:
-        return self._preparation.canonical.offset
+        return self._forms.canonical.offset
 
     def program(self, name: str) -> Program:
-        """The program of that name, recorded, simplified and scheduled."""
+        """The program of that name, recorded and optimised."""
         self._refuse(name)
         function = getattr(self, f"_{name}")
         try:
-            program = min((record(f, self._shapes(name), f"elastic_{name}") for f in function()),
-                          key=lambda p: p.operations.total)
+            recorded = [record(f, self._shapes(name), f"elastic_{name}") for f in function()]
         except TypeError as error:
             raise ArgumentError(f"a spring of {self.model.robot.name} cannot be recorded: {error}; "
                                 "programs know + − * / sqrt, sin and cos") from error
-        rules = None if program.operations.total <= THOROUGH else (REGROUP,)
-        return scheduled(simplify(program, rules).program)
+        return optimised(*recorded)
 
     def kernel(self, name: str) -> Kernel:
         """The kernel of that name."""
@@ -135,8 +133,8 @@ class CompiledElastic:
         return {field: motion[field] for field, _ in quantity(name, ElasticJoints).fields}
 
     def _algorithms(self) -> list[Callable[..., Array]]:
-        both: list[Callable[..., Array]] = [newton_euler.forward_dynamics]
-        return both if self.model.robot.is_coupled else [*both, articulated.forward_dynamics]
+        known = quantity("forward_dynamics").algorithms
+        return [x for x in known if applies(x, self.model.robot)]
 
     def _accelerations(self, algorithm: Callable[..., Array]) -> Callable[..., Any]:
         links, offset = self._base.link_robot, self._offset

@@ -23,7 +23,7 @@ from closedform.maths.flexible.tensors import (
     truncated_coriolis,
     truncated_inertia,
 )
-from closedform.program.ordering.live_ranges import scheduled
+from closedform.program.pipeline import optimised
 from closedform.program.record import record
 
 
@@ -120,7 +120,7 @@ def _kernel(N: int, n: int, places: Places) -> Kernel:
     def step(x: Array, held: Array, constants: Array) -> Array:
         return rk4_step(_rate(N, n, places, constants), n)(x, held)
 
-    return Kernel.load(key, lambda: scheduled(record(step, shapes, "flexible_batch")))
+    return Kernel.load(key, lambda: optimised(record(step, shapes, "flexible_batch")))
 
 
 def _rate(N: int, n: int, places: Places, constants: Array) -> Rate:

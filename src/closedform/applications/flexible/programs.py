@@ -35,7 +35,7 @@ from closedform.maths.flexible.dynamics import (
     tip_position,
 )
 from closedform.maths.flexible.kinematics import shortening_moments
-from closedform.program.ordering.live_ranges import scheduled
+from closedform.program.pipeline import optimised
 from closedform.program.record import record
 
 Rate = Callable[[Array, Array], Array]
@@ -143,7 +143,7 @@ class ArmKernels:
 
     def _load(self, what: str, function: Callable[[], Callable[..., object]],
               inputs: dict[str, tuple[int, ...]]) -> Kernel:
-        return Kernel.load(f"flexible {what} {self._key}", lambda: scheduled(
+        return Kernel.load(f"flexible {what} {self._key}", lambda: optimised(
             record(function(), inputs, f"flexible_{what}")))
 
 
