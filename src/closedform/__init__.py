@@ -100,6 +100,7 @@ from closedform.maths.kinematics import frame_pose as frame_pose
 from closedform.maths.kinematics import kinematic_hessian as kinematic_hessian
 from closedform.maths.kinematics import poses as poses
 from closedform.maths.scalars.along import along as along
+from closedform.model import groups as groups
 from closedform.model.beam import FlexibleLink as FlexibleLink
 from closedform.model.beam import Payload as Payload
 from closedform.model.elastic import ElasticJoints as ElasticJoints
