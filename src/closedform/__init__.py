@@ -112,6 +112,7 @@ from closedform.model.inertia import Inertia as Inertia
 from closedform.model.joints import Cylindrical as Cylindrical
 from closedform.model.joints import Fixed as Fixed
 from closedform.model.joints import Free as Free
+from closedform.model.joints import Gimbal as Gimbal
 from closedform.model.joints import Helical as Helical
 from closedform.model.joints import Joint as Joint
 from closedform.model.joints import Mimic as Mimic
