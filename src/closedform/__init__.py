@@ -101,6 +101,7 @@ from closedform.maths.kinematics import body_jacobian_second_rates as body_jacob
 from closedform.maths.kinematics import body_jacobians as body_jacobians
 from closedform.maths.kinematics import poses as poses
 from closedform.maths.scalars.along import along as along
+from closedform.model import groups as groups
 from closedform.model.beam import FlexibleLink as FlexibleLink
 from closedform.model.beam import Payload as Payload
 from closedform.model.elastic import ElasticJoints as ElasticJoints
@@ -113,6 +114,7 @@ from closedform.model.inertia import Inertia as Inertia
 from closedform.model.joints import Cylindrical as Cylindrical
 from closedform.model.joints import Fixed as Fixed
 from closedform.model.joints import Free as Free
+from closedform.model.joints import Gimbal as Gimbal
 from closedform.model.joints import Helical as Helical
 from closedform.model.joints import Joint as Joint
 from closedform.model.joints import Mimic as Mimic

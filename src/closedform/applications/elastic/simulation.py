@@ -15,11 +15,12 @@ import numpy as np
 from closedform.applications.elastic.laws import Controller
 from closedform.applications.elastic.linear import state_space
 from closedform.applications.elastic.programs import compile
-from closedform.applications.motion.simulate import METHODS, Method, coordinate_rates, projected
+from closedform.applications.motion.simulate import METHODS, Method
 from closedform.arrays import Array
 from closedform.errors import ArgumentError, ClosedformError
 from closedform.maths.elastic.control import ElasticState
 from closedform.maths.elastic.joints import checked_array
+from closedform.model.coordinates import integrand, projected
 from closedform.model.elastic import ElasticJoints
 
 if TYPE_CHECKING:
@@ -88,7 +89,7 @@ def simulate(
                                   "finite; the motion has run away")
         slip = state.motor_velocity - state.v / model.gear_ratio
         power = u @ state.motor_velocity - model.damping @ (slip * slip)
-        q_rate = coordinate_rates(model.robot, y[:model.robot.nq], state.q, state.v)
+        q_rate = integrand(model.robot, y[:model.robot.nq], state.v)
         return np.concatenate([q_rate, found.a, state.motor_velocity[frame.index],
                                found.motor_acceleration[frame.index], [power]])
 

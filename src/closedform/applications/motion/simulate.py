@@ -24,12 +24,13 @@ from rich.progress import Progress
 
 from closedform.applications.compile.kernels import compile
 from closedform.applications.figure_text import plain
-from closedform.arrays import NUMBERS, Array
+from closedform.arrays import Array
 from closedform.errors import ArgumentError, ClosedformError, SingularMatrix
 from closedform.maths.definitions.closed_form import mass_matrix, wrench_torque
 from closedform.maths.definitions.energy import kinetic_energy, potential_energy
 from closedform.maths.definitions.friction import joint_friction
-from closedform.model.groups.quaternions import normalised
+from closedform.model import coordinates
+from closedform.model.coordinates import projected
 from closedform.model.robot import Robot
 
 if TYPE_CHECKING:
@@ -144,7 +145,7 @@ def right_hand_side(robot: Robot, force: Law, dynamics: Dynamics) -> Rate:
             raise ClosedformError(
                 f"at t = {t:g} s: accelerations of {robot.name} are not finite; its mass matrix "
                 f"is singular or the motion has run away (|v| up to {np.max(np.abs(v)):.3g})")
-        return np.concatenate([coordinate_rates(robot, y[:nq], q, v), a, [v @ f]])
+        return np.concatenate([coordinates.integrand(robot, y[:nq], v), a, [v @ f]])
 
     return rate
 
@@ -169,29 +170,6 @@ def smooth_friction(robot: Robot, slip_velocity: float) -> Callable[[Array], Arr
     at_one, at_two = (joint_friction(robot, np.full(robot.nv, speed)) for speed in (1.0, 2.0))
     d, c = at_two - at_one, 2 * at_one - at_two
     return lambda v: d * v + c * np.tanh(v / slip_velocity)
-
-
-def coordinate_rates(robot: Robot, y: Array, q: Array, v: Array) -> Array:
-    """q̇ = Γ(q) v, (nq,), for q with unit vectors normalised; y is the same q as integrated."""
-    rates = np.concatenate([np.zeros(0), *(body.joint.rates(q[i], v[j], NUMBERS)
-                                           for body, i, j in robot.parts)])
-    for at in _units(robot).values():
-        rates[at] *= np.linalg.norm(y[at])
-    return rates
-
-
-def projected(robot: Robot, q: Array) -> Array:
-    """q with unit vectors (quaternions) at length one, batch axes first."""
-    q = np.array(q)
-    for at in _units(robot).values():
-        q[..., at] = normalised(q[..., at])
-    return q
-
-
-def _units(robot: Robot) -> dict[str, slice]:
-    """Where unit vectors stand in q, by joint."""
-    return {body.joint_name: slice(i.start + body.joint.unit.start, i.start + body.joint.unit.stop)
-            for body, i, _ in robot.parts if body.joint.unit}
 
 
 # ---------------------------------------------------------------------- running
@@ -273,7 +251,7 @@ def _answer(law: Law, t: float, q: Array, v: Array, shape: tuple[int, ...], what
 
 
 def _check_units(robot: Robot, q: Array) -> None:
-    for name, at in _units(robot).items():
+    for name, at in coordinates.units(robot).items():
         length = np.linalg.norm(q[at])
         if abs(length - 1) > 1e-6:
             what = "quaternion" if at.stop - at.start == 4 else "vector"

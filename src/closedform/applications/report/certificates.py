@@ -19,9 +19,10 @@ import numpy as np
 
 from closedform.applications.motion.simulate import Simulation, simulate
 from closedform.applications.report.peers import Peer
-from closedform.arrays import NUMBERS, Array
+from closedform.arrays import Array
 from closedform.errors import ClosedformError
 from closedform.maths.definitions import closed_form, energy
+from closedform.model import coordinates
 from closedform.model.robot import Robot
 
 EPS = float(np.finfo(float).eps)
@@ -64,8 +65,7 @@ def along(robot: Robot, f: Callable[[Array], Any], q: Array, d: Array) -> Any:
 
 def stepped(robot: Robot, q: Array, d: Array) -> Array:
     """q ⊕ d to first order in the (complex) d: q + Γ(q) d."""
-    parts = [q[i] + body.joint.rates(q[i], d[j], NUMBERS) for body, i, j in robot.parts]
-    return np.concatenate([np.zeros(0), *parts])
+    return q + coordinates.rates(robot, q, d)
 
 
 # ---------------------------------------------------------------------- laws
