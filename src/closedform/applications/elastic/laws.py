@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol, final
+from typing import Any, final
 
 import numpy as np
 
@@ -22,13 +22,6 @@ from closedform.model.elastic import ElasticJoints
 
 Law = Callable[[int, ElasticState], Array]
 """(number of the sample, state) -> motor torques (nv,)."""
-
-
-class Controller(Protocol):
-    """What a closed loop asks for its torques."""
-
-    def start(self, times: Array) -> Law:
-        """The law at these times."""
 
 
 def outer_loop(poles: Any, nv: int, order: int = 4) -> Array:

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple, final
 import numpy as np
 
 from closedform.applications.compile.preparation import THOROUGH, Preparation, robot_digest
+from closedform.applications.motion.methods import rk4_step
 from closedform.arrays import Array, namespace
 from closedform.errors import ArgumentError, UnknownName
 from closedform.lowerings.call.kernel import Kernel, compile_program
@@ -75,9 +76,9 @@ class Demand(NamedTuple):
 class CompiledElastic:
     """Kernels of a model, compiled when first used: those of `INPUTS`, by their names.
 
-    `step` is Runge's and Kutta's of x = (q, v, θ, ω), θ and ω the elastic joints' motors, under
-    held = (u, h); it is for robots without quasi-velocities. What decouples is for robots whose
-    joints are all elastic.
+    `step` is Runge's and Kutta's of x = (q, v, θ, ω, W), θ and ω the elastic joints' motors and W
+    the work, under held = (u, h); it is for robots without quasi-velocities. What decouples is for
+    robots whose joints are all elastic.
     """
 
     def __init__(self, model: ElasticJoints, cache: Cache | None = None) -> None:
@@ -146,7 +147,7 @@ class CompiledElastic:
     def _shapes(self, name: str) -> dict[str, tuple[int, ...]]:
         nq, nv, ne = self.model.robot.nq, self.model.robot.nv, len(self.model.elastic)
         sizes = {"q": (nq,), "rates": (4, nv), "reference": (5, nv), "gains": (4, nv),
-                 "x": (nq + nv + 2 * ne,), "held": (nv + 1,)}
+                 "x": (nq + nv + 2 * ne + 1,), "held": (nv + 1,)}
         return {key: sizes.get(key, (nv,)) for key in INPUTS[name]}
 
     # ------------------------------------------------------------------ what is recorded
@@ -215,31 +216,26 @@ class CompiledElastic:
             np.stack([arrays[4][0] + self._offset, *arrays[4][1:]]), arrays[5])]
 
     def _step(self) -> list[Callable[..., Any]]:
-        return [rk4_step(self.model, self._accelerations(algorithm))
-                for algorithm in self._algorithms()]
+        return [rk4_step(state_rate(self.model, self._accelerations(algorithm)),
+                         self.model.robot.nv) for algorithm in self._algorithms()]
 
 
-def rk4_step(model: ElasticJoints, accelerations: Callable[..., Any]) -> Callable[..., Array]:
-    """(x, (u, h)) to the next x by Runge and Kutta's fourth order, u held over the step."""
+def state_rate(model: ElasticJoints, accelerations: Callable[..., Any]) -> Callable[..., Array]:
+    """(y, u) -> ẏ of y = (q, v, θ, ω, W), for robots without quasi-velocities."""
     nq, nv, index = model.robot.nq, model.robot.nv, list(model.elastic)
 
-    def rate(x: Array, u: Array) -> Array:
-        q, v, rest = x[:nq], x[nq:nq + nv], x[nq + nv:]
+    def rate(y: Array, u: Array) -> Array:
+        q, v, rest = y[:nq], y[nq:nq + nv], y[nq + nv:-1]
         position, velocity = rest[:len(index)], rest[len(index):]
-        xp = namespace(x, u)
-        found = accelerations(q, v, elastic_joints.spread(model, list(position), xp),
-                              elastic_joints.spread(model, list(velocity), xp), u)
-        return xp.concatenate([v, found.a, velocity, found.motor_acceleration[index]])
+        xp = namespace(y, u)
+        omega = elastic_joints.spread(model, list(velocity), xp, v / model.gear_ratio)
+        found = accelerations(q, v, elastic_joints.spread(model, list(position), xp), omega, u)
+        slip = omega - v / model.gear_ratio
+        power = u @ omega - model.damping @ (slip * slip)
+        return xp.concatenate([v, found.a, velocity, found.motor_acceleration[index],
+                               xp.stack([power])])
 
-    def step(x: Array, held: Array) -> Array:
-        u, h = held[:nv], held[nv]
-        k1 = rate(x, u)
-        k2 = rate(x + (h / 2) * k1, u)
-        k3 = rate(x + (h / 2) * k2, u)
-        k4 = rate(x + h * k3, u)
-        return x + (h / 6) * (k1 + 2 * (k2 + k3) + k4)
-
-    return step
+    return rate
 
 
 def compile(model: ElasticJoints, cache: Cache | None = None) -> CompiledElastic:

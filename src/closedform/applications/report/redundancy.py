@@ -7,7 +7,7 @@ from typing import Any, final
 
 import numpy as np
 
-from closedform.applications.motion.simulate import coordinate_names
+from closedform.applications.motion.rigid import coordinate_names
 from closedform.applications.redundancy.criteria import Manipulability
 from closedform.applications.redundancy.curves import SelfMotion, self_motion
 from closedform.applications.redundancy.solving import solve
