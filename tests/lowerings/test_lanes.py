@@ -69,7 +69,7 @@ def test_infinity_and_nan_travel_on_without_warnings():
 
 
 def test_one_function_may_run_in_several_threads_at_once():
-    call = lanes.blocks(PROGRAM)
+    call = lanes.over_blocks(PROGRAM)
     q, v = np.random.default_rng(3).normal(size=(2, 4, 3000, 3))
     with ThreadPoolExecutor(4) as pool:
         together = list(pool.map(call, q, v))

@@ -23,22 +23,22 @@ UFUNCS: Mapping[str, Any] = {
     "sin": np.sin, "cos": np.cos, "sqrt": np.sqrt, "sign": np.sign,
 }
 
-Step = tuple[Any, tuple[Any, ...], int]
+Call = tuple[Any, tuple[Any, ...], int]
 """(ufunc, arguments, row of the result); an argument is a row, or a constant as a float. Loads of
 inputs have no ufunc and the arguments (slot, column)."""
 
 Floats = npt.NDArray[np.floating[Any]]
 
-BoundStep = tuple[Any, tuple[Any, ...], Floats, list[tuple[int, int, int]]]
+BoundCall = tuple[Any, tuple[Any, ...], Floats, list[tuple[int, int, int]]]
 """(ufunc, its arguments and its result, the result, (output, column, sign) to be stored)."""
 
 
 def run(program: Program, *inputs: Any) -> tuple[Floats, ...]:
-    """The outputs of a program for arrays of states, batch axes first; see `blocks`."""
-    return blocks(program)(*inputs)
+    """The outputs of a program for arrays of states, batch axes first; see `over_blocks`."""
+    return over_blocks(program)(*inputs)
 
 
-def blocks(program: Program) -> Callable[..., tuple[Floats, ...]]:
+def over_blocks(program: Program) -> Callable[..., tuple[Floats, ...]]:
     """A function of the program's inputs, each (..., *shape), that gives its outputs alike.
 
     Batch axes broadcast. Results are float32 if all inputs are, else float64.
@@ -72,7 +72,7 @@ class _Plan:
     def __init__(self, program: Program) -> None:
         self.program = program
         self.rows = 0
-        self.steps: list[Step] = []
+        self.steps: list[Call] = []
         self.stores: list[list[tuple[int, int, int]]] = []
         self._assign()
 
@@ -104,7 +104,7 @@ class _Plan:
             if i not in last:
                 free.append(row)
 
-    def bound(self, rows: Floats) -> list[BoundStep]:
+    def bound(self, rows: Floats) -> list[BoundCall]:
         """The steps on these rows, each with the places of the outputs that it fills."""
         lines = list(rows)
         return [
@@ -116,7 +116,7 @@ class _Plan:
         ]
 
 
-def run_block(steps: list[BoundStep], inputs: list[Floats], results: list[Floats]) -> None:
+def run_block(steps: list[BoundCall], inputs: list[Floats], results: list[Floats]) -> None:
     """Run one block of states: inputs (states, size) to results (states, size)."""
     for ufunc, arguments, row, stores in steps:
         if ufunc is None:

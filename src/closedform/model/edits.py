@@ -10,12 +10,12 @@ import numpy as np
 
 from closedform.arrays import NUMBERS, Array
 from closedform.errors import ArgumentError, UnknownName
-from closedform.model.joints import Fixed, Free, Joint, Mimic, Spherical
+from closedform.model.joints import Fixed, Joint
 from closedform.model.pose import pose
 from closedform.model.robot import Body, Frame, Robot
 
 UNIT = 1e-6
-"""How far from 1 the length of a quaternion may be."""
+"""How far from 1 the length of a unit vector may be."""
 
 
 def locked_robot(robot: Robot, locked: Mapping[str, Any] | Sequence[str]) -> Robot:
@@ -35,8 +35,7 @@ def locked_robot(robot: Robot, locked: Mapping[str, Any] | Sequence[str]) -> Rob
     for body in robot.bodies:
         if body.name in still:
             joint = body.joint
-            mimic = isinstance(joint, Mimic)
-            own = still[body.name] if mimic else q[robot.q_slices[body.joint_name]]
+            own = still[body.name] if joint.driver else q[robot.q_slices[body.joint_name]]
             placement = body.placement @ pose(*joint.pose(own, NUMBERS))
             body = replace(body, joint=Fixed(name=joint.name), placement=placement)
         bodies.append(body)
@@ -54,7 +53,7 @@ def merged(bodies: Sequence[Body], robot: Robot, names: set[str]) -> Robot:
     for body in bodies:
         at, T = home[body.parent]
         placement = T @ body.placement
-        if body.name in names and isinstance(body.joint, Fixed):
+        if body.name in names and body.joint.is_fixed:
             home[body.name] = at, placement
             frames.append(Frame(body.name, at, placement))
             if at is not None:
@@ -85,9 +84,10 @@ def _checked(robot: Robot, locked: Mapping[str, Any] | Sequence[str]) -> dict[st
         if x.shape != (joint.nq,) or not np.all(np.isfinite(x)):
             raise ArgumentError(f"joint {name!r} needs {joint.nq} finite numbers to be locked at, "
                                 f"not {value!r}")
-        if isinstance(joint, Free | Spherical) and abs(np.linalg.norm(x[-4:]) - 1) > UNIT:
-            raise ArgumentError(f"joint {name!r} needs a unit quaternion to be locked at, not "
-                                f"{x[-4:].tolist()}")
+        if joint.unit and abs(np.linalg.norm(x[joint.unit]) - 1) > UNIT:
+            what = "quaternion" if joint.quaternion else "vector"
+            raise ArgumentError(f"joint {name!r} needs a unit {what} to be locked at, not "
+                                f"{x[joint.unit].tolist()}")
         result[name] = x
     return result
 

@@ -150,8 +150,7 @@ class ElasticJoints:
         places: list[int | None] = []
         kinds = [body.joint for body in self.robot.bodies if body.joint.nv]
         for joint, (q, v) in zip(kinds, slices, strict=True):
-            plain = type(joint).__name__ not in ("Spherical", "Planar", "Free")
-            places += [q.start + k if plain else None for k in range(v.stop - v.start)]
+            places += [q.start + k if joint.is_vector else None for k in range(v.stop - v.start)]
         return tuple(places)
 
     @cached_property

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any, final
 
@@ -12,63 +12,13 @@ import numpy as np
 
 from closedform.arrays import Array, exact_or_float, numeric
 from closedform.errors import ArgumentError, ModelError, UnknownName
+from closedform.model.bodies import Body as Body
+from closedform.model.bodies import Frame as Frame
 from closedform.model.inertia import PARAMETER_NAMES, Inertia
-from closedform.model.joints import Fixed, Free, Joint, Mimic
 from closedform.model.names import checked_name
-from closedform.model.pose import checked_placement, identity
 from closedform.model.segments import Segment, segments_of, starts
 
 STANDARD_GRAVITY = (0.0, 0.0, -9.81)
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class Body:
-    """A rigid body on a joint: T(q) = placement · joint(q) is its pose in the parent.
-
-    `parent` is the parent's name; None is the world.
-    """
-
-    name: str
-    parent: str | None
-    joint: Joint
-    placement: Any = field(default_factory=identity)
-    inertia: Inertia = field(default_factory=Inertia)
-
-    def __post_init__(self) -> None:
-        checked_name(self.name, "body")
-        what = f"body {self.name!r}"
-        if self.parent is not None and not isinstance(self.parent, str):
-            raise ModelError(f"{what}: parent must be a body's name or None, not {self.parent!r}")
-        if not isinstance(self.joint, Joint):
-            raise ModelError(f"{what}: joint must be a joint such as cf.Revolute((0, 0, 1)), "
-                             f"not {self.joint!r}")
-        if not isinstance(self.inertia, Inertia):
-            raise ModelError(f"{what}: inertia must be a cf.Inertia, not {self.inertia!r}")
-        object.__setattr__(self, "placement", checked_placement(self.placement, what))
-
-    @property
-    def joint_name(self) -> str:
-        """The joint's own name, or the body's."""
-        return self.joint.name or self.name
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class Frame:
-    """A named place on a body (None: the world), such as a tool or a sensor."""
-
-    name: str
-    body: str | None
-    placement: Any = field(default_factory=identity)
-
-    def __post_init__(self) -> None:
-        checked_name(self.name, "frame")
-        what = f"frame {self.name!r}"
-        if self.body is not None and not isinstance(self.body, str):
-            raise ModelError(f"{what}: body must be a body's name or None, not {self.body!r}")
-        placement = checked_placement(self.placement, what)
-        object.__setattr__(self, "placement", placement)
 
 
 @final
@@ -174,13 +124,12 @@ class Robot:
 
         Quaternions are uniform over all rotations.
         """
-        from closedform.model.sampling import random_coordinates
         try:
             rng = np.random.default_rng(rng)
         except (TypeError, ValueError) as error:
             raise ArgumentError("rng must be a NumPy generator, a seed that is not negative or "
                                 f"None, not {rng!r}") from error
-        parts = [random_coordinates(b.joint, rng) for b, _, _ in self.parts]
+        parts = [b.joint.random(rng) for b, _, _ in self.parts]
         return np.concatenate([np.zeros(0), *parts])
 
     def integrate(self, q: Any, dv: Any) -> Array:
@@ -339,14 +288,20 @@ class Robot:
     # ------------------------------------------------------------------ views
     @property
     def is_floating(self) -> bool:
-        return any(b.parent is None and isinstance(b.joint, Free) for b in self.bodies)
+        """Whether a body hangs from the world by a joint that leaves it free."""
+        return any(b.parent is None and b.joint.nv == 6 for b in self.bodies)
+
+    @cached_property
+    def is_coupled(self) -> bool:
+        """Whether mimic joints share velocities."""
+        return any(b.joint.driver for b in self.bodies)
 
     def __repr__(self) -> str:
         mass = f"{self.mass:.4g} kg" if numeric(np.asarray(self.mass)) else f"mass {self.mass}"
         base = "floating base" if self.is_floating else "fixed base"
         moving, frames = len(self.parts), f", {len(self.frames)} frames" if self.frames else ""
-        mimics = sum(isinstance(b.joint, Mimic) for b in self.bodies)
-        fixed = sum(isinstance(b.joint, Fixed) for b in self.bodies)
+        mimics = sum(b.joint.driver is not None for b in self.bodies)
+        fixed = sum(b.joint.is_fixed for b in self.bodies)
         extra = (f" + {mimics} mimic" if mimics else "") + (f" + {fixed} fixed" if fixed else "")
         return (f"<Robot {self.name}: {len(self.bodies)} bodies, {moving} joints{extra}, "
                 f"nq {self.nq}, nv {self.nv}, {mass}, {base}{frames}>")
@@ -406,8 +361,7 @@ def _check_tree(robot: Robot) -> None:
         if frame.body is not None and frame.body not in bodies:
             raise ModelError(f"frame {frame.name!r}: {frame.body!r} is no body of the robot")
         seen.add(frame.name)
-    joints = [body.joint_name for body in robot.bodies
-              if body.joint.nv or isinstance(body.joint, Mimic)]
+    joints = [body.joint_name for body in robot.bodies if not body.joint.is_fixed]
     repeated = [name for name, times in Counter(joints).items() if times > 1]
     if repeated:
         raise ModelError(f"two joints are named {sorted(repeated)[0]!r}")

@@ -20,11 +20,12 @@ from closedform.applications.compile.preparation import (
     Request,
     RuntimeInput,
 )
+from closedform.applications.progress import compiling
 from closedform.errors import ArgumentError, UnknownName
 from closedform.lowerings.call.kernel import Kernel
 from closedform.lowerings.store.cache import Cache
 from closedform.maths.catalogue import CATALOGUE, Quantity, quantity
-from closedform.maths.kinematics import LOCAL_WORLD_ALIGNED, Reference
+from closedform.maths.frames import LOCAL_WORLD_ALIGNED, Reference
 from closedform.model.robot import Robot
 from closedform.program.program import Program
 
@@ -142,14 +143,15 @@ class CompiledRobot:
         prepared = self._preparation
 
         def build() -> Program:
-            program = self.program(requests, wrenches, only)
+            with compiling(requests[0].text):
+                program = self.program(requests, wrenches, only)
             accepted(program)
             return program
 
         loads = " with wrenches" if wrenches else ""
         kept = f" only {', '.join(only)}" if only else ""
         key = f"{prepared.digest} {'; '.join(r.text for r in requests)}{loads}{kept}"
-        return Kernel.load(key, build, self._cache)
+        return Kernel.load(key, build, self._cache, compiling)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
@@ -169,7 +171,7 @@ class CompiledRobot:
         kernel = self.kernel([Request(row)])
         if not row.wrenches:
             return kernel
-        return kernel.with_variant("wrenches", Loaded(self, row))
+        return kernel.with_variant("wrenches", UnderWrenches(self, row))
 
     def __dir__(self) -> list[str]:
         return [*super().__dir__(), *(row.name for row in CATALOGUE)]
@@ -183,7 +185,7 @@ class CompiledRobot:
 
 
 @final
-class Loaded:
+class UnderWrenches:
     """The kernel of a quantity under wrenches, made when it is first asked for."""
 
     def __init__(self, arm: CompiledRobot, row: Quantity) -> None:
@@ -196,11 +198,11 @@ class Loaded:
         return self._kernel
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _loaded, (self.arm, self.row.name)
+        return _under_wrenches, (self.arm, self.row.name)
 
 
-def _loaded(arm: CompiledRobot, name: str) -> Loaded:
-    return Loaded(arm, quantity(name))
+def _under_wrenches(arm: CompiledRobot, name: str) -> UnderWrenches:
+    return UnderWrenches(arm, quantity(name))
 
 
 @final

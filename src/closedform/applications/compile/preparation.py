@@ -20,15 +20,15 @@ import numpy as np
 
 from closedform.arrays import Array, numeric
 from closedform.errors import ArgumentError
+from closedform.maths.algorithms.joint_steps import JointStep, wrench_in_parent
 from closedform.maths.arguments import SIZES, expected_shape, size_of
 from closedform.maths.canonical.frames import Canonical, canonical, snapped
 from closedform.maths.canonical.regrouping import regrouped
 from closedform.maths.catalogue import Form, Quantity, quantity, takes_base
-from closedform.maths.kinematics import Reference
-from closedform.maths.spatial import cross
+from closedform.maths.frames import Reference
 from closedform.model.inertia import Inertia
-from closedform.model.joints import Fixed, Joint, Mimic
-from closedform.model.robot import Body, Robot
+from closedform.model.joints import Joint, geometry
+from closedform.model.robot import Robot
 from closedform.program.ordering.critical_path import by_arrival
 from closedform.program.ordering.live_ranges import scheduled
 from closedform.program.program import Program
@@ -40,11 +40,6 @@ ALL_BASES = 10
 
 THOROUGH = 10_000
 """Up to so many operations all rules are applied; above it only the one that is linear in time."""
-
-
-GEOMETRY = ("axis", "axis1", "axis2", "normal", "point", "pitch", "ratio", "offset",
-            "rotor_inertia")
-"""What a joint may hold that programs depend on."""
 
 
 @dataclass(frozen=True)
@@ -103,7 +98,7 @@ class Preparation:
 
     @cached_property
     def canonical(self) -> Canonical:
-        if all(isinstance(body.joint, Fixed) for body in self.robot.bodies):
+        if all(body.joint.is_fixed for body in self.robot.bodies):
             places = tuple((k, np.eye(4)) for k in range(len(self.robot.bodies)))
             return Canonical(self.robot, np.zeros(0), places)
         return canonical(self.robot)
@@ -175,9 +170,8 @@ class Preparation:
                     wrenches: bool) -> Iterator[tuple[int | None, Evaluation]]:
         """Frames of expression (None: of the bodies) with the evaluations of a request in them."""
         row = request.row
-        coupled = any(isinstance(body.joint, Mimic) for body in self.robot.bodies)
         for algorithm in algorithms or (row.definition,):
-            if coupled and algorithm.__module__.endswith("articulated"):
+            if self.robot.is_coupled and algorithm.__module__.endswith("articulated"):
                 continue
             for base in self._bases(row, algorithm):
                 extra = {} if base is None else {"base": base}
@@ -248,8 +242,8 @@ class Preparation:
         total = [np.zeros(6, dtype=object) for _ in self.canonical.robot.bodies]
         for (k, T), F_b in zip(self.canonical.places, F, strict=True):
             if k is not None:
-                f, n = T[:3, :3] @ F_b[:3], T[:3, :3] @ F_b[3:]
-                total[k] = total[k] + np.concatenate([f, n + cross(T[:3, 3], f)])
+                step = JointStep((T[:3, :3],), T[:3, 3])
+                total[k] = total[k] + wrench_in_parent(step, F_b)
         return np.stack(total)
 
 
@@ -292,11 +286,10 @@ def _named(results: Sequence[tuple[Request, Any]]) -> Any:
 
 def robot_digest(robot: Robot, inputs: Sequence[RuntimeInput] = ()) -> str:
     """sha256 of the numbers and the structure of a robot; names count where frames are named."""
-    number = {body.name: k for k, body in enumerate(robot.bodies)}
     text = hashlib.sha256()
     text.update(repr((robot.parents, robot.gravity.tolist(), inputs)).encode())
     for body in robot.bodies:
-        text.update(repr((body.name, _joint_text(body, number))).encode())
+        text.update(repr((body.name, _joint_text(body.joint))).encode())
         text.update(np.ascontiguousarray(body.placement).tobytes())
         text.update(np.ascontiguousarray(body.inertia.array).tobytes())
     for frame in robot.frames:
@@ -305,19 +298,17 @@ def robot_digest(robot: Robot, inputs: Sequence[RuntimeInput] = ()) -> str:
     return text.hexdigest()
 
 
-def _joint_text(body: Body, number: Mapping[str, int]) -> tuple[Any, ...]:
-    joint: Joint = body.joint
+def _joint_text(joint: Joint) -> tuple[Any, ...]:
     own = [(f.name, getattr(joint, f.name)) for f in fields(joint)
            if f.name not in ("name", "lower", "upper", "velocity", "effort")]
-    return type(joint).__name__, own
+    return joint.kind, own
 
 
 def _in_numbers(robot: Robot) -> bool:
     """Whether everything that programs of the robot depend on is plain numbers."""
     given: list[Any] = [robot.gravity, *(frame.placement for frame in robot.frames)]
     for body in robot.bodies:
-        joints = (body.joint, body.joint.joint) if isinstance(body.joint, Mimic) else (body.joint,)
-        given += [body.placement, body.inertia.array]
-        given += [getattr(joint, name) for joint in joints for name in GEOMETRY
-                  if getattr(joint, name, None) is not None]
+        joint = body.joint
+        given += [body.placement, body.inertia.array, *geometry(joint.moving).values()]
+        given += [x for x in (joint.rotor_inertia, *(joint.driver or ())[1:]) if x is not None]
     return all(numeric(x) for x in given)

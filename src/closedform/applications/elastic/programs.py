@@ -25,7 +25,6 @@ from closedform.maths.elastic import control as elastic_control
 from closedform.maths.elastic import joints as elastic_joints
 from closedform.maths.elastic.control import ElasticState
 from closedform.model.elastic import ElasticJoints
-from closedform.model.joints import Mimic
 from closedform.model.robot import Robot
 from closedform.program.ordering.live_ranges import scheduled
 from closedform.program.program import Program
@@ -171,9 +170,8 @@ class CompiledElastic:
         return [function]
 
     def _algorithms(self) -> list[Callable[..., Array]]:
-        coupled = any(isinstance(b.joint, Mimic) for b in self.model.robot.bodies)
         both: list[Callable[..., Array]] = [newton_euler.forward_dynamics]
-        return both if coupled else [*both, articulated.forward_dynamics]
+        return both if self.model.robot.is_coupled else [*both, articulated.forward_dynamics]
 
     def _accelerations(self, algorithm: Callable[..., Array]) -> Callable[..., Any]:
         links, offset = self._base.link_robot, self._offset

@@ -14,14 +14,14 @@ import numpy as np
 
 from closedform.applications.compile.kernels import compile as compile_robot
 from closedform.applications.elastic.programs import CompiledElastic, compile
-from closedform.applications.motion.inputs import finite
-from closedform.applications.motion.pictures import Panel
-from closedform.applications.motion.rigid import (
+from closedform.applications.motion.coordinates import (
     coordinate_names,
     coordinate_rates,
     projected,
-    refuse_infinite,
 )
+from closedform.applications.motion.inputs import finite
+from closedform.applications.motion.pictures import Panel
+from closedform.applications.motion.rigid import refuse_infinite
 from closedform.applications.motion.simulation import Simulation
 from closedform.applications.motion.system import Step, System
 from closedform.arrays import Array

@@ -38,9 +38,8 @@ from closedform.errors import ArgumentError
 from closedform.maths.catalogue import quantity
 from closedform.maths.flexible.arm import FlexibleArm
 from closedform.maths.flexible.dynamics import PAPER, Model
-from closedform.maths.kinematics import Reference
+from closedform.maths.frames import Reference
 from closedform.model.elastic import ElasticJoints
-from closedform.model.joints import Free, Mimic, Planar, Spherical
 from closedform.model.robot import Robot
 from closedform.program.program import Program
 
@@ -170,9 +169,7 @@ def _derivatives(prepared: Preparation, requests: Sequence[Request],
     along tangents, which are not partial derivatives by the entries of q.
     """
     found = DERIVATIVES.get(requests[0].row.name) if len(requests) == 1 else None
-    joints = [b.joint.joint if isinstance(b.joint, Mimic) else b.joint
-              for b in prepared.robot.bodies]
-    if found is None or any(isinstance(j, Free | Spherical | Planar) for j in joints):
+    if found is None or not all(b.joint.is_vector for b in prepared.robot.bodies):
         return None
     return prepared.program([Request(quantity(found))], loaded)
 

@@ -11,7 +11,6 @@ from closedform.applications.compile.preparation import Gravity, Parameters, Pay
 from closedform.arrays import numeric
 from closedform.maths.flexible.arm import FlexibleArm
 from closedform.model.elastic import ElasticJoints
-from closedform.model.joints import Fixed, Free, Mimic, Planar, Spherical
 from closedform.model.robot import Robot
 from closedform.program.program import Program
 from closedform.version import __version__
@@ -80,18 +79,11 @@ def robot_conventions(robot: Robot) -> list[str]:
     """Conventions, as far as this robot has to do with them."""
     lines = ["Radians and SI units; M a + C v + g = tau + loads; twists and wrenches linear part "
              "first; the differentiation index comes last."]
-    kinds = {type(b.joint.joint if isinstance(b.joint, Mimic) else b.joint) for b in robot.bodies}
-    if Free in kinds:
-        lines += ["Free joint: q = (x, y, z, qx, qy, qz, qw), a unit quaternion; v is the body's "
-                  "twist in its own frame."]
-    if Spherical in kinds:
-        lines += ["Spherical joint: q = (qx, qy, qz, qw), v the body's angular velocity."]
-    if Planar in kinds:
-        lines += ["Planar joint: q = (x, y, angle), v in the body."]
-    if kinds & {Free, Spherical, Planar}:
-        lines += ["Derivatives by q of such joints are left-trivialised (tangent at the body)."]
-    if Fixed in kinds:
-        lines += ["Fixed bodies have no place in q and v."]
+    joints = [body.joint.moving for body in robot.bodies]
+    lines += dict.fromkeys(joint.convention for joint in joints if joint.convention)
+    if not all(joint.is_vector for joint in joints):
+        lines += ["Derivatives by q where v is in the body are left-trivialised (tangent at the "
+                  "body)."]
     return [line for text in lines for line in _wrapped(text)]
 
 

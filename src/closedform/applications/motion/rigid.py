@@ -3,14 +3,11 @@
     q̇ = Γ(q) v                                            (i)
     v̇ = M⁻¹ (f − C v − g)                                 (ii)
     f = u + Σ_k J_kᵀ F_k − friction(v),   Ẇ = vᵀ f        (iii)
-
-Quaternions are integrated as four numbers, by ½ q ⊗ (ω, 0), whose direction is right for any length
-of q; the equations see them normalised, and so does the reader of the result.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, final
@@ -18,6 +15,12 @@ from typing import Any, final
 import numpy as np
 
 from closedform.applications.compile.kernels import compile
+from closedform.applications.motion.coordinates import (
+    coordinate_names,
+    coordinate_rates,
+    projected,
+    units,
+)
 from closedform.applications.motion.inputs import answered, finite
 from closedform.applications.motion.pictures import Panel
 from closedform.applications.motion.simulation import Simulation
@@ -26,9 +29,7 @@ from closedform.arrays import Array
 from closedform.errors import ArgumentError, ClosedformError, SingularMatrix
 from closedform.maths.coulomb import SLIP, smoothed_sign
 from closedform.maths.definitions.closed_form import mass_matrix, wrench_torque
-from closedform.maths.definitions.energy import joint_friction
-from closedform.model import groups
-from closedform.model.joints import Free, Joint, Planar, Spherical
+from closedform.maths.definitions.friction import joint_friction
 from closedform.model.robot import Robot
 
 
@@ -72,10 +73,11 @@ class RigidSystem(System):
         q, v = (robot.neutral(), np.zeros(robot.nv)) if state is None else pair(state)
         q = finite(q, coordinate_names(robot.q_slices), "q0")
         v = finite(v, coordinate_names(robot.v_slices), "v0")
-        for name, at in quaternions(robot).items():
+        for name, at in units(robot).items():
             length = np.linalg.norm(q[at])
             if abs(length - 1) > 1e-6:
-                raise ArgumentError(f"q0: the quaternion of {name} must have unit length, it has "
+                what = "quaternion" if at.stop - at.start == 4 else "vector"
+                raise ArgumentError(f"q0: the {what} of {name} must have unit length, it has "
                                     f"{length:g}")
         refuse_singular(robot, projected(robot, q))
         return np.concatenate([q, v])
@@ -143,54 +145,6 @@ def refuse_infinite(robot: Robot, a: Array, v: Array) -> None:
         raise ClosedformError(
             f"accelerations of {robot.name} are not finite; its mass matrix is singular or the "
             f"motion has run away (|v| up to {np.max(np.abs(v)):.3g})")
-
-
-# ---------------------------------------------------------------------- coordinates
-def coordinate_rates(robot: Robot, y: Array, q: Array, v: Array) -> Array:
-    """q̇ = Γ(q) v, (nq,), for q with quaternions normalised; y is the same q as integrated."""
-    moving = [body.joint for body in robot.bodies if body.joint.nv]
-    places = zip(moving, robot.q_slices.values(), robot.v_slices.values(), strict=True)
-    rates = [_rates(joint, y[i], q[i], v[j]) for joint, i, j in places]
-    return np.concatenate([np.zeros(0), *rates])
-
-
-def _rates(joint: Joint, y: Array, q: Array, v: Array) -> Array:
-    if isinstance(joint, Spherical):
-        return _quaternion_rate(y, v)
-    if isinstance(joint, Free):
-        return np.concatenate([groups.rotate(q[3:], v[:3]), _quaternion_rate(y[3:], v[3:])])
-    if isinstance(joint, Planar):
-        c, s = np.cos(q[2]), np.sin(q[2])
-        return np.array([c * v[0] - s * v[1], s * v[0] + c * v[1], v[2]])
-    return v
-
-
-def _quaternion_rate(y: Array, w: Array) -> Array:
-    """½ y ⊗ (ω, 0)."""
-    return 0.5 * groups.quaternion_product(y, np.append(w, 0.0))
-
-
-def projected(robot: Robot, q: Array) -> Array:
-    """q with unit quaternions, batch axes first."""
-    if robot.nq == robot.nv:
-        return q
-    q = np.array(q)
-    for at in quaternions(robot).values():
-        q[..., at] = groups.normalised(q[..., at])
-    return q
-
-
-def quaternions(robot: Robot) -> dict[str, slice]:
-    """Where quaternions stand in q, by joint."""
-    stops = {body.joint_name: robot.q_slices[body.joint_name].stop for body in robot.bodies
-             if isinstance(body.joint, Spherical | Free)}
-    return {name: slice(stop - 4, stop) for name, stop in stops.items()}
-
-
-def coordinate_names(slices: Mapping[str, slice]) -> list[str]:
-    """One name for each coordinate: the joint's, with a number where it has several."""
-    return [name if at.stop - at.start == 1 else f"{name}[{i}]"
-            for name, at in slices.items() for i in range(at.stop - at.start)]
 
 
 # ---------------------------------------------------------------------- checking

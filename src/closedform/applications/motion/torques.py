@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from closedform.applications.figure_text import plain
-from closedform.applications.motion.rigid import coordinate_names
+from closedform.applications.motion.coordinates import coordinate_names
 from closedform.applications.motion.times import increasing
 from closedform.applications.motion.trajectories import Trajectory, motion
 from closedform.errors import ArgumentError, MissingDependency

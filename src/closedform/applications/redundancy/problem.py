@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from closedform.applications.redundancy.criteria import Criterion, criterion_of
-from closedform.applications.redundancy.tasks import Task, adding, moving_bodies, task_of
+from closedform.applications.redundancy.tasks import Task, adding, task_of
 from closedform.arrays import Array
 from closedform.errors import ArgumentError
 from closedform.lowerings import lanes
@@ -20,7 +20,6 @@ from closedform.maths.redundancy.extended_jacobian import (
     inverse_terms,
     lagrangian_hessian,
 )
-from closedform.model.joints import Revolute, Universal
 from closedform.model.robot import Robot
 from closedform.program.record import record
 
@@ -175,12 +174,12 @@ class Problem:
     @cached_property
     def turns(self) -> NDArray[np.bool_]:
         """Velocities of turning joints without limits, whose angles count modulo 2π."""
-        revolute = np.zeros(self.robot.nv, dtype=bool)
-        for body in moving_bodies(self.robot):
-            turning = isinstance(body.joint, Revolute | Universal)
-            revolute[self.robot.v_slices[body.joint_name]] = turning
+        turning = np.zeros(self.robot.nv, dtype=bool)
+        for body, _, v in self.robot.parts:
+            turning[v] = body.joint.is_vector and np.isin(np.arange(body.joint.nv),
+                                                          body.joint.angles)
         free = np.isinf(self.bounds[0]) & np.isinf(self.bounds[1])
-        return revolute[self.used] & free
+        return turning[self.used] & free
 
     def wrapped(self, q: Numbers) -> Numbers:
         """q with the turns without limits within ±π."""

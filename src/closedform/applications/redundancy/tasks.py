@@ -20,8 +20,7 @@ from closedform.maths.redundancy.extended_jacobian import (
     jacobian_derivative,
     jacobian_of,
 )
-from closedform.model.joints import Free, Planar, Spherical
-from closedform.model.robot import Body, Robot
+from closedform.model.robot import Robot
 from closedform.program.differentiate import hessian, jacobian
 
 Numbers = NDArray[np.floating[Any]]
@@ -233,18 +232,13 @@ def name_of(function: Any) -> str:
 def adding(robot: Robot) -> NDArray[np.bool_]:
     """For each velocity, whether its coordinate simply adds up, so that q moves as v does."""
     flags = np.zeros(robot.nv, dtype=bool)
-    for body in moving_bodies(robot):
-        adds = not isinstance(body.joint, Planar | Spherical | Free)
-        flags[robot.v_slices[body.joint_name]] = adds
+    for body, _, v in robot.parts:
+        flags[v] = body.joint.is_vector
     return flags
 
 
-def moving_bodies(robot: Robot) -> list[Body]:
-    """Bodies whose joints have coordinates of their own, in the order of q."""
-    return [body for body in robot.bodies if body.joint.nv]
-
-
 def require_adding(robot: Robot, what: str) -> None:
-    if not np.all(adding(robot)):
-        raise ArgumentError(f"{what} needs joints whose coordinates add up; {robot.name} has free, "
-                            "spherical or planar joints")
+    others = sorted({body.joint.kind for body, _, _ in robot.parts if not body.joint.is_vector})
+    if others:
+        raise ArgumentError(f"{what} needs joints whose coordinates add up; {robot.name} has "
+                            f"{', '.join(others)} joints")

@@ -22,10 +22,9 @@ from closedform.applications.motion.methods import DOP853
 from closedform.applications.motion.rigid import RigidSystem
 from closedform.applications.motion.simulation import Simulation
 from closedform.applications.report.peers import Peer
-from closedform.arrays import Array
+from closedform.arrays import NUMBERS, Array
 from closedform.errors import ClosedformError
 from closedform.maths.definitions import closed_form, energy
-from closedform.model.joints import Free, Planar, Spherical
 from closedform.model.robot import Robot
 
 EPS = float(np.finfo(float).eps)
@@ -67,27 +66,9 @@ def along(robot: Robot, f: Callable[[Array], Any], q: Array, d: Array) -> Any:
 
 
 def stepped(robot: Robot, q: Array, d: Array) -> Array:
-    """q ⊕ d to first order in the (complex) d."""
-    parts = [_stepped_joint(body.joint, q[i], d[j]) for body, i, j in robot.parts]
+    """q ⊕ d to first order in the (complex) d: q + Γ(q) d."""
+    parts = [q[i] + body.joint.rates(q[i], d[j], NUMBERS) for body, i, j in robot.parts]
     return np.concatenate([np.zeros(0), *parts])
-
-
-def _stepped_joint(joint: Any, x: Array, d: Array) -> Array:
-    if isinstance(joint, Spherical):
-        return _turned(x, d)
-    if isinstance(joint, Free):
-        R = joint.pose(x, np)[0]
-        return np.concatenate([x[:3] + R @ d[:3], _turned(x[3:], d[3:])])
-    if isinstance(joint, Planar):
-        c, s = np.cos(x[2]), np.sin(x[2])
-        return x + np.array([c * d[0] - s * d[1], s * d[0] + c * d[1], d[2]])
-    return x + d
-
-
-def _turned(a: Array, w: Array) -> Array:
-    """a ⊗ (w/2, 1)."""
-    turned = a[:3] + (a[3] * w + np.cross(a[:3], w)) / 2
-    return np.concatenate([turned, [a[3] - a[:3] @ w / 2]])
 
 
 # ---------------------------------------------------------------------- laws

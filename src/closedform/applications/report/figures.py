@@ -19,7 +19,8 @@ from closedform.applications.redundancy.curves import SelfMotion
 from closedform.applications.redundancy.tracking import Track
 from closedform.applications.report.quantities import resting
 from closedform.arrays import Array
-from closedform.maths.kinematics import center_of_mass, poses
+from closedform.maths.definitions.center_of_mass import center_of_mass
+from closedform.maths.kinematics import poses
 from closedform.model.robot import Robot
 
 INK = "#010203"

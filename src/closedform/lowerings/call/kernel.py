@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, final
 
-from closedform.lowerings.call.code import Code, Native
+from closedform.lowerings.call.code import Code, Native, Watch, unwatched
 from closedform.lowerings.call.signature import Interface
 from closedform.lowerings.call.slow import SlowPath
 from closedform.lowerings.call.vectorcall import addresses, set_vectorcall, vectorcall_type, works
@@ -30,9 +30,9 @@ class Kernel:
     __doc__ = _Doc(
         """A function of arrays in machine code: one state, or a batch of states along leading axes.
 
-        Arguments go by position or name. One state in contiguous float64 arrays takes about 50 ns
-        more than the computation; anything else that NumPy can read is taken too. A result depends
-        on nothing but the arguments, and several threads may use a kernel at once.
+        Arguments go by position or name. One state in contiguous float64 arrays goes straight to
+        the code (docs/benchmarks.md); anything else that NumPy can read is taken too. A result
+        depends on nothing but the arguments, and several threads may use a kernel at once.
         """)
 
     def __init__(self, code: Code) -> None:
@@ -46,13 +46,14 @@ class Kernel:
             set_vectorcall(self, self._kernel.code.address("call"))
 
     @staticmethod
-    def load(key: str, build: Callable[[], Program], cache: Cache | None = None) -> Kernel:
+    def load(key: str, build: Callable[[], Program], cache: Cache | None = None,
+             watch: Watch = unwatched) -> Kernel:
         """The kernel kept under a key, which has to name all that the program depends on.
 
         `build` makes the program, and is called only if there is no such kernel yet. The code of
-        this package need not be part of the key.
+        this package need not be part of the key. `watch` is entered while code is compiled.
         """
-        return _made(Code(f"key {key}", cache or Cache.default(), build))
+        return _made(Code(f"key {key}", cache or Cache.default(), build, watch=watch))
 
     def with_variant(self, name: str, kernel: Callable[[], Kernel]) -> Kernel:
         """This kernel, which leaves calls with one more argument of that name to another one."""
@@ -101,14 +102,16 @@ class Kernel:
 
 
 def compile_program(program: Program, cache: Cache | None = None,
-                    variant: tuple[str, Callable[[], Kernel]] | None = None) -> Kernel:
+                    variant: tuple[str, Callable[[], Kernel]] | None = None,
+                    watch: Watch = unwatched) -> Kernel:
     """A kernel that computes what a program says.
 
     float32 and batch code are compiled when first used. `cache` is where compiled code is kept,
-    `Cache(None)` for nowhere; by default `Cache.default()`. `variant`: as in `with_variant`.
+    `Cache(None)` for nowhere; by default `Cache.default()`. `variant`: as in `with_variant`,
+    `watch`: as in `Kernel.load`.
     """
     key = f"program {program.digest}"
-    kernel = _made(Code(key, cache or Cache.default(), lambda: program, program))
+    kernel = _made(Code(key, cache or Cache.default(), lambda: program, program, watch))
     return kernel if variant is None else kernel.with_variant(*variant)
 
 

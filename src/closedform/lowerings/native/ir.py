@@ -20,8 +20,8 @@ FLAGS = "nsz"
 ATTRIBUTES = ('"no-trapping-math"="true" "prefer-vector-width"="512" '
               '"min-legal-vector-width"="512"')
 PLAIN, APART, LANES, LANES_APART = "#0", "#1", "#2", "#3"
-"""Attributes of functions: those apart are not inlined; those in lanes align their stack, because
-registers that are put aside across two cache lines cost up to a fifth of the time."""
+"""Attributes of functions: those apart are not inlined; those in lanes align their stack, so
+that no register is put aside across two cache lines."""
 
 Kind = Literal["double", "float"]
 BYTES: Mapping[Kind, int] = MappingProxyType({"double": 8, "float": 4})

@@ -16,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from closedform.program.ops import OPS
+from closedform.program.ordering.waiting import waiting_slots
 from closedform.program.program import LEAVES, Entry, Program, Slot, size
 
 MOST_LEAVES = 10
@@ -199,23 +200,9 @@ class Statements:
 
 
 def waiting(pieces: Sequence[Sequence[Statement]], of: Statements) -> tuple[dict[int, int], int]:
-    """A numbered slot for every value that a later piece uses, and how many slots there are.
-
-    A slot is used again when the last piece that needs its value is over.
-    """
-    born, last = dict[int, int](), dict[int, int]()
-    for k, piece in enumerate(pieces):
-        for statement in piece:
-            last.update((i, k) for i in of.reads(statement) if born.get(i, k) < k)
-            if isinstance(statement, Let):
-                born[statement.place] = k
-    slots, free, count = dict[int, int](), list[int](), 0
-    for k, piece in enumerate(pieces):
-        for place in (s.place for s in piece if isinstance(s, Let) and s.place in last):
-            slots[place] = free.pop() if free else count
-            count = max(count, slots[place] + 1)
-        free.extend(sorted(slots[i] for i, end in last.items() if end == k))
-    return slots, count
+    """Slots for values that wait for a later piece, and how many there are."""
+    return waiting_slots([[((s.place,) if isinstance(s, Let) else (), of.reads(s)) for s in piece]
+                          for piece in pieces])
 
 
 def index_text(slot_shape: tuple[int, ...], k: int, first: int = 0) -> str:

@@ -23,7 +23,7 @@ import numpy as np
 from closedform.arrays import Array, numeric
 from closedform.errors import ArgumentError, UnknownName
 from closedform.maths.base_parameters.base_recursion import Regrouping, Row, regrouping
-from closedform.maths.base_parameters.coupled_rank import coupled, without_dependent
+from closedform.maths.base_parameters.coupled_rank import without_dependent
 from closedform.maths.base_parameters.exact_geometry import TOLERANCE, exact_geometry
 from closedform.maths.base_parameters.exact_linear import (
     Field,
@@ -171,7 +171,7 @@ def base_parameters(robot: Robot, keep: Sequence[str] | None = None, *, field: F
                             f"{field!r}")
     geometry = exact_geometry(robot, field, tolerance)
     found, method = regrouping(robot, geometry), "recursion of subspaces"
-    if coupled(robot):
+    if robot.is_coupled:
         found = without_dependent(robot, geometry, found, tolerance)
         method += ", then the rank of sampled energies modulo primes, for mimic joints"
     if keep is not None:

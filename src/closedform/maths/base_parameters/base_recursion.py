@@ -12,8 +12,8 @@ DE_j and DU_j. The coefficient of v_j in E, and what of Xᵀ DE_j changes with q
 subtree of j alone, so body j contributes rank M_j base parameters; a direction X ⟂ M_j moves to the
 parent as Λ_j X. Inward, M_j is brought to echelon form with the columns in the order of preference.
 A rotor inertia is one more column, with a one in the row 2B(s_i, s_i), and rows of its own where
-its torque is not that of its energy (`rotor_parameters`); the massless segment within a universal
-joint passes its rows Λ_jᵀ M_a on to the body.
+its torque is not that of its energy (`rotor_parameters`); massless segments between the parts of a
+joint pass their rows Λ_jᵀ M_a on to the body.
 
 Cites: [GautierKhalil1990] for the derivatives of the energy as variables;
 [WensingNiemeyerSlotine2024] for the recursion of the parameter null space.
@@ -59,7 +59,7 @@ from closedform.maths.base_parameters.rotor_parameters import (
     rotor_columns,
     rotor_entries,
 )
-from closedform.model.joints import Cylindrical, Helical, Joint, Revolute
+from closedform.model.joints import Joint
 from closedform.model.robot import Robot
 
 PREFERENCE = (9, 4, 5, 7, 8, 1, 2, 10, 6, 3, 0)
@@ -173,12 +173,12 @@ def regrouping(robot: Robot, geometry: ExactGeometry) -> Regrouping:
     for k in range(len(segments), 0, -1):
         s = segments[k - 1].segment
         if s.body is None:
-            continue  # the segment within a universal joint: its rows went to the body
+            continue  # a segment between the parts of a joint: its rows went to the body
         here = passed[k]
         M, Lambda, to = here.M, here.transport, s.parent
-        if to and segments[to - 1].segment.body is None:
-            M, Lambda, to = _through(passed[to], here), product(passed[to].transport, Lambda), \
-                segments[to - 1].segment.parent
+        while to and segments[to - 1].segment.body is None:
+            M = _through(passed[to].M, Lambda, M)
+            Lambda, to = product(passed[to].transport, Lambda), segments[to - 1].segment.parent
         columns = [*range(10 * s.body, 10 * s.body + 10), *rotors[s.body]]
         held[k] += [{} for _ in rotors[s.body]]
         for i, column in enumerate(columns):
@@ -190,11 +190,10 @@ def regrouping(robot: Robot, geometry: ExactGeometry) -> Regrouping:
     return Regrouping(kept, [chosen[c] for c in kept])
 
 
-def _through(virtual: Outward, here: Outward) -> Matrix:
-    """The rows of M at the body, with those of the massless segment before it."""
-    lambda_ = transposed(here.transport)
-    moved = [times(lambda_, row[:10]) + row[10:] for row in virtual.M]
-    rows = [*here.M, *moved]
+def _through(massless: Matrix, Lambda: Matrix, M: Matrix) -> Matrix:
+    """The rows of M at the body, with those of a massless segment before it; Λ leads there."""
+    lambda_ = transposed(Lambda)
+    rows = [*M, *(times(lambda_, row[:10]) + row[10:] for row in massless)]
     return span(rows, len(rows[0])).rows if rows else []
 
 
@@ -210,7 +209,7 @@ def _main_axis(joint: Joint) -> int:
 
     Dividing by its component keeps the numbers of K small for axes of any direction.
     """
-    if not isinstance(joint, Revolute | Helical | Cylindrical) or not numeric(joint.S):
+    if joint.line is None or not numeric(joint.S):
         return 2
     sizes = np.abs(joint.S[3:, -1].astype(float))
     return int(max((2, 1, 0), key=lambda i: round(float(sizes[i]), 9)))

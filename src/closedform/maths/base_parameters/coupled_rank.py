@@ -42,16 +42,10 @@ from closedform.maths.base_parameters.rotor_parameters import (
     rotor_columns,
     rotor_entries,
 )
-from closedform.model.joints import Mimic
 from closedform.model.robot import Robot
 
 MORE = 6
 """Rows beyond the number of columns."""
-
-
-def coupled(robot: Robot) -> bool:
-    """Whether mimic joints share rates."""
-    return any(isinstance(body.joint, Mimic) for body in robot.bodies)
 
 
 def without_dependent(robot: Robot, geometry: ExactGeometry, found: Regrouping,

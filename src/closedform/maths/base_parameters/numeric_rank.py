@@ -18,7 +18,6 @@ from closedform.errors import ClosedformError
 from closedform.maths.base_parameters.declared import declared_robot
 from closedform.maths.base_parameters.exact_geometry import ExactGeometry, geometry_symbols
 from closedform.maths.definitions.regressor import regressor
-from closedform.model.joints import Mimic
 from closedform.model.robot import Robot
 
 GAP = 1e6
@@ -86,8 +85,7 @@ def sampled_regressor(robot: Robot, seed: int = 0) -> Array:
     mimic joints move bring none, so then one torque must do for all columns.
     """
     rng = np.random.default_rng(seed)
-    mimics = any(isinstance(body.joint, Mimic) for body in robot.bodies)
-    states = len(robot.parameter_names) + 8 if mimics else 24
+    states = len(robot.parameter_names) + 8 if robot.is_coupled else 24
     wide = Robot(robot.name, [replace(b, joint=replace(b.joint, lower=None, upper=None))
                               for b in robot.bodies], robot.gravity)  # limits may leave no room
     rows = [regressor(wide, wide.random(rng), *rng.normal(size=(2, robot.nv)) * 3)

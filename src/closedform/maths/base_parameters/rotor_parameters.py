@@ -12,7 +12,7 @@ from itertools import combinations_with_replacement
 import numpy as np
 
 from closedform.maths.base_parameters.energy_vectors import bracket
-from closedform.maths.base_parameters.exact_geometry import AXES, ExactGeometry
+from closedform.maths.base_parameters.exact_geometry import ExactGeometry
 from closedform.maths.base_parameters.exact_linear import Matrix, units
 from closedform.model.joints import Joint
 from closedform.model.robot import Robot
@@ -58,7 +58,9 @@ def held_apart(joint: Joint, rotors: Matrix) -> Matrix:
     A direction of parameters that no torque depends on has no kinetic energy, by the torques of v̇;
     so the torques that follow from energy vanish, and what is left are these rows, joint by joint.
     """
-    axes, n = AXES[type(joint)], len(rotors)
+    axes, n = joint.twists, len(rotors)
+    if axes is None:                       # a kind that does not tell its unit twists
+        return [] if n < 2 else rotors
     ad = [bracket(units(6)[axis]) for axis in axes]
     rows = [[ad[b][axes[c]][axes[a]] * x + ad[c][axes[b]][axes[a]] * y
              for x, y in zip(rotors[c], rotors[b], strict=True)]

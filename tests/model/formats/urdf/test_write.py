@@ -7,7 +7,8 @@ import pytest
 import sympy
 
 from closedform.errors import ModelError, ModelWarning
-from closedform.maths.kinematics import body_jacobians, frame_pose
+from closedform.maths.frames import frame_pose
+from closedform.maths.kinematics import body_jacobians
 from closedform.model.formats.urdf.read import read_urdf
 from closedform.model.formats.urdf.write import urdf_text
 from closedform.model.inertia import Inertia

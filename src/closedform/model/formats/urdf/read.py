@@ -80,7 +80,7 @@ class _Assembly:
                              "with floating=True")
         bodies = [Body(name, parent, joint, placement, self.inertia[name])
                   for name, (parent, joint, placement) in self.records.items()]
-        twice = [b.name for b in bodies if b.parent == root and isinstance(b.joint, Free)]
+        twice = [b.name for b in bodies if b.parent == root and b.joint.nv == 6]
         if floating and twice:
             raise ModelError(f"floating=True, but {twice[0]!r} already has a floating joint to the "
                              f"root link {root!r}")

@@ -3,7 +3,7 @@
 import io
 import time
 
-from closedform.lowerings import progress
+from closedform.applications import progress
 
 
 class Terminal(io.StringIO):

@@ -9,6 +9,7 @@ from scipy.spatial.transform import Rotation
 
 from closedform.arrays import NUMBERS
 from closedform.errors import ArgumentError, ModelError
+from closedform.maths.kinematics import body_jacobians
 from closedform.model.joints import (
     Cylindrical,
     Free,
@@ -19,11 +20,14 @@ from closedform.model.joints import (
     Revolute,
     Spherical,
     Universal,
+    geometry,
 )
+from closedform.model.pose import pose
 from closedform.model.robot import Body, Robot
-from random_robots import random_joint, random_robot, random_state, robots, seeds
+from random_robots import KINDS, TABLE, random_joint, random_robot, random_state, robots, seeds
 
-GROUPS = ("revolute", "prismatic", "helical", "cylindrical", "spherical", "planar", "free")
+MOVING = tuple(name for name in KINDS if TABLE[name].nv)
+GROUPS = tuple(name for name in MOVING if TABLE[name].twists)
 
 
 @pytest.mark.parametrize("kind", GROUPS)
@@ -38,6 +42,80 @@ def test_S_is_the_body_twist_of_the_joints_motion(kind):
     W = R.T @ dR
     np.testing.assert_allclose(R.T @ dp, twist[:3], atol=1e-8)
     np.testing.assert_allclose([W[2, 1], W[0, 2], W[1, 0]], twist[3:], atol=1e-8)
+
+
+@pytest.mark.parametrize("kind", MOVING)
+def test_a_motion_with_the_rates_of_q_has_the_twist_S_v(kind):
+    """Complex step of the pose along q̇ = Γ(q) v, exact to rounding; S of the parts in a row."""
+    rng = np.random.default_rng(2)
+    joint = random_joint(kind, rng)
+    q, v, h = joint.random(rng), rng.normal(size=joint.nv), 1e-30
+    R, _ = joint.pose(q, NUMBERS)
+    R_h, p_h = joint.pose(q + 1j * h * joint.rates(q, v, NUMBERS), NUMBERS)
+    W, linear = R.T @ np.imag(R_h) / h, R.T @ np.imag(p_h) / h
+    robot = Robot("r", [Body("b", None, joint)])
+    twist = body_jacobians(robot, q)[0] @ v
+    np.testing.assert_allclose(linear, twist[:3], atol=1e-14)
+    np.testing.assert_allclose([W[2, 1], W[0, 2], W[1, 0]], twist[3:], atol=1e-14)
+
+
+@pytest.mark.parametrize("kind", MOVING)
+def test_velocities_undo_rates_for_unit_vectors_of_any_length(kind):
+    rng = np.random.default_rng(3)
+    joint = random_joint(kind, rng)
+    q, v = joint.random(rng), rng.normal(size=joint.nv)
+    dq = joint.rates(q, v, NUMBERS)
+    np.testing.assert_allclose(joint.velocities(q, dq, NUMBERS), v, atol=1e-14)
+    if joint.unit:
+        q[joint.unit], dq[joint.unit] = 1.7 * q[joint.unit], 1.7 * dq[joint.unit]
+        np.testing.assert_allclose(joint.velocities(q, dq, NUMBERS), v, atol=1e-14)
+
+
+@pytest.mark.parametrize("kind", MOVING)
+def test_rates_are_where_integrate_goes_to(kind):
+    rng = np.random.default_rng(4)
+    joint = random_joint(kind, rng)
+    q, v, h = joint.random(rng), rng.normal(size=joint.nv), 1e-5
+    ahead, back = joint.integrate(q, h * v), joint.integrate(q, -h * v)
+    np.testing.assert_allclose((ahead - back) / (2 * h), joint.rates(q, v, NUMBERS), atol=1e-9)
+
+
+@pytest.mark.parametrize("kind", MOVING)
+def test_a_joint_is_its_parts_and_its_series_in_a_row(kind):
+    rng = np.random.default_rng(5)
+    joint = random_joint(kind, rng)
+    q = joint.random(rng)
+    expected = pose(*joint.pose(q, NUMBERS))
+    for row in (joint.parts(), joint.series()):
+        T, at = np.eye(4), 0
+        for part in row:
+            T = T @ pose(*part.pose(q[at:at + part.nq], NUMBERS))
+            at += part.nq
+        np.testing.assert_allclose(T, expected, atol=1e-15)
+        assert sum(part.nv for part in row) == joint.nv
+
+
+@pytest.mark.parametrize("kind", KINDS[:-1])
+def test_axes_and_points_are_read_back_from_screws(kind):
+    joint = random_joint(kind, np.random.default_rng(6))
+    again = joint.with_screws([part.S.T for part in joint.parts()])
+    for name, x in geometry(joint).items():
+        if name == "point":  # any point of the axis will do
+            axis = np.array(again.axis)
+            x, y = (np.cross(p, axis) for p in (x, again.point))
+            np.testing.assert_allclose(x, y, atol=1e-15)
+        else:
+            np.testing.assert_allclose(getattr(again, name), x, atol=1e-15)
+
+
+@pytest.mark.parametrize("kind", GROUPS)
+def test_S_is_made_of_unit_twists_of_the_joints_own_frame(kind):
+    joint = random_joint(kind, np.random.default_rng(7))
+    R, p = joint.frame[:3, :3], joint.frame[:3, 3]
+    unit = np.eye(6)[:, list(joint.twists)]
+    unit[2] += joint.advance
+    turned = np.concatenate([R @ unit[:3] + np.cross(p, R @ unit[3:], axis=0), R @ unit[3:]])
+    np.testing.assert_allclose(joint.S, turned, atol=1e-15)
 
 
 @given(robots(), seeds)

@@ -13,7 +13,7 @@ PATIENCE = 1.0
 
 @contextlib.contextmanager
 def compiling(name: str) -> Iterator[None]:
-    """Shows on a terminal that `name` is being compiled, if that takes longer than a second."""
+    """Shows on a terminal that `name` is being recorded or compiled, after a second."""
     if not sys.stderr.isatty():
         yield
         return
