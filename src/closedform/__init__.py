@@ -23,6 +23,7 @@ from closedform.maths.base_parameters.base_parameters import BaseParameters as B
 from closedform.maths.base_parameters.base_parameters import base_parameters as base_parameters
 from closedform.maths.base_parameters.numeric_rank import RankDisagreement as RankDisagreement
 from closedform.maths.catalogue import CATALOGUE as CATALOGUE
+from closedform.maths.catalogue import CATALOGUES as CATALOGUES
 from closedform.maths.definitions.center_of_mass import center_of_mass as center_of_mass
 from closedform.maths.definitions.center_of_mass import (
     centroidal_momentum_matrix as centroidal_momentum_matrix,
@@ -132,8 +133,9 @@ if TYPE_CHECKING:
     from closedform.applications import flexible as flexible
     from closedform.applications import redundancy as redundancy
     from closedform.applications.elastic.system import ElasticSystem as ElasticSystem
-    from closedform.applications.export.export import ExportOptions as ExportOptions
+    from closedform.applications.export import targets as targets
     from closedform.applications.export.export import export as export
+    from closedform.applications.export.options import ExportOptions as ExportOptions
     from closedform.applications.flexible.system import FlexibleSystem as FlexibleSystem
     from closedform.applications.motion.methods import BDF as BDF
     from closedform.applications.motion.methods import DOP853 as DOP853
@@ -150,7 +152,9 @@ if TYPE_CHECKING:
 _APPLICATIONS = "closedform.applications"
 _LATER = {
     **{name: (f"{_APPLICATIONS}.{name}", None) for name in ("elastic", "flexible", "redundancy")},
-    **{name: (f"{_APPLICATIONS}.export", name) for name in ("ExportOptions", "export")},
+    "targets": (f"{_APPLICATIONS}.export.targets", None),
+    "ExportOptions": (f"{_APPLICATIONS}.export.options", "ExportOptions"),
+    "export": (f"{_APPLICATIONS}.export.export", "export"),
     **{name: (f"{_APPLICATIONS}.motion.methods", name)
        for name in ("BDF", "DOP853", "LSODA", "RK4", "RK23", "RK45", "Radau")},
     "ElasticSystem": (f"{_APPLICATIONS}.elastic.system", "ElasticSystem"),

@@ -44,7 +44,7 @@ FOLDERS = {
         "base_parameters": {"algebra", "definitions", "algorithms"},
         "flexible": {"algebra", "scalars"},
         "elastic": {"algebra", "scalars", "definitions", "algorithms"},
-        "redundancy": {"algebra", "scalars"},
+        "redundancy": {"algebra", "scalars", "algorithms"},
     },
     "program": {"rules": set(), "ordering": {"rules"}},
     "lowerings": {

@@ -16,10 +16,10 @@ from closedform.maths.spatial import crm, homogeneous, motion_transform
 from closedform.model.robot import Robot
 from closedform.model.segments import Segment
 
-Pose = tuple[Array, Array]
+RigidMotion = tuple[Array, Array]
 
 
-def relative_poses(robot: Robot, q: Array) -> list[Pose]:
+def relative_poses(robot: Robot, q: Array) -> list[RigidMotion]:
     """(R_pk, p_pk) of each segment in its parent: placement · joint(q)."""
     xp = namespace(q)
     result = []
@@ -30,10 +30,10 @@ def relative_poses(robot: Robot, q: Array) -> list[Pose]:
     return result
 
 
-def world_poses(robot: Robot, q: Array) -> list[Pose]:
+def world_poses(robot: Robot, q: Array) -> list[RigidMotion]:
     """(R_0k, p_0k) of the world and of each segment: T_0k = T_0p T_pk."""
     xp = namespace(q)
-    T: list[Pose] = [(xp.eye(3), xp.zeros(3))]
+    T: list[RigidMotion] = [(xp.eye(3), xp.zeros(3))]
     for segment, (R_pk, p_pk) in zip(robot.segments, relative_poses(robot, q), strict=True):
         R_0p, p_0p = T[segment.parent]
         T.append((R_0p @ R_pk, p_0p + R_0p @ p_pk))

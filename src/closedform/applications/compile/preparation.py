@@ -24,8 +24,9 @@ from closedform.maths.algorithms.joint_steps import JointStep, wrench_in_parent
 from closedform.maths.arguments import SIZES, expected_shape, size_of
 from closedform.maths.canonical.frames import Canonical, canonical, snapped
 from closedform.maths.canonical.regrouping import regrouped
-from closedform.maths.catalogue import Form, Quantity, quantity, takes_base
+from closedform.maths.catalogue import quantity
 from closedform.maths.frames import Reference
+from closedform.maths.quantity import Form, Quantity, takes_base
 from closedform.model.inertia import Inertia
 from closedform.model.joints import Joint, geometry
 from closedform.model.robot import Robot

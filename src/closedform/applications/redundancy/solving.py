@@ -17,7 +17,8 @@ from closedform.applications.redundancy.certificate import (
     certify,
 )
 from closedform.applications.redundancy.climb import ascend, polish
-from closedform.applications.redundancy.problem import Numbers, Problem, problem_of
+from closedform.applications.redundancy.problem import Problem, problem_of
+from closedform.arrays import Floats
 from closedform.errors import ArgumentError
 from closedform.maths.papers.chang import chang_Z
 
@@ -46,11 +47,11 @@ class Hybrid:
     tolerance: float = 1e-12
 
 
-Method = Climb | Newton | Hybrid
+SolvingMethod = Climb | Newton | Hybrid
 
 
 def solve(robot: Any, task: Any, target: Any, criterion: Any, q0: Any = None, *,
-          limits: bool = True, method: Method | None = None) -> Any:
+          limits: bool = True, method: SolvingMethod | None = None) -> Any:
     """The configuration that meets the target and maximises the criterion, with a certificate.
 
         f(q) = x,   Nᵀh = 0,   NᵀWN < 0
@@ -75,7 +76,7 @@ def solve(robot: Any, task: Any, target: Any, criterion: Any, q0: Any = None, *,
     return _many(problem, x, q, method)
 
 
-def _many(problem: Problem, x: Numbers, q: Numbers, method: Method) -> Solutions:
+def _many(problem: Problem, x: Floats, q: Floats, method: SolvingMethod) -> Solutions:
     """Newton's method for all, then one by one what it left."""
     if not len(q):
         raise ArgumentError("a batch needs at least one target")
@@ -86,7 +87,7 @@ def _many(problem: Problem, x: Numbers, q: Numbers, method: Method) -> Solutions
     return found
 
 
-def one_solution(problem: Problem, x: Numbers, q: Numbers, method: Method) -> Solution:
+def one_solution(problem: Problem, x: Floats, q: Floats, method: SolvingMethod) -> Solution:
     if isinstance(method, Newton):
         free = np.zeros(problem.n, dtype=bool)
         return certify(problem, polish(problem, q, x, free, tries=60), x)
@@ -109,7 +110,7 @@ def _rank(found: Solution) -> tuple[bool, bool, float]:
     return not found.certified, missed, found.task_residual if missed else -found.value
 
 
-def _starts(problem: Problem, q: Numbers, restarts: int) -> Iterator[Numbers]:
+def _starts(problem: Problem, q: Floats, restarts: int) -> Iterator[Floats]:
     """q itself, places near it (a start may be singular), then random ones, always the same."""
     yield q
     rng = np.random.default_rng(0)
@@ -120,19 +121,19 @@ def _starts(problem: Problem, q: Numbers, restarts: int) -> Iterator[Numbers]:
             yield problem.robot.random(rng)
 
 
-def hybrid(problem: Problem, x: Numbers, q: Numbers, tolerance: float) -> Solution:
+def hybrid(problem: Problem, x: Floats, q: Floats, tolerance: float) -> Solution:
     """MINPACK's hybrid method on (11), Z with the columns that suit the start.
 
     Whatever root it finds is certified: most are not maxima from a far start.
     """
     here = problem.at(q, x)
     if problem.n == problem.m:
-        def equations(dq: Numbers) -> Numbers:
+        def equations(dq: Floats) -> Floats:
             return problem.at(problem.moved(q, dq), x).e
     else:
         columns = chang_Z(here.J).columns
 
-        def equations(dq: Numbers) -> Numbers:
+        def equations(dq: Floats) -> Floats:
             there = problem.at(problem.moved(q, dq), x)
             return np.concatenate([there.e, chang_Z(there.J, columns).Z @ there.h])
     try:

@@ -19,11 +19,11 @@ import numpy as np
 from closedform.arrays import Array, numeric
 from closedform.errors import ArgumentError
 from closedform.maths.base_parameters.exact_linear import (
-    Field,
+    ExactVector,
     Matrix,
+    NumberField,
     RationalFunctions,
     Rationals,
-    Vector,
     product,
     transposed,
 )
@@ -71,9 +71,9 @@ class ExactSegment:
 class ExactGeometry:
     """All segments, the direction of gravity (zero without gravity), and what was declared."""
 
-    field: Field
+    field: NumberField
     segments: tuple[ExactSegment, ...]
-    gravity: Vector
+    gravity: ExactVector
     tolerance: float
     snaps: tuple[Declared, ...]
     near: tuple[Declared, ...]
@@ -91,13 +91,13 @@ def geometry_symbols(robot: Robot) -> tuple[str, ...]:
     return symbols_of([x for part in parts if not numeric(part) for x in np.ravel(part)])
 
 
-def default_field(robot: Robot) -> Field:
+def default_field(robot: Robot) -> NumberField:
     """Rational numbers, or rational functions of the robot's symbols."""
     names = geometry_symbols(robot)
     return RationalFunctions(names) if names else Rationals()
 
 
-def exact_geometry(robot: Robot, field: Field | None = None,
+def exact_geometry(robot: Robot, field: NumberField | None = None,
                    tolerance: float = TOLERANCE) -> ExactGeometry:
     """The robot's geometry over a field; `tolerance` is where special values begin."""
     if not isinstance(tolerance, int | float | np.number) or not 0 <= tolerance < 0.1:
@@ -108,7 +108,7 @@ def exact_geometry(robot: Robot, field: Field | None = None,
 class _Reading:
     """One pass over a robot: joint frames, poses against the last turning joint, exact numbers."""
 
-    def __init__(self, robot: Robot, field: Field, tolerance: float) -> None:
+    def __init__(self, robot: Robot, field: NumberField, tolerance: float) -> None:
         self.robot, self.field = robot, field
         self.up, self.gravity = _upward(robot)
         self.frames = [s.joint.frame if numeric(s.joint.S) else np.eye(4) for s in robot.segments]
@@ -208,7 +208,7 @@ def _upward(robot: Robot) -> tuple[Array | None, Sequence[Any]]:
     return basis_with_third((-g / np.linalg.norm(g)).tolist()), g
 
 
-def _moved(frame: ExactPose, axis: int, pitch: Fraction) -> Vector:
+def _moved(frame: ExactPose, axis: int, pitch: Fraction) -> ExactVector:
     """A unit twist of the joint's frame (with the pitch along a turn) in the body's frame."""
     unit = np.array([Fraction(int(i == axis)) for i in range(6)], dtype=object)
     if pitch:

@@ -5,23 +5,22 @@ Cites: [Chang1987, eqs. (9), (14)–(25)].
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import qr
 
-Numbers = NDArray[np.floating[Any]]
+from closedform.arrays import Floats
 
 
 class Split(NamedTuple):
     """Z and the columns of J that were taken for J_m."""
 
-    Z: Numbers              # (n − m, n)
+    Z: Floats              # (n − m, n)
     columns: tuple[int, ...]
 
 
-def chang_Z(J: Numbers, columns: tuple[int, ...] | None = None) -> Split:
+def chang_Z(J: Floats, columns: tuple[int, ...] | None = None) -> Split:
     """Z = [J_{n−m} J_m⁻¹ : −1], (n − m, n), in the order of J's columns: Z Jᵀ = 0.        (9)
 
     J_m are m independent columns of J, transposed; without `columns` they are those that a
@@ -39,7 +38,7 @@ def chang_Z(J: Numbers, columns: tuple[int, ...] | None = None) -> Split:
     return Split(Z, columns)
 
 
-def null_row(J: Numbers) -> Numbers:
+def null_row(J: Floats) -> Floats:
     """n_J of (28), (n,), for n = m + 1: Δ_i = (−1)^{i+1} det of J without its column i."""
     n = J.shape[1]
     return np.array([(-1) ** i * np.linalg.det(np.delete(J, i, axis=1)) for i in range(n)])

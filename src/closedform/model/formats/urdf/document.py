@@ -32,7 +32,7 @@ from closedform.model.pose import from_rpy, pose
 MAX_LINKS = 10_000
 JOINT_KINDS = ("revolute", "continuous", "prismatic", "fixed", "floating", "planar")
 ONE_COORDINATE = ("revolute", "continuous", "prismatic")
-Numbers = tuple[float, ...]
+FloatTuple = tuple[float, ...]
 
 
 @final
@@ -97,7 +97,7 @@ class UrdfJoint:
     parent: str
     child: str
     origin: Array
-    axis: Numbers  # as written
+    axis: FloatTuple  # as written
     axis_line: int | None
     limit: UrdfLimit | None
     damping: float | None
@@ -177,7 +177,7 @@ class _Reader:
             return math.nan
         return self.numbers(element, attribute, (math.nan,))[0]
 
-    def numbers(self, element: Element | None, attribute: str, default: Numbers) -> Numbers:
+    def numbers(self, element: Element | None, attribute: str, default: FloatTuple) -> FloatTuple:
         """As many finite numbers as the default has; the default where they are not given."""
         given = element.get(attribute) if element is not None else None
         if element is None or given is None:
