@@ -14,6 +14,7 @@ from typing import Any, final
 import numpy as np
 
 from closedform.applications.compile.preparation import THOROUGH, Preparation, robot_digest
+from closedform.applications.motion.coordinates import coordinate_rates, projected
 from closedform.applications.motion.methods import rk4_step
 from closedform.arrays import Array, namespace
 from closedform.errors import ArgumentError
@@ -33,9 +34,9 @@ from closedform.program.program import Program
 from closedform.program.record import record
 from closedform.program.rules.simplify import REGROUP, simplify
 
-STEP = "step"
-NAMES = (*(row.name for row in ELASTIC_CATALOGUE), STEP)
-"""Programs of a model: the rows of its catalogue, and a step of an integrator."""
+MOTION = ("rate", "step")
+NAMES = (*(row.name for row in ELASTIC_CATALOGUE), *MOTION)
+"""Programs of a model: the rows of its catalogue, and what integrators need."""
 DECOUPLED = ("derivatives_from_state", "decoupling_control", "tracking_control")
 
 
@@ -43,9 +44,9 @@ DECOUPLED = ("derivatives_from_state", "decoupling_control", "tracking_control")
 class CompiledElastic:
     """Kernels of a model, compiled when first used: those of `NAMES`.
 
-    `step` is Runge's and Kutta's of x = (q, v, θ, ω, W), θ and ω the elastic joints' motors and W
-    the work, under held = (u, h); it is for robots without quasi-velocities. What decouples is for
-    robots whose joints are all elastic.
+    `rate` is that of y = (q, v, θ, ω, W), θ and ω the elastic joints' motors and W the work, under
+    u, and `step` a step of RK4 under (u, h). What decouples is for robots whose joints are all
+    elastic.
     """
 
     def __init__(self, model: ElasticJoints, cache: Cache | None = None) -> None:
@@ -100,21 +101,20 @@ class CompiledElastic:
 
     def _refuse(self, name: str) -> None:
         m = self.model
-        if name != STEP:
+        if name not in MOTION:
             quantity(name, ElasticJoints)
         if name in DECOUPLED and (m.rigid or m.damped):
             raise ArgumentError(f"{name} is compiled for robots whose joints are all elastic and "
                                 f"undamped; {m!r} is not")
-        if name == STEP and m.robot.nq != m.robot.nv:
-            raise ArgumentError(f"step is for robots without quaternions; {m.robot.name} has some")
-        if name in ("forward_dynamics", STEP, *DECOUPLED):
+        if name in ("forward_dynamics", *MOTION, *DECOUPLED):
             elastic_joints.refuse_missing_inertia(m)
 
     def _shapes(self, name: str) -> dict[str, tuple[int, ...]]:
-        if name != STEP:
+        if name not in MOTION:
             return quantity(name, ElasticJoints).input_shapes(self.model)
         nq, nv, ne = self.model.robot.nq, self.model.robot.nv, len(self.model.elastic)
-        return {"x": (nq + nv + 2 * ne + 1,), "held": (nv + 1,)}
+        given = {"held": (nv + 1,)} if name == "step" else {"u": (nv,)}
+        return {"y": (nq + nv + 2 * ne + 1,), **given}
 
     # ------------------------------------------------------------------ what is recorded
     def _motion(self, q: Array, rates: Array) -> dict[str, Array]:
@@ -179,25 +179,29 @@ class CompiledElastic:
             self._base, self._canonical_state(arrays[:4]),
             np.stack([arrays[4][0] + self._offset, *arrays[4][1:]]), arrays[5])]
 
+    def _rate(self) -> list[Callable[..., Any]]:
+        return [state_rate(self.model, self._accelerations(algorithm))
+                for algorithm in self._algorithms()]
+
     def _step(self) -> list[Callable[..., Any]]:
-        return [rk4_step(state_rate(self.model, self._accelerations(algorithm)),
-                         self.model.robot.nv) for algorithm in self._algorithms()]
+        return [rk4_step(rate, self.model.robot.nv) for rate in self._rate()]
 
 
 def state_rate(model: ElasticJoints, accelerations: Callable[..., Any]) -> Callable[..., Array]:
-    """(y, u) -> ẏ of y = (q, v, θ, ω, W), for robots without quasi-velocities."""
-    nq, nv, index = model.robot.nq, model.robot.nv, list(model.elastic)
+    """(y, u) -> ẏ of y = (q, v, θ, ω, W)."""
+    robot, N, index = model.robot, model.gear_ratio, list(model.elastic)
+    ends = np.cumsum([robot.nq, robot.nv, len(index)])
 
     def rate(y: Array, u: Array) -> Array:
-        q, v, rest = y[:nq], y[nq:nq + nv], y[nq + nv:-1]
-        position, velocity = rest[:len(index)], rest[len(index):]
         xp = namespace(y, u)
-        omega = elastic_joints.spread(model, list(velocity), xp, v / model.gear_ratio)
-        found = accelerations(q, v, elastic_joints.spread(model, list(position), xp), omega, u)
-        slip = omega - v / model.gear_ratio
-        power = u @ omega - model.damping @ (slip * slip)
-        return xp.concatenate([v, found.a, velocity, found.motor_acceleration[index],
-                               xp.stack([power])])
+        given, v, theta, omega = np.split(y[:-1], ends)
+        q = projected(robot, given)
+        position = elastic_joints.spread(model, list(theta), xp)
+        velocity = elastic_joints.spread(model, list(omega), xp, v / N)
+        found, slip = accelerations(q, v, position, velocity, u), velocity - v / N
+        power = u @ velocity - model.damping @ (slip * slip)
+        return xp.concatenate([coordinate_rates(robot, given, q, v), found.a, omega,
+                               found.motor_acceleration[index], xp.stack([power])])
 
     return rate
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import numpy as np
@@ -35,11 +36,11 @@ def closed_loop(
     """The motion under a controller that is asked at each time and whose torques are held between.
 
     The plant moves by compiled steps of Runge and Kutta no longer than `step`; by default half a
-    radian of the fastest vibration at the start. For robots without quaternions.
+    radian of the fastest vibration at the start.
     """
     t, system = increasing(times), ElasticSystem(model)
     if step is None:
         q = system.state(system.start(state)).q
         fastest = np.max(np.abs(np.linalg.eigvals(linearisation(model, q).A)), initial=0.0)
         step = SMOOTH / fastest if fastest > 0 else max(t[-1] - t[0], 1.0)
-    return integrated(system, state, controller, t, RK4(step))
+    return integrated(system, state, controller, t, RK4(step), max_evaluations=sys.maxsize)

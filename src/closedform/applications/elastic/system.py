@@ -16,14 +16,13 @@ from closedform.applications.compile.kernels import compile as compile_robot
 from closedform.applications.elastic.programs import CompiledElastic, compile
 from closedform.applications.motion.coordinates import (
     coordinate_names,
-    coordinate_rates,
     projected,
 )
 from closedform.applications.motion.inputs import finite
 from closedform.applications.motion.pictures import Panel
 from closedform.applications.motion.rigid import refuse_infinite
 from closedform.applications.motion.simulation import Simulation
-from closedform.applications.motion.system import Step, System
+from closedform.applications.motion.system import Stepper, System
 from closedform.arrays import Array
 from closedform.errors import ArgumentError
 from closedform.maths.elastic.control import ElasticState
@@ -37,7 +36,7 @@ class ElasticSystem(System):
     """A robot with elastic joints under motor torques, an entry for each velocity.
 
     Friction of the robot's joints, `viscous` and `coulomb`, does not act; springs have `damping`.
-    A start (q, v) has its springs at rest. Steps of `RK4` are for robots without quaternions.
+    A start (q, v) has its springs at rest.
     """
 
     model: ElasticJoints
@@ -87,17 +86,12 @@ class ElasticSystem(System):
         return ElasticState(q, v, position, velocity)
 
     def rate(self, y: Array, u: Array) -> Array:
-        m, index = self.model, list(self.model.elastic)
-        q, v, _, velocity = state = self.state(y)[:4]
-        found = self._kernels.forward_dynamics(*state, u)
-        refuse_infinite(m.robot, found.a, v)
-        slip = velocity - v / m.gear_ratio
-        power = u @ velocity - m.damping @ (slip * slip)
-        return np.concatenate([coordinate_rates(m.robot, y[:m.robot.nq], q, v), found.a,
-                               velocity[index], found.motor_acceleration[index], [power]])
+        found = self._kernels.rate(y, u)
+        refuse_infinite(self.model.robot, found, self.state(y).v)
+        return found
 
     @property
-    def step(self) -> Step:
+    def step(self) -> Stepper:
         return self._kernels.step
 
     def retracted(self, y: Array) -> Array:

@@ -15,7 +15,7 @@ from closedform.applications.flexible.programs import ArmKernels, arm_kernels
 from closedform.applications.motion.inputs import finite
 from closedform.applications.motion.pictures import Panel
 from closedform.applications.motion.simulation import Simulation
-from closedform.applications.motion.system import State, Step, System, pair
+from closedform.applications.motion.system import MotionState, Stepper, System, pair
 from closedform.arrays import Array
 from closedform.errors import ArgumentError, SingularMatrix
 from closedform.maths.flexible.arm import FlexibleArm
@@ -78,15 +78,15 @@ class FlexibleSystem(System):
                                  f"q0; its smallest eigenvalue is {smallest:.3g}")
         return np.concatenate([q, v])
 
-    def state(self, y: Array) -> State:
+    def state(self, y: Array) -> MotionState:
         N = self.arm.nq
-        return State(y[..., :N], y[..., N:2 * N])
+        return MotionState(y[..., :N], y[..., N:2 * N])
 
     def rate(self, y: Array, u: Array) -> Array:
         return self._kernels.rate(np.ascontiguousarray(y[:-1]), u)
 
     @property
-    def step(self) -> Step:
+    def step(self) -> Stepper:
         return self._kernels.step
 
     def inertia(self, y: Array) -> Array:

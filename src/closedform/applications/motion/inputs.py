@@ -66,7 +66,7 @@ def bang_bang(torque: Any, start: float, middle: float, stop: float) -> Held:
 # ---------------------------------------------------------------------- as the integrator asks
 @final
 @dataclass(frozen=True)
-class Timed:
+class TimeInput:
     """An input that depends on nothing but time, and is constant between its jumps."""
 
     at: Callable[[Array], Array]     # (points,) -> (points, n)
@@ -81,7 +81,7 @@ class Timed:
 
 
 @final
-class Asked:
+class StateInput:
     """An input that is asked for at a state; at any time, or where it has jumps only there."""
 
     def __init__(self, law: Callable[[int, float, Any], Array], system: System,
@@ -100,7 +100,7 @@ class Asked:
                          for k, (now, y) in enumerate(zip(t, path, strict=True))])
 
 
-Drive = Timed | Asked
+Drive = TimeInput | StateInput
 
 
 def drive(given: Any, system: System, times: Array, what: str = "input") -> Drive:
@@ -108,20 +108,20 @@ def drive(given: Any, system: System, times: Array, what: str = "input") -> Driv
     names = system.input_names
     if isinstance(given, Controller):
         asked = given.start(times)
-        return Asked(lambda k, t, state: asked(k, state), system, times)
+        return StateInput(lambda k, t, state: asked(k, state), system, times)
     if isinstance(given, Held) and given.torques.shape[1] != len(names):
         raise ArgumentError(f"{what} has {given.torques.shape[1]} columns; {system.name} has "
                             f"{len(names)} inputs, {', '.join(names)}")
     if callable(given):
-        return Asked(_checked(given, system, what), system)
+        return StateInput(_checked(given, system, what), system)
     if isinstance(given, Held):
-        timed = Timed(given.at, given.times)
+        timed = TimeInput(given.at, given.times)
     else:
         u = np.zeros(len(names)) if given is None else finite(given, names, what)
-        timed = Timed(lambda t: np.tile(u, (len(t), 1)), np.zeros(0))
+        timed = TimeInput(lambda t: np.tile(u, (len(t), 1)), np.zeros(0))
     if system.load is None:
         return timed
-    return Asked(lambda k, t, state: timed.at(np.array([t]))[0], system)
+    return StateInput(lambda k, t, state: timed.at(np.array([t]))[0], system)
 
 
 def _checked(given: Callable[..., Any], system: System,

@@ -14,7 +14,7 @@ import numpy as np
 from rich.console import Console
 from rich.progress import Progress
 
-from closedform.applications.motion.inputs import Asked, Drive, Timed, drive
+from closedform.applications.motion.inputs import Drive, TimeInput, drive
 from closedform.applications.motion.methods import LSODA, RK4, Adaptive, Method
 from closedform.applications.motion.simulation import Simulation
 from closedform.applications.motion.system import System
@@ -70,7 +70,7 @@ class _Run:
                                 f"max_evaluations = {self.limit} allows")
         sizes, repeats, ends = np.diff(t) / counts, counts, np.arange(len(t))
         marks = t[:-1]
-        if not isinstance(self.drive, Asked) or self.drive.jumps is None:   # asked at every step
+        if isinstance(self.drive, TimeInput) or self.drive.jumps is None:   # asked at every step
             ends = np.concatenate([[0], np.cumsum(counts)])
             within = np.arange(ends[-1]) - np.repeat(ends[:-1], counts)
             sizes, repeats = np.repeat(sizes, counts), np.ones(ends[-1], dtype=int)
@@ -91,7 +91,7 @@ class _Run:
 
     def _steps(self, path: Array, held: Array, marks: Array, repeats: Array, first: int) -> None:
         step, ask, rows, between = self.system.step, self.drive, list(path), np.empty(path.shape[1])
-        if isinstance(ask, Timed):
+        if isinstance(ask, TimeInput):
             held[:, :-1] = ask.at(marks)
             for y, given, following in zip(rows, list(held), rows[1:], strict=False):
                 step(y, given, out=following)

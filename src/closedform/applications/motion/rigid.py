@@ -15,6 +15,7 @@ from typing import Any, final
 import numpy as np
 
 from closedform.applications.compile.kernels import compile
+from closedform.applications.compile.preparation import THOROUGH, Preparation, robot_digest
 from closedform.applications.motion.coordinates import (
     coordinate_names,
     coordinate_rates,
@@ -22,15 +23,22 @@ from closedform.applications.motion.coordinates import (
     units,
 )
 from closedform.applications.motion.inputs import answered, finite
+from closedform.applications.motion.methods import rk4_step
 from closedform.applications.motion.pictures import Panel
 from closedform.applications.motion.simulation import Simulation
-from closedform.applications.motion.system import State, System, pair
-from closedform.arrays import Array
+from closedform.applications.motion.system import MotionState, Stepper, System, pair
+from closedform.arrays import Array, namespace
 from closedform.errors import ArgumentError, ClosedformError, SingularMatrix
+from closedform.lowerings.call.kernel import Kernel
+from closedform.maths.algorithms import articulated, newton_euler
 from closedform.maths.coulomb import SLIP, smoothed_sign
 from closedform.maths.definitions.closed_form import mass_matrix, wrench_torque
 from closedform.maths.definitions.friction import joint_friction
 from closedform.model.robot import Robot
+from closedform.program.ordering.live_ranges import scheduled
+from closedform.program.program import Program
+from closedform.program.record import record
+from closedform.program.rules.simplify import REGROUP, simplify
 
 
 @final
@@ -82,20 +90,44 @@ class RigidSystem(System):
         refuse_singular(robot, projected(robot, q))
         return np.concatenate([q, v])
 
-    def state(self, y: Array) -> State:
+    def state(self, y: Array) -> MotionState:
         nq, nv = self.robot.nq, self.robot.nv
-        return State(projected(self.robot, y[..., :nq]), y[..., nq:nq + nv])
+        return MotionState(projected(self.robot, y[..., :nq]), y[..., nq:nq + nv])
 
     def rate(self, y: Array, u: Array) -> Array:
-        q, v = self.state(y)
-        f, robot = u - self.resistance(v), self.robot
         try:
             with np.errstate(all="ignore"):
-                a = self._dynamics(q, v, f)
+                found = self._equations(self._dynamics, y, u)
         except SingularMatrix as error:
-            raise SingularMatrix(f"the mass matrix of {robot.name} is singular") from error
-        refuse_infinite(robot, a, v)
-        return np.concatenate([coordinate_rates(robot, y[:robot.nq], q, v), a, [v @ f]])
+            raise SingularMatrix(f"the mass matrix of {self.name} is singular") from error
+        refuse_infinite(self.robot, found[self.robot.nq:-1], y[self.robot.nq:-1])
+        return found
+
+    def _equations(self, dynamics: Callable[..., Array], y: Array, u: Array) -> Array:
+        """(i)–(iii) over generic arrays; `dynamics` are (q, v, f) -> v̇."""
+        xp, robot, (q, v) = namespace(y, u), self.robot, self.state(y)
+        f = u - self.resistance(v) if self.friction else u
+        return xp.concatenate([coordinate_rates(robot, y[:robot.nq], q, v), dynamics(q, v, f),
+                               xp.stack([v @ f])])
+
+    @cached_property
+    def step(self) -> Stepper:
+        key = f"rigid step {robot_digest(self.robot)} {self.friction} {self.slip_velocity!r}"
+        return Kernel.load(key, self._step_program)
+
+    def _step_program(self) -> Program:
+        """A step on canonical links, by the algorithm that takes the fewest operations."""
+        forms, nq, nv = Preparation(self.robot, (), 1e-9), self.robot.nq, self.robot.nv
+        shapes, found = {"y": (nq + nv + 1,), "held": (nv + 1,)}, []
+        known = [newton_euler, articulated][:1 if self.robot.is_coupled else 2]
+        for algorithm in [module.forward_dynamics for module in known]:
+            def rate(y: Array, u: Array, algorithm: Any = algorithm) -> Array:
+                return self._equations(lambda q, v, f: algorithm(
+                    forms.base, q + forms.canonical.offset, v, f), y, u)
+            found.append(record(rk4_step(rate, nv), shapes, "rigid_step"))
+        program = min(found, key=lambda p: p.operations.total)
+        rules = None if program.operations.total <= THOROUGH else (REGROUP,)
+        return scheduled(simplify(program, rules).program)
 
     def resistance(self, v: Array) -> Array:
         """Friction of the joints, (nv,)."""
@@ -133,8 +165,6 @@ class RigidSystem(System):
     @cached_property
     def _friction(self) -> tuple[Array, Array]:
         """d and c of the friction d v + c sign(v)."""
-        if not self.friction:
-            return np.zeros(self.robot.nv), np.zeros(self.robot.nv)
         one, two = (joint_friction(self.robot, np.full(self.robot.nv, v)) for v in (1.0, 2.0))
         return two - one, 2 * one - two
 

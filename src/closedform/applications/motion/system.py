@@ -21,14 +21,14 @@ from closedform.arrays import Array
 from closedform.errors import ArgumentError
 
 
-class State(NamedTuple):
+class MotionState(NamedTuple):
     """Positions and velocities."""
 
     q: Array
     v: Array
 
 
-Step = Callable[..., object]
+Stepper = Callable[..., object]
 """step(y, (u, h), out=following): y after h seconds under the input u."""
 
 
@@ -79,7 +79,7 @@ class System(Protocol):
 
     # ------------------------------------------------------------------ what may be left as it is
     @property
-    def step(self) -> Step:
+    def step(self) -> Stepper:
         """A step of `RK4`; compiled where that has been prepared."""
         step = rk4_step(self.rate, len(self.input_names))
 
