@@ -134,11 +134,22 @@ if TYPE_CHECKING:
     from closedform.applications import elastic as elastic
     from closedform.applications import flexible as flexible
     from closedform.applications import redundancy as redundancy
+    from closedform.applications.elastic.system import ElasticSystem as ElasticSystem
     from closedform.applications.export import targets as targets
     from closedform.applications.export.export import export as export
     from closedform.applications.export.options import ExportOptions as ExportOptions
-    from closedform.applications.motion.simulate import Simulation as Simulation
-    from closedform.applications.motion.simulate import simulate as simulate
+    from closedform.applications.flexible.system import FlexibleSystem as FlexibleSystem
+    from closedform.applications.motion.methods import BDF as BDF
+    from closedform.applications.motion.methods import DOP853 as DOP853
+    from closedform.applications.motion.methods import LSODA as LSODA
+    from closedform.applications.motion.methods import RK4 as RK4
+    from closedform.applications.motion.methods import RK23 as RK23
+    from closedform.applications.motion.methods import RK45 as RK45
+    from closedform.applications.motion.methods import Radau as Radau
+    from closedform.applications.motion.rigid import RigidSystem as RigidSystem
+    from closedform.applications.motion.simulation import Simulation as Simulation
+    from closedform.applications.motion.system import System as System
+    from closedform.applications.simulate import simulate as simulate
 
 _APPLICATIONS = "closedform.applications"
 _LATER = {
@@ -146,7 +157,14 @@ _LATER = {
     "targets": (f"{_APPLICATIONS}.export.targets", None),
     "ExportOptions": (f"{_APPLICATIONS}.export.options", "ExportOptions"),
     "export": (f"{_APPLICATIONS}.export.export", "export"),
-    **{name: (f"{_APPLICATIONS}.motion.simulate", name) for name in ("Simulation", "simulate")},
+    **{name: (f"{_APPLICATIONS}.motion.methods", name)
+       for name in ("BDF", "DOP853", "LSODA", "RK4", "RK23", "RK45", "Radau")},
+    "ElasticSystem": (f"{_APPLICATIONS}.elastic.system", "ElasticSystem"),
+    "FlexibleSystem": (f"{_APPLICATIONS}.flexible.system", "FlexibleSystem"),
+    "RigidSystem": (f"{_APPLICATIONS}.motion.rigid", "RigidSystem"),
+    "Simulation": (f"{_APPLICATIONS}.motion.simulation", "Simulation"),
+    "System": (f"{_APPLICATIONS}.motion.system", "System"),
+    "simulate": (f"{_APPLICATIONS}.simulate", "simulate"),
 }
 """Modules, and names in modules, that bring SciPy or SymPy: imported when they are first used."""
 

@@ -7,16 +7,16 @@ Batch axes come first.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from closedform.arrays import NUMBERS, Array
+from closedform.arrays import NUMBERS, Array, namespace
 from closedform.errors import ArgumentError
 from closedform.model.groups.matrices import right_jacobian_se3, right_jacobian_se3_inverse
-from closedform.model.groups.quaternions import normalised
+from closedform.model.groups.quaternions import normalised, squared_length
 from closedform.model.joints import Joint
 from closedform.model.tree import Tree
 
@@ -72,24 +72,35 @@ def units(tree: Tree) -> dict[str, slice]:
 
 
 def projected(tree: Tree, q: Array) -> Array:
-    """q with its unit vectors at length one, (..., nq)."""
-    q = np.array(q)
+    """q with its unit vectors (quaternions) at length one, (..., nq), over generic arrays."""
     for at in units(tree).values():
-        q[..., at] = normalised(q[..., at])
+        q = _with(q, at, normalised(q[..., at]))
     return q
 
 
-def integrand(tree: Tree, y: Array, v: Array) -> Array:
-    """ẏ = Γ(y) v, (nq,), for unit vectors of any length: right in direction, so that they may drift
-    from length one while an integrator runs.
+def integrand(tree: Tree, y: Array, q: Array, v: Array) -> Array:
+    """ẏ = Γ(y) v, (nq,), over generic arrays; q is `projected` y.
+
+    Unit vectors in y may drift from length one while an integrator runs: their rates are right in
+    direction for any length.
     """
-    dy = rates(tree, projected(tree, y), v)
+    xp = namespace(y, q, v)
+    dy = rates(tree, q, v, xp)
     for at in units(tree).values():
-        dy[at] *= np.linalg.norm(y[at])
+        dy = _with(dy, at, dy[at] * xp.sqrt(squared_length(y[at])))
     return dy
 
 
-# ---------------------------------------------------------------------- Jacobians
+def _with(q: Array, at: slice, x: Array) -> Array:
+    return namespace(q, x).concatenate([q[..., :at.start], x, q[..., at.stop:]], axis=-1)
+
+
+def coordinate_names(slices: Mapping[str, slice]) -> list[str]:
+    """One name for each coordinate: the joint's, with a number where it has several."""
+    return [name if at.stop - at.start == 1 else f"{name}[{i}]"
+            for name, at in slices.items() for i in range(at.stop - at.start)]
+
+
 def integrate_jacobians(tree: Tree, q: Any, dv: Any) -> tuple[Array, Array]:
     """∂(q ⊕ dv)/∂q = Ad(exp dv)⁻¹ and ∂(q ⊕ dv)/∂dv = J_r(dv), (..., nv, nv) each.
 

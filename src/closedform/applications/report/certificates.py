@@ -17,7 +17,10 @@ from typing import Any, final
 
 import numpy as np
 
-from closedform.applications.motion.simulate import Simulation, simulate
+from closedform.applications.motion.integrator import integrated
+from closedform.applications.motion.methods import DOP853
+from closedform.applications.motion.rigid import RigidSystem
+from closedform.applications.motion.simulation import Simulation
 from closedform.applications.report.peers import Peer
 from closedform.arrays import Array
 from closedform.errors import ClosedformError
@@ -196,9 +199,9 @@ def swing(robot: Robot, seconds: float = 1.0) -> tuple[Certificate, Simulation |
     law, equation = "energy in a swing", "T + U = const without torques"
     rng = np.random.default_rng(1)
     try:
-        run = simulate(robot, robot.random(rng), 0.5 * rng.normal(size=robot.nv), None,
-                       np.linspace(0.0, seconds, 101), rtol=RTOL, progress=False,
-                       max_evaluations=50_000)
+        run = integrated(RigidSystem(robot), (robot.random(rng), 0.5 * rng.normal(size=robot.nv)),
+                         None, np.linspace(0.0, seconds, 101), DOP853(rtol=RTOL), progress=False,
+                         max_evaluations=50_000)
     except ClosedformError as error:
         return Certificate(law, equation, None, None, str(error)), None
     return Certificate(law, equation, run.energy_drift, RTOL * run.evaluations), run
