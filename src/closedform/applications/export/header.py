@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from closedform.applications.compile.preparation import Gravity, Parameters, PayloadAt, Request
+from closedform.applications.compile.requests import Gravity, Parameters, PayloadAt, Request
 from closedform.arrays import numeric
 from closedform.maths.flexible.arm import FlexibleArm
 from closedform.maths.quantity import Quantity
