@@ -11,9 +11,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from closedform.arrays import NUMBERS, Array, namespace
+from closedform.arrays import NUMBERS, Array, Floats, namespace
 from closedform.errors import ArgumentError
 from closedform.model.groups.matrices import (
     ad_se3,
@@ -23,8 +22,6 @@ from closedform.model.groups.matrices import (
 from closedform.model.groups.quaternions import normalised, squared_length
 from closedform.model.joints import Joint
 from closedform.model.tree import Tree
-
-Numbers = NDArray[np.float64]
 
 
 def neutral(tree: Tree) -> Array:
@@ -159,7 +156,7 @@ def _ad(S: Array, P: Array, d: Array) -> Array:
 
 
 # ---------------------------------------------------------------------- checking
-def _together(tree: Tree, **given: Any) -> tuple[Numbers, Numbers]:
+def _together(tree: Tree, **given: Any) -> tuple[Floats, Floats]:
     """Two arrays of numbers as wide as q or v, broadcast to the batch axes they have together."""
     arrays = {name: _sized(tree, x, tree.nv if name == "dv" else tree.nq, name)
               for name, x in given.items()}
@@ -172,7 +169,7 @@ def _together(tree: Tree, **given: Any) -> tuple[Numbers, Numbers]:
     return a, b
 
 
-def _sized(tree: Tree, x: Any, size: int, what: str) -> Numbers:
+def _sized(tree: Tree, x: Any, size: int, what: str) -> Floats:
     shape = f"(..., {size})"
     try:
         a = np.asarray(x, dtype=float)
