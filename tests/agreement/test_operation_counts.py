@@ -34,7 +34,7 @@ def operations(robot, name="inverse_dynamics"):
 @pytest.mark.parametrize(("robot", "most"), [
     (lambda: urdf("ur5_robot.urdf"), 266),
     (lambda: urdf("panda.urdf"), 578),
-    (lambda: cf.load("iiwa14"), 549),
+    (lambda: cf.load("iiwa14"), 545),
     (puma_with_general_parameters, 471),   # OpenSYMORO and SymPyBotics: 301 + 240 = 541
     (lambda: cf.load("puma560"), 322),     # with Armstrong's zeros
     (lambda: cf.load("humanoid25"), 2659),
