@@ -10,7 +10,7 @@ from typing import Any, final
 
 import numpy as np
 
-from closedform.arrays import Array, exact_or_float, numeric
+from closedform.arrays import ArrayLike, exact_or_float, numeric
 from closedform.errors import ArgumentError, ModelError, UnknownName
 from closedform.model.bodies import Body as Body
 from closedform.model.bodies import Frame as Frame
@@ -31,11 +31,11 @@ class Robot:
 
     name: str
     bodies: tuple[Body, ...]
-    gravity: Any = STANDARD_GRAVITY
+    gravity: np.ndarray
     frames: tuple[Frame, ...] = ()
     source: str = ""
 
-    def __init__(self, name: str, bodies: Iterable[Body], gravity: Any = STANDARD_GRAVITY,
+    def __init__(self, name: str, bodies: Iterable[Body], gravity: ArrayLike = STANDARD_GRAVITY,
                  frames: Iterable[Frame] = (), source: str = "") -> None:
         checked_name(name, "robot")
         set_ = object.__setattr__
@@ -115,11 +115,11 @@ class Robot:
                           f"{', '.join(self.body_names + self.frame_names)}")
 
     # ------------------------------------------------------------------ coordinates
-    def neutral(self) -> Array:
+    def neutral(self) -> np.ndarray:
         """q with every joint at its zero and every quaternion at (0, 0, 0, 1)."""
         return np.concatenate([np.zeros(0), *(b.joint.neutral() for b, _, _ in self.parts)])
 
-    def random(self, rng: Any = None) -> Array:
+    def random(self, rng: int | np.random.Generator | None = None) -> np.ndarray:
         """A random q: within the limits that there are, else ±π for turns, ±1 m for slides.
 
         Quaternions are uniform over all rotations.
@@ -132,7 +132,7 @@ class Robot:
         parts = [b.joint.random(rng) for b, _, _ in self.parts]
         return np.concatenate([np.zeros(0), *parts])
 
-    def integrate(self, q: Any, dv: Any) -> Array:
+    def integrate(self, q: ArrayLike, dv: ArrayLike) -> np.ndarray:
         """q ⊕ dv, as Pinocchio's: each joint moved by exp of its part of dv; batch axes first."""
         q, dv = self._sized(q, self.nq, "q"), self._sized(dv, self.nv, "dv")
         batch = _batch(q=q, dv=dv)
@@ -140,7 +140,7 @@ class Robot:
         parts = [b.joint.integrate(q[..., i], dv[..., j]) for b, i, j in self.parts]
         return np.concatenate([np.zeros((*batch, 0)), *parts], axis=-1)
 
-    def difference(self, q0: Any, q1: Any) -> Array:
+    def difference(self, q0: ArrayLike, q1: ArrayLike) -> np.ndarray:
         """The dv with integrate(q0, dv) = q1, the shorter way round; batch axes first."""
         q0, q1 = self._sized(q0, self.nq, "q0"), self._sized(q1, self.nq, "q1")
         batch = _batch(q0=q0, q1=q1)
@@ -148,7 +148,7 @@ class Robot:
         parts = [b.joint.difference(q0[..., i], q1[..., i]) for b, i, _ in self.parts]
         return np.concatenate([np.zeros((*batch, 0)), *parts], axis=-1)
 
-    def _sized(self, x: Any, size: int, what: str) -> Array:
+    def _sized(self, x: object, size: int, what: str) -> np.ndarray:
         shape = f"(..., {size})"
         try:
             a = np.asarray(x, dtype=float)
@@ -159,27 +159,27 @@ class Robot:
                                 f"not {a.shape}")
         return a
 
-    def _limits(self, keyword: str, by: str, missing: float) -> Array:
+    def _limits(self, keyword: str, by: str, missing: float) -> np.ndarray:
         joints = [b.joint for b, _, _ in self.parts]
         parts = [j.per_coordinate(keyword, getattr(j, by), missing) for j in joints]
         return np.concatenate([np.zeros(0), *parts])
 
     @property
-    def lower(self) -> Array:
+    def lower(self) -> np.ndarray:
         """Lower limits of q, (nq,); −∞ where none is given."""
         return self._limits("lower", "nq", -np.inf)
 
     @property
-    def upper(self) -> Array:
+    def upper(self) -> np.ndarray:
         """Upper limits of q, (nq,); ∞ where none is given."""
         return self._limits("upper", "nq", np.inf)
 
     @property
-    def velocity_limits(self) -> Array:
+    def velocity_limits(self) -> np.ndarray:
         return self._limits("velocity", "nv", np.inf)
 
     @property
-    def effort_limits(self) -> Array:
+    def effort_limits(self) -> np.ndarray:
         return self._limits("effort", "nv", np.inf)
 
     # ------------------------------------------------------------------ parameters
@@ -188,7 +188,7 @@ class Robot:
         return sum(body.inertia.mass for body in self.bodies)
 
     @property
-    def parameters(self) -> Array:
+    def parameters(self) -> np.ndarray:
         """Ten inertial parameters of every body, then the rotor inertias that are given."""
         rotors = [np.atleast_1d(exact_or_float(r)) for _, r in self._rotors]
         return np.concatenate([np.zeros(0), *(b.inertia.array for b in self.bodies), *rotors])
@@ -207,12 +207,12 @@ class Robot:
         return [(body, given) for body, given in pairs if given is not None]
 
     @cached_property
-    def rotor_map(self) -> Array:
+    def rotor_map(self) -> np.ndarray:
         """(nv, given rotor inertias): what each adds to the diagonal of M.
 
         A mimic's ratio enters squared.
         """
-        columns: list[Array] = []
+        columns: list[np.ndarray] = []
         for k, body in enumerate(self.bodies):
             given = body.joint.rotor_inertia
             if given is not None:
@@ -223,12 +223,12 @@ class Robot:
         return np.stack(columns, axis=1) if columns else np.zeros((self.nv, 0))
 
     @cached_property
-    def rotor_inertia(self) -> Array:
+    def rotor_inertia(self) -> np.ndarray:
         """What the rotors add to the diagonal of M, (nv,)."""
         given = self.parameters[10 * len(self.bodies):]
         return self.rotor_map @ given if len(given) else np.zeros(self.nv)
 
-    def with_parameters(self, parameters: Any) -> Robot:
+    def with_parameters(self, parameters: ArrayLike) -> Robot:
         """The same robot with other inertial parameters, in the order of `parameters`.
 
         They may be numbers, symbols or recorded scalars.
@@ -247,7 +247,7 @@ class Robot:
             bodies.append(replace(body, joint=joint, inertia=inertia))
         return self._with(bodies=bodies)
 
-    def with_gravity(self, gravity: Any) -> Robot:
+    def with_gravity(self, gravity: ArrayLike) -> Robot:
         """The same robot under another gravity acceleration (world frame)."""
         return self._with(gravity=gravity)
 
@@ -311,7 +311,7 @@ class Robot:
         return html_table(self)
 
 
-def _batch(**arrays: Array) -> tuple[int, ...]:
+def _batch(**arrays: np.ndarray) -> tuple[int, ...]:
     """The batch axes that the arrays have together."""
     try:
         return np.broadcast_shapes(*(a.shape[:-1] for a in arrays.values()))
@@ -326,7 +326,7 @@ def _records(given: Any, what: str, kind: str) -> tuple[Any, ...]:
     return tuple(given)
 
 
-def _gravity(gravity: Any) -> Array:
+def _gravity(gravity: object) -> np.ndarray:
     try:
         g = exact_or_float(gravity)
     except (TypeError, ValueError) as error:

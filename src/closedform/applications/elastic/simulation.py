@@ -144,7 +144,7 @@ def _told(model: ElasticJoints, t: Array, path: ElasticState, torques: Array,
 
 
 # ---------------------------------------------------------------------- states
-def motor_angles(model: ElasticJoints, q: Array) -> Array:
+def motor_angles(model: ElasticJoints, q: Array) -> np.ndarray:
     """N⁻¹ q, (..., nv): where the motors would be without springs; 0 on quasi-velocities."""
     found = np.zeros((*q.shape[:-1], model.robot.nv))
     for i, at in enumerate(model.coordinates):

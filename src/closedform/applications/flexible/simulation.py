@@ -136,7 +136,7 @@ def _told(run: Run, t: Array, path: Array, method: Method) -> FlexibleSimulation
         watched.momentum, path[:, 2 * N + 1], watched.tip, slope, method, run.evaluations)
 
 
-def steepest(arm: FlexibleArm, q: Array) -> Array:
+def steepest(arm: FlexibleArm, q: np.ndarray) -> np.ndarray:
     """The largest |y'| on any link, (points,), for q (points, N)."""
     found = np.zeros(len(q))
     for at, modes in zip(arm.deflections, arm.modes, strict=True):

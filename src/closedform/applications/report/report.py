@@ -46,7 +46,7 @@ from closedform.applications.report.quantities import (
     timed,
 )
 from closedform.applications.report.workers import await_all, common_cache, working
-from closedform.arrays import Array, numeric
+from closedform.arrays import numeric
 from closedform.errors import ArgumentError, ClosedformError
 from closedform.lowerings.call.kernel import Kernel
 from closedform.maths.canonical.frames import snapped
@@ -82,10 +82,10 @@ class Report:
     """What was found; figures are made when the page is written."""
 
     robot: Robot
-    center: Array                           # (3,) m, at the configuration of the picture
+    center: np.ndarray                      # (3,) m, at the configuration of the picture
     findings: list[Finding]
     quantities: list[Sized]
-    maps: dict[str, Array]                  # mean sizes of the entries of M, C, ∂τ/∂q
+    maps: dict[str, np.ndarray]             # mean sizes of the entries of M, C, ∂τ/∂q
     formulas: dict[str, list[str]]
     base: BaseParameters | str
     motion: Torques
@@ -195,7 +195,7 @@ def certify(robot: Robot, arm: Any, found: list[Peer],
     return [*laws(robot, arm, count), energy, *agreements(robot, arm, found, missing)], run
 
 
-def structure(robot: Robot, arm: Any) -> dict[str, Array]:
+def structure(robot: Robot, arm: Any) -> dict[str, np.ndarray]:
     """Mean |entry| of M, C and ∂τ/∂q over random states, (nv, nv) each."""
     drawn = states(robot, SAMPLES, ("q", "v", "a"))
     q, v, a = drawn["q"], drawn["v"], drawn["a"]

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from closedform.arrays import Array, namespace
+from closedform.arrays import Array, Namespace, namespace
 from closedform.errors import ModelError
 from closedform.maths.algorithms.joint_steps import (
     JointStep,
@@ -64,7 +64,7 @@ def forward_dynamics(
 
 
 def _velocity_pass(
-    robot: Robot, way: list[JointStep], v: Array, xp: Any,
+    robot: Robot, way: list[JointStep], v: Array, xp: Namespace,
 ) -> tuple[list[Articulated], list[Array]]:
     """Rigid bodies with bias forces, and the joints' bias accelerations c; the world first."""
     zero, none = xp.zeros(3), (0, 0, 0, 0, 0, 0)
@@ -80,7 +80,7 @@ def _velocity_pass(
     return body, c
 
 
-def _rigid(segment: Segment, w: Array, U: Array, xp: Any) -> Articulated:
+def _rigid(segment: Segment, w: Array, U: Array, xp: Namespace) -> Articulated:
     m, h, (xx, xy, yy, xz, yz, zz) = body = moments(segment.inertia)
     return Articulated((m, 0, m, 0, 0, m), -skew(h), (yy + zz, -xy, xx + zz, -xz, -yz, xx + yy),
                        body_force(body, w, U, xp.zeros(3)))
@@ -88,7 +88,7 @@ def _rigid(segment: Segment, w: Array, U: Array, xp: Any) -> Articulated:
 
 def _inertia_pass(
     robot: Robot, way: list[JointStep], body: list[Articulated], c: list[Array], tau: Array,
-    xp: Any,
+    xp: Namespace,
 ) -> list[Eliminated]:
     joints: list[Any] = [None] * len(way)
     rotor = robot.rotor_inertia
@@ -103,7 +103,7 @@ def _inertia_pass(
 
 
 def _eliminate(
-    segment: Segment, here: Articulated, tau: Array, rotor: Array, xp: Any,
+    segment: Segment, here: Articulated, tau: Array, rotor: Array, xp: Namespace,
 ) -> Eliminated:
     S, index = segment.S, list(segment.v_index)
     A, J = _full(here.A, xp), _full(here.J, xp)
@@ -120,7 +120,7 @@ def _eliminate(
     return Eliminated(U, D, u, K, xp.solve(D, u))
 
 
-def _without_joint(here: Articulated, joint: Eliminated, c: Array, xp: Any) -> Articulated:
+def _without_joint(here: Articulated, joint: Eliminated, c: Array, xp: Namespace) -> Articulated:
     """I − U D⁻¹ Uᵀ, and the bias force p + (I − U D⁻¹ Uᵀ) c + U D⁻¹ u."""
     U, K = joint.U, joint.K
     n = K.shape[0]
@@ -138,7 +138,7 @@ def _without_joint(here: Articulated, joint: Eliminated, c: Array, xp: Any) -> A
     return Articulated(A, H, J, F + U @ joint.rest if n else F)
 
 
-def _in_parent(x: Articulated, step: JointStep, xp: Any) -> Articulated:
+def _in_parent(x: Articulated, step: JointStep, xp: Namespace) -> Articulated:
     """The articulated body seen from the parent: rotated, then moved by p.
 
         H ← H − A p~,   J ← J − Hᵀ p~ + p~ H   (the H on the left already moved)
@@ -155,7 +155,7 @@ def _in_parent(x: Articulated, step: JointStep, xp: Any) -> Articulated:
 
 
 def _acceleration_pass(
-    robot: Robot, way: list[JointStep], c: list[Array], joints: list[Eliminated], xp: Any,
+    robot: Robot, way: list[JointStep], c: list[Array], joints: list[Eliminated], xp: Namespace,
 ) -> Array:
     a = [(-robot.gravity, xp.zeros(3))]
     found: list[Any] = [0] * robot.nv
@@ -181,5 +181,5 @@ def _six(x: list[Any]) -> Symmetric:
     return x[0], x[1], x[2], x[3], x[4], x[5]
 
 
-def _full(x: Symmetric, xp: Any) -> Array:
+def _full(x: Symmetric, xp: Namespace) -> Array:
     return xp.array([[x[0], x[1], x[3]], [x[1], x[2], x[4]], [x[3], x[4], x[5]]])

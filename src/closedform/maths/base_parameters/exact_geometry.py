@@ -9,7 +9,6 @@ cos is replaced by t = tan(a/2).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -200,7 +199,7 @@ def _still() -> ExactPose:
     return ExactPose([[one if i == j else zero for j in range(3)] for i in range(3)], [zero] * 3)
 
 
-def _upward(robot: Robot) -> tuple[Array | None, Sequence[Any]]:
+def _upward(robot: Robot) -> tuple[np.ndarray | None, np.ndarray]:
     """Axes with z against gravity, where gravity is numbers other than zero."""
     g = robot.gravity
     if not numeric(g) or not np.any(g):

@@ -43,7 +43,7 @@ def regrouped(robot: Robot) -> Robot:
     return Robot(robot.name, bodies, robot.gravity, robot.frames, robot.source)
 
 
-def pseudo_inertia(inertia: Inertia) -> Array:
+def pseudo_inertia(inertia: Inertia) -> np.ndarray:
     """P = [[Σ, h], [hᵀ, m]], (4, 4), with Σ = ½ tr(I) 1 − I."""
     I, h = inertia.origin_tensor, inertia.first_moment
     Sigma = np.trace(I) / 2 * np.eye(3, dtype=int) - I
@@ -51,7 +51,7 @@ def pseudo_inertia(inertia: Inertia) -> Array:
                            np.array([[*h, inertia.mass]])])
 
 
-def _inertia(P: Array, scale: Array) -> Inertia:
+def _inertia(P: np.ndarray, scale: np.ndarray) -> Inertia:
     """The inertia of a pseudo-inertia, without what rounding left in place of zeros."""
     if numeric(P):
         P = np.where(np.abs(P) <= 1e-14 * scale, 0.0, P)
@@ -60,7 +60,7 @@ def _inertia(P: Array, scale: Array) -> Inertia:
     return Inertia.from_parameters([m, *h, I[0, 0], I[0, 1], I[1, 1], I[0, 2], I[1, 2], I[2, 2]])
 
 
-def _scale(robot: Robot) -> Array:
+def _scale(robot: Robot) -> np.ndarray:
     """The robot's largest Σ, h and m, laid out as P."""
     P = [np.abs(pseudo_inertia(b.inertia).astype(float)) for b in robot.bodies
          if numeric(b.inertia.array)]

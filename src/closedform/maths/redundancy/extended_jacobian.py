@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from closedform.arrays import Array, namespace
+from closedform.arrays import Array, Namespace, Scalar, namespace
 from closedform.maths.kinematics import body_segments, world_poses
 from closedform.model.robot import Robot
 
@@ -87,7 +87,7 @@ def jacobian_derivative(motion: Motion) -> Array:
     with one velocity.
     """
     s, n = motion.screws, motion.nv
-    columns: list[list[tuple[int, Array]]] = [[] for _ in range(n)]
+    columns: list[list[tuple[int, tuple[Any, ...]]]] = [[] for _ in range(n)]
     dp, dw = _screw_derivatives(motion)
     for a, s_a in enumerate(s):
         for k, s_k in enumerate(s):
@@ -123,7 +123,7 @@ class Inverse(NamedTuple):
     L: Array            # (m, m) lower
     orthonormal: Array  # (m, n)  L⁻¹ J, whose rows are orthonormal
     G: Array            # (m, n)  A⁻¹ J, the transpose of J⁺
-    det: Any            # det J Jᵀ
+    det: Scalar         # det J Jᵀ
 
 
 def inverse_terms(J: Array) -> Inverse:
@@ -166,7 +166,7 @@ def lagrangian_hessian(B: Array, dJ: Array, G: Array, h: Array) -> tuple[Array, 
     return multipliers, symmetric(W, namespace(h))
 
 
-def symmetric(lower: list[list[Any]], xp: Any) -> Array:
+def symmetric(lower: list[list[Any]], xp: Namespace) -> Array:
     """A symmetric matrix from the rows of its lower triangle."""
     n = len(lower)
     return xp.array([[lower[max(i, j)][min(i, j)] for j in range(n)] for i in range(n)])
@@ -195,11 +195,12 @@ def log_manipulability(motion: Motion, rows: Sequence[int], J: Array, dJ: Array,
     g = [[_padded(inverse.G, rows, s.velocity, part) for s in motion.screws] for part in (0, 3)]
     h, T = _contracted(motion, g[0], g[1])
     K = [lower_solve(inverse.L, dJ[:, :, k]) for k in range(n)]
+    entries = [[x for row in K_k for x in row] for K_k in K]
     M = [K_k @ inverse.orthonormal.T for K_k in K]
     S = [[M_k[i, j] + M_k[j, i] for i in range(m) for j in range(i)] for M_k in M]
     D = [[M_k[i, i] for i in range(m)] for M_k in M]
     B = [[(T[k, l] + T[l, k]) * 0.5 - _dot(S[k], S[l]) - 2.0 * _dot(D[k], D[l])
-          + _dot(K[k].ravel(), K[l].ravel()) for l in range(k + 1)] for k in range(n)]
+          + _dot(entries[k], entries[l]) for l in range(k + 1)] for k in range(n)]
     xp = namespace(h)
     return Terms(xp.array([inverse.det]), h, symmetric(B, xp))
 
