@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from closedform.errors import SingularMatrix
 
@@ -31,6 +32,9 @@ class Scalar(Protocol):
     def __rmul__(self, other: Any, /) -> Any: ...
     def __truediv__(self, other: Any, /) -> Any: ...
     def __rtruediv__(self, other: Any, /) -> Any: ...
+
+Floats = NDArray[np.floating[Any]]
+"""A NumPy array of floats, where nothing else will do."""
 
 
 class Array(Protocol):
@@ -229,10 +233,10 @@ OBJECTS = Objects()
 
 
 def cross(x: Array, y: Array) -> Array:
-    """x × y, (3,)."""
-    return namespace(x, y).stack([x[1] * y[2] - x[2] * y[1],
-                                  x[2] * y[0] - x[0] * y[2],
-                                  x[0] * y[1] - x[1] * y[0]])
+    """x × y, (3,); batch axes first."""
+    (a, b, c), (d, e, f) = ((u[0], u[1], u[2]) if u.ndim == 1 else
+                            (u[..., 0], u[..., 1], u[..., 2]) for u in (x, y))
+    return namespace(x, y).stack([b * f - c * e, c * d - a * f, a * e - b * d], axis=-1)
 
 
 class SymmetricFactor(NamedTuple):
@@ -243,11 +247,15 @@ class SymmetricFactor(NamedTuple):
     inverse: dict[int, Any]        # 1 / D_k
 
     def forward(self, b: Array) -> list[Any]:
-        """The entries, or the rows, of L⁻¹ b."""
-        y = list(b)
+        """The entries, or the rows, of L⁻¹ b.
+
+        Sums come before b, so that right sides which differ in some entries share them.
+        """
+        y, known = list(b), dict[int, Any]()
         for k, column in self.L.items():
+            y[k] = y[k] - known[k] if k in known else y[k]
             for i, L_ik in column.items():
-                y[i] = y[i] - L_ik * y[k]
+                known[i] = known[i] + L_ik * y[k] if i in known else L_ik * y[k]
         return y
 
     def solve(self, b: Array) -> list[Any]:

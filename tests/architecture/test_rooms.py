@@ -44,7 +44,7 @@ FOLDERS = {
         "base_parameters": {"algebra", "definitions", "algorithms"},
         "flexible": {"algebra", "scalars"},
         "elastic": {"algebra", "scalars", "definitions", "algorithms"},
-        "redundancy": {"algebra", "scalars"},
+        "redundancy": {"algebra", "scalars", "algorithms"},
     },
     "program": {"rules": set(), "ordering": {"rules"}},
     "lowerings": {
@@ -64,7 +64,7 @@ FOLDERS = {
 
 CONTRACT = """
 load Robot Frame Body Revolute Prismatic Helical Cylindrical Universal Spherical Planar Free
-Fixed Mimic Inertia from_modified_dh from_standard_dh from_screws lint ClosedformError
+Fixed Mimic Gimbal groups Inertia from_modified_dh from_standard_dh from_screws lint ClosedformError
 simulate poses frame_pose body_jacobians frame_jacobian frame_jacobian_rate
 kinematic_hessian center_of_mass com_jacobian mass_matrix coriolis_matrix
 christoffel_coriolis_matrix gravity_torque coriolis_torque bias inverse_dynamics

@@ -11,8 +11,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from closedform.arrays import Floats
 from closedform.errors import ArgumentError
 from closedform.program.program import Program, size
 
@@ -27,7 +27,6 @@ Call = tuple[Any, tuple[Any, ...], int]
 """(ufunc, arguments, row of the result); an argument is a row, or a constant as a float. Loads of
 inputs have no ufunc and the arguments (slot, column)."""
 
-Floats = npt.NDArray[np.floating[Any]]
 
 BoundCall = tuple[Any, tuple[Any, ...], Floats, list[tuple[int, int, int]]]
 """(ufunc, its arguments and its result, the result, (output, column, sign) to be stored)."""

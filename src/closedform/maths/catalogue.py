@@ -1,17 +1,15 @@
-"""Every quantity, one row each.
+"""Every quantity, one row each: those of robots here, those of other models in their rooms.
 
-The compiler, the exporters, the command line, the documentation and the tests read this table. The
-`definition` is the closed form that says what the quantity is; `algorithms` compute the same with
-fewer operations.
+The compiler, the exporters, the report, the command line, the documentation and the tests read this
+table. A row is a name, the definition, inputs, shape, and then the algorithms; see `Quantity`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from enum import Enum
-from inspect import signature
-from typing import Any
+from collections.abc import Mapping
+from difflib import get_close_matches
+from functools import partial
+from types import MappingProxyType
 
 from closedform.errors import UnknownName
 from closedform.maths import frames, kinematics
@@ -19,6 +17,7 @@ from closedform.maths.algorithms import (
     articulated,
     centroidal,
     coriolis_transpose,
+    frame_screws,
     jacobian_jets,
     jets,
     newton_euler,
@@ -43,7 +42,7 @@ from closedform.maths.algorithms.own_frames import (
 from closedform.maths.algorithms.own_frames import (
     matrices as own_frames_matrices,
 )
-from closedform.maths.arguments import SIZES, expected_shape
+from closedform.maths.arguments import ARGUMENTS, robot_counts
 from closedform.maths.definitions import (
     center_of_mass,
     christoffel,
@@ -59,72 +58,13 @@ from closedform.maths.definitions import (
     state_derivatives,
     time_derivatives,
 )
+from closedform.maths.elastic.catalogue import ELASTIC_CATALOGUE
+from closedform.maths.flexible.catalogue import FLEXIBLE_CATALOGUE
+from closedform.maths.quantity import Field, Form, Kind, Quantity, partials, row
 from closedform.model.robot import Robot
 
-Function = Callable[..., Any]
-Field = tuple[str, tuple[str | int, ...]]
-"""The name and the shape of a part of a named tuple."""
-
-
-class Form(Enum):
-    """The robot in which a quantity may be computed without changing it."""
-
-    USER = "the user's bodies and frames"
-    CANONICAL = "canonical frames: nothing names a body frame"
-    BASE = "canonical frames with mass regrouped along the joint axes: joint-space quantities"
-
-
-@dataclass(frozen=True)
-class Quantity:
-    """A row: what is computed, from what, of which shape, and how.
-
-    `form`: the robot it may be computed in, for the compiler.
-    `framed`: it takes the name of a frame and a reference as further arguments.
-    Algorithms with a parameter `base` may be written in the frame of any segment. `shared` is one
-    that pays only beside other quantities in the same frame.
-    """
-
-    name: str
-    definition: Function
-    inputs: tuple[str, ...]
-    shape: tuple[str | int, ...]
-    algorithms: tuple[Function, ...] = ()
-    symmetric: bool = False
-    wrenches: bool = False
-    framed: bool = False
-    form: Form = Form.USER
-    fields: tuple[Field, ...] = ()
-    shared: Function | None = None
-
-    @property
-    def summary(self) -> str:
-        """The first line of the definition's docstring."""
-        return (self.definition.__doc__ or "").strip().splitlines()[0]
-
-    def output_shapes(self, robot: Robot) -> dict[str, tuple[int, ...]]:
-        """Names and shapes of the results: the quantity itself, or its named tuple's fields."""
-        rows = self.fields or ((self.name, self.shape),)
-        return {name: expected_shape(robot, size) for name, size in rows}
-
-    def shape_for(self, robot: Robot) -> tuple[int, ...]:
-        return expected_shape(robot, self.shape)
-
-    def input_shapes(self, robot: Robot) -> dict[str, tuple[int, ...]]:
-        return {name: expected_shape(robot, SIZES[name]) for name in self.inputs}
-
-
-def _row(
-    name: str, definition: Function, inputs: str, shape: str, *algorithms: Function, **flags: Any,
-) -> Quantity:
-    size = tuple(int(s) if s.isdigit() else s for s in shape.split())
-    return Quantity(name, definition, tuple(inputs.split()), size, algorithms, **flags)
-
-
-def takes_base(algorithm: Function) -> bool:
-    """Whether an algorithm may be written in the frame of any segment."""
-    return "base" in signature(algorithm).parameters
-
-
+ROBOTS = Kind("robots", Robot, ARGUMENTS, robot_counts)
+_row = partial(row, ROBOTS)
 _CANONICAL, _BASE = Form.CANONICAL, Form.BASE
 _NN, _NNN = ("nv", "nv"), ("nv", "nv", "nv")
 _NP, _NNP = ("nv", "parameters"), ("nv", "nv", "parameters")
@@ -133,42 +73,69 @@ _MCG: tuple[Field, ...] = (("M", _NN), ("C", _NN), ("g", ("nv",)))
 CATALOGUE: tuple[Quantity, ...] = (
     _row("poses", kinematics.poses, "q", "bodies 4 4"),
     _row("frame_pose", frames.frame_pose, "q", "4 4", framed=True, form=_CANONICAL),
-    _row("body_jacobians", kinematics.body_jacobians, "q", "bodies 6 nv"),
-    _row("body_jacobian_rates", kinematics.body_jacobian_rates, "q v", "bodies 6 nv"),
+    _row("body_jacobians", kinematics.body_jacobians, "q", "bodies 6 nv",
+         derivatives=partials(t="body_jacobian_rates")),
+    _row("body_jacobian_rates", kinematics.body_jacobian_rates, "q v", "bodies 6 nv",
+         derivatives=partials(t="body_jacobian_second_rates")),
     _row("body_jacobian_second_rates", kinematics.body_jacobian_second_rates, "q v a",
          "bodies 6 nv"),
-    _row("frame_jacobian", frames.frame_jacobian, "q", "6 nv", framed=True, form=_CANONICAL),
+    _row("frame_jacobian", frames.frame_jacobian, "q", "6 nv",
+         frame_screws.frame_jacobian, frames.frame_jacobian, framed=True, form=_CANONICAL,
+         letter="J", derivatives=partials(q="kinematic_hessian", t="frame_jacobian_rate")),
     _row("frame_jacobian_rate", frames.frame_jacobian_rate, "q v", "6 nv",
+         frame_screws.frame_jacobian_rate, frames.frame_jacobian_rate,
          framed=True, form=_CANONICAL),
     _row("kinematic_hessian", frames.kinematic_hessian, "q", "6 nv nv",
+         frame_screws.kinematic_hessian, frames.kinematic_hessian,
          framed=True, form=_CANONICAL),
-    _row("center_of_mass", center_of_mass.center_of_mass, "q", "3"),
+    _row("center_of_mass", center_of_mass.center_of_mass, "q", "3",
+         derivatives=partials(q="com_jacobian")),
     _row("com_jacobian", center_of_mass.com_jacobian, "q", "3 nv", centroidal.com_jacobian),
     _row("mass_matrix", closed_form.mass_matrix, "q", "nv nv",
-         newton_euler.mass_matrix, shared=one_frame_matrices.mass_matrix,
-         symmetric=True, form=_BASE),
+         newton_euler.mass_matrix, one_frame_matrices.mass_matrix,
+         symmetric=True, form=_BASE, letter="M", essential=True,
+         derivatives=partials(q="state_derivatives.dM_dq", pi="parameter_derivatives.dM_dpi",
+                              t="time_derivatives.dM")),
     _row("coriolis_matrix", closed_form.coriolis_matrix, "q v", "nv nv",
-         one_frame_matrices.coriolis_matrix, form=_CANONICAL),
+         one_frame_matrices.coriolis_matrix, form=_CANONICAL, letter="C", essential=True,
+         derivatives=partials(q="state_derivatives.dC_dq", v="state_derivatives.dC_dv",
+                              pi="parameter_derivatives.dC_dpi", t="time_derivatives.dC")),
     _row("christoffel_coriolis_matrix", closed_form.christoffel_coriolis_matrix, "q v", "nv nv",
-         one_frame_matrices.christoffel_coriolis_matrix,
-         own_frames_matrices.christoffel_coriolis_matrix, form=_BASE),
+         own_frames_matrices.christoffel_coriolis_matrix,
+         one_frame_matrices.christoffel_coriolis_matrix, form=_BASE, letter="C"),
     _row("gravity_torque", closed_form.gravity_torque, "q", "nv",
-         newton_euler.gravity_torque, shared=one_frame_matrices.gravity_torque, form=_BASE),
+         newton_euler.gravity_torque, one_frame_matrices.gravity_torque, form=_BASE,
+         letter="g", essential=True,
+         derivatives=partials(q="state_derivatives.dg_dq", pi="parameter_derivatives.dg_dpi",
+                              t="time_derivatives.dg")),
     _row("coriolis_torque", closed_form.coriolis_torque, "q v", "nv",
-         newton_euler.coriolis_torque, form=_BASE),
+         newton_euler.coriolis_torque, form=_BASE, essential=True),
     _row("bias", closed_form.bias, "q v", "nv", newton_euler.bias, form=_BASE),
     _row("inverse_dynamics", closed_form.inverse_dynamics, "q v a", "nv",
-         newton_euler.inverse_dynamics, shared=one_frame_derivatives.inverse_dynamics,
-         wrenches=True, form=_BASE),
+         newton_euler.inverse_dynamics, one_frame_derivatives.inverse_dynamics,
+         wrenches=True, form=_BASE, letter=r"\tau", essential=True,
+         derivatives=partials(q="inverse_dynamics_derivatives.dtau_dq",
+                              v="inverse_dynamics_derivatives.dtau_dv",
+                              a="inverse_dynamics_derivatives.dtau_da", pi="regressor")),
     _row("forward_dynamics", closed_form.forward_dynamics, "q v tau", "nv",
-         newton_euler.forward_dynamics, articulated.forward_dynamics, wrenches=True, form=_BASE),
+         newton_euler.forward_dynamics, articulated.forward_dynamics, wrenches=True, form=_BASE,
+         letter=r"\ddot{q}", essential=True,
+         derivatives=partials(q="forward_dynamics_derivatives.da_dq",
+                              v="forward_dynamics_derivatives.da_dv",
+                              tau="forward_dynamics_derivatives.da_dtau")),
     _row("passivity_inverse_dynamics", closed_form.passivity_inverse_dynamics, "q v v_r a_r", "nv",
-         newton_euler.passivity_inverse_dynamics, form=_CANONICAL),
-    _row("kinetic_energy", energy.kinetic_energy, "q v", "", form=_BASE),
-    _row("potential_energy", energy.potential_energy, "q", ""),
+         newton_euler.passivity_inverse_dynamics, form=_CANONICAL,
+         derivatives=partials(pi="slotine_li_regressor")),
+    _row("kinetic_energy", energy.kinetic_energy, "q v", "", form=_BASE,
+         letter="T", essential=True,
+         derivatives=partials(v="generalized_momentum", pi="kinetic_energy_regressor")),
+    _row("potential_energy", energy.potential_energy, "q", "", letter="U", essential=True,
+         derivatives=partials(q="gravity_torque", pi="potential_energy_regressor")),
     _row("generalized_momentum", energy.generalized_momentum, "q v", "nv",
-         centroidal.generalized_momentum, form=_BASE),
-    _row("momentum", center_of_mass.momentum, "q v", "6", centroidal.body_sum_momentum),
+         centroidal.generalized_momentum, form=_BASE, letter="p",
+         derivatives=partials(v="mass_matrix", pi="momentum_regressor")),
+    _row("momentum", center_of_mass.momentum, "q v", "6", centroidal.body_sum_momentum,
+         derivatives=partials(v="centroidal_momentum_matrix")),
     _row("centroidal_momentum_matrix", center_of_mass.centroidal_momentum_matrix, "q", "6 nv",
          centroidal.centroidal_momentum_matrix),
     _row("joint_friction", friction.joint_friction, "v", "nv"),
@@ -183,7 +150,7 @@ CATALOGUE: tuple[Quantity, ...] = (
          fields=(("dM", _NN), ("ddM", _NN), ("dC", _NN), ("ddC", _NN),
                  ("dg", ("nv",)), ("ddg", ("nv",)))),
     _row("inverse_dynamics_jet", jets.inverse_dynamics_jet, "q rates", "orders nv",
-         wrenches=True, form=_BASE),
+         wrenches=True, form=_BASE, letter=r"\tau", essential=True),
     _row("jacobian_jet", jacobian_jets.jacobian_jet, "q rates", "configurations 6 nv",
          framed=True, form=_CANONICAL),
     _row("state_derivatives", state_derivatives.state_derivatives, "q v", "",
@@ -192,7 +159,7 @@ CATALOGUE: tuple[Quantity, ...] = (
     _row("inverse_dynamics_derivatives", inverse_derivatives.inverse_dynamics_derivatives,
          "q v a", "", one_frame_derivatives.inverse_dynamics_derivatives,
          own_frames_derivatives.inverse_dynamics_derivatives,
-         wrenches=True, form=_BASE,
+         wrenches=True, form=_BASE, essential=True,
          fields=(("dtau_dq", _NN), ("dtau_dv", _NN), ("dtau_da", _NN))),
     _row("inverse_dynamics_and_derivatives", inverse_derivatives.inverse_dynamics_and_derivatives,
          "q v a", "", one_frame_derivatives.inverse_dynamics_and_derivatives,
@@ -209,7 +176,8 @@ CATALOGUE: tuple[Quantity, ...] = (
          one_frame_second.inverse_dynamics_second_derivatives, form=_BASE,
          fields=(("d2tau_dqdq", _NNN), ("d2tau_dqdv", _NNN), ("d2tau_dvdv", _NNN),
                  ("d2tau_dqda", _NNN))),
-    _row("regressor", regressor.regressor, "q v a", "nv parameters", regressors.regressor),
+    _row("regressor", regressor.regressor, "q v a", "nv parameters", regressors.regressor,
+         letter="Y", essential=True),
     _row("slotine_li_regressor", regressor.slotine_li_regressor, "q v v_r a_r", "nv parameters",
          regressors.slotine_li_regressor),
     _row("momentum_regressor", regressor.momentum_regressor, "q v", "nv parameters",
@@ -234,9 +202,32 @@ CATALOGUE: tuple[Quantity, ...] = (
 )
 
 
-def quantity(name: str) -> Quantity:
-    """The row of that name."""
-    for row in CATALOGUE:
-        if row.name == name:
-            return row
-    raise UnknownName(f"no quantity {name!r}; there are {', '.join(row.name for row in CATALOGUE)}")
+CATALOGUES: Mapping[type, tuple[Quantity, ...]] = MappingProxyType({
+    rows[0].of.model: rows for rows in (CATALOGUE, FLEXIBLE_CATALOGUE, ELASTIC_CATALOGUE)})
+"""The rows of every kind of model, by its class."""
+
+
+def quantity(name: str, model: type = Robot) -> Quantity:
+    """The row of that name for models of a class."""
+    rows = CATALOGUES[model]
+    found = next((x for x in rows if x.name == name), None)
+    if found is not None:
+        return found
+    names = [x.name for x in rows]
+    near = get_close_matches(str(name), names, n=1)
+    hint = f"did you mean {near[0]!r}? " if near else ""
+    raise UnknownName(f"no quantity {name!r} of {rows[0].of.noun}; {hint}"
+                      f"there are {', '.join(names)}")
+
+
+def gradient(of: Quantity) -> Quantity | None:
+    """The row whose results are the derivatives of another by its inputs, in order and all.
+
+    A quantity of a frame has none: its derivative is a tensor, larger than what needs it.
+    """
+    by = {x.by: x for x in of.derivatives if x.by in of.inputs}
+    if of.framed or tuple(by) != of.inputs:
+        return None
+    found = quantity(by[of.inputs[0]].row, of.of.model)
+    fields = [(found.name, name) for name, _ in found.outputs]
+    return found if fields == [(x.row, x.field) for x in by.values()] else None

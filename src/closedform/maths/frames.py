@@ -1,4 +1,9 @@
-"""Frames: their poses, Jacobians in three references, and the derivatives of these."""
+"""Frames: their poses, Jacobians in three references, and the derivatives of these.
+
+`closedform.maths.algorithms.frame_screws` has the algorithms that are held to them.
+
+Cites: [Hourtash2005] for the kinematic Hessian.
+"""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ import numpy as np
 from closedform.errors import ModelError, UnknownName
 from closedform.model.robot import Robot
 
-Function = Callable[[Any], Any]
+ScalarFunction = Callable[[Any], Any]
 PROBES = (-1.0, -0.1, 0.1, 1.0)
 """Torques at which the two functions of a spring are held against each other."""
 
@@ -31,9 +31,9 @@ class Spring:
     `energy` of a deflection is found by quadrature where it is not given.
     """
 
-    torque: Function                # N m of rad, at the motor's shaft
-    deflection: Function            # its inverse, rad of N m
-    energy: Function | None = None  # J of rad
+    torque: ScalarFunction                # N m of rad, at the motor's shaft
+    deflection: ScalarFunction            # its inverse, rad of N m
+    energy: ScalarFunction | None = None  # J of rad
 
     def __post_init__(self) -> None:
         for name in ("torque", "deflection"):

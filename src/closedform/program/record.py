@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import operator
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -19,6 +21,19 @@ INFIX: Mapping[str, Callable[[Any, Any], Any]] = {
 }
 
 
+@contextmanager
+def uncollected() -> Iterator[None]:
+    """Without Python's collector: it walks a growing program again and again, and finds nothing."""
+    was = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was:
+            gc.enable()
+
+
+@uncollected()
 def record(
     function: Callable[..., Any], inputs: Mapping[str, tuple[int, ...]], name: str
 ) -> Program:

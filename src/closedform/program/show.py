@@ -48,12 +48,12 @@ def _plural(n: int, noun: str) -> str:
 
 
 def _body(program: Program) -> Iterable[str]:
-    taken = {_input_name(slot, k) for slot in program.inputs for k in range(_count(slot))}
+    taken = {input_name(slot, k) for slot in program.inputs for k in range(_count(slot))}
     texts: list[Text] = []
     temporaries = 0
     for i, (op, args, value) in enumerate(program.code):
         if op == "input":
-            texts.append((_input_name(program.inputs[args[0]], args[1]), ATOM))
+            texts.append((input_name(program.inputs[args[0]], args[1]), ATOM))
         elif value is not None:
             texts.append((repr(value), ATOM))
         else:
@@ -101,7 +101,7 @@ def _count(slot: Slot) -> int:
     return int(np.prod(slot.shape, dtype=int))
 
 
-def _input_name(slot: Slot, k: int) -> str:
+def input_name(slot: Slot, k: int) -> str:
     """q for a scalar, q2 for an entry of a vector, q_1_2 for one of a matrix."""
     if len(slot.shape) < 2:
         return f"{slot.name}{k if slot.shape else ''}"

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 import closedform as cf
 from closedform.applications.base_parameters import summary
 from closedform.applications.base_parameters.picture import picture
-from closedform.applications.export import export
 from closedform.applications.export.names import legal_name
+from closedform.applications.export.sources import robots as robot_source
 from closedform.applications.export.targets import TARGETS
 from closedform.applications.report.figures import svg
 from closedform.lowerings.source.comments import latex_words
@@ -32,7 +32,7 @@ def without_text(path):
         module = ast.parse(text)
         assert isinstance(ast.literal_eval(module.body[0].value), str)
         return ast.dump(ast.Module(module.body[1:], []))
-    lines = [x for x in text.splitlines() if not re.match(r"%|\\section\*\{.*\}$", x)]
+    lines = [x for x in text.splitlines() if not re.match(r"[%#]|\\section\*\{.*\}$", x)]
     return "\n".join(lines)
 
 
@@ -42,7 +42,7 @@ def test_no_text_of_a_header_is_read_as_code(target, tmp_path, monkeypatch):
     files = {}
     for folder, about in (("plain", ["gravity_torque of x"]), ("hostile", HOSTILE),
                           ("reversed", HOSTILE[::-1])):
-        monkeypatch.setattr(export, "robot_header", lambda *_, about=about: about)
+        monkeypatch.setattr(robot_source, "robot_header", lambda *_, about=about: about)
         files[folder] = cf.export(cf.load("planar2r"), "gravity_torque", target, tmp_path / folder)
     for plain, *others in zip(*files.values(), strict=True):
         expected = without_text(plain)
@@ -51,7 +51,7 @@ def test_no_text_of_a_header_is_read_as_code(target, tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("target", ["c", "matlab", "python"])
 def test_what_has_a_hostile_header_runs_and_does_nothing_else(target, tmp_path, monkeypatch):
-    monkeypatch.setattr(export, "robot_header", lambda *_: HOSTILE)
+    monkeypatch.setattr(robot_source, "robot_header", lambda *_: HOSTILE)
     cf.export(cf.load("planar2r"), "gravity_torque", target, tmp_path)
     assert "all passed" in check_folder(tmp_path, target)
     assert not (tmp_path / "PWNED").exists()

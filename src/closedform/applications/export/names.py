@@ -8,12 +8,14 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from closedform.applications.compile.preparation import Request
+from closedform.applications.compile.requests import Request
+from closedform.applications.export.targets import TARGETS
 from closedform.errors import ArgumentError
 
 LONGEST = 54
 """Characters of a function's name: MATLAB tells 63 apart, and `_vectors` follows."""
-ENDINGS = ("_vectors", "_batch", "_check", "_sign", "_jax", "_casadi", "_sympy", "_latex")
+ENDINGS = ("_vectors", "_batch", "_check", "_sign",
+           *(target.suffix for target in TARGETS.values() if target.suffix))
 """What exporters put behind a function's name."""
 
 

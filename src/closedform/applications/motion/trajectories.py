@@ -12,16 +12,14 @@ from pathlib import Path
 from typing import Any, Protocol, final
 
 import numpy as np
-from numpy.typing import NDArray
 
-from closedform.arrays import OBJECTS
+from closedform.arrays import OBJECTS, Floats
 from closedform.errors import ArgumentError, FormatError
 from closedform.maths.scalars.series import Series, derivative, objects
 from closedform.model.groups.quaternions import normalised
 from closedform.model.joints import Joint
 from closedform.model.robot import Robot
 
-Numbers = NDArray[np.float64]
 DEGREE = 7
 """Of the splines: the fourth derivative of q is still smooth."""
 ROWS = 5
@@ -31,7 +29,7 @@ ROWS = 5
 class Trajectory(Protocol):
     """Coordinates as functions of time."""
 
-    def coordinates(self, times: Numbers) -> Numbers:
+    def coordinates(self, times: Floats) -> Floats:
         """q and its first four derivatives at the times, (5, points, nq)."""
 
 
@@ -40,8 +38,8 @@ class Trajectory(Protocol):
 class Sampled:
     """The spline of degree 7 through samples q, (points, nq), at increasing times."""
 
-    times: Numbers
-    q: Numbers
+    times: Floats
+    q: Floats
 
     def __post_init__(self) -> None:
         if len(self.times) <= DEGREE:
@@ -53,7 +51,7 @@ class Sampled:
         if not np.all(np.isfinite(self.q)) or not np.all(np.diff(self.times) > 0):
             raise ArgumentError("samples must be finite, at times that increase")
 
-    def coordinates(self, times: Numbers) -> Numbers:
+    def coordinates(self, times: Floats) -> Floats:
         from scipy.interpolate import make_interp_spline  # slow to import
         spline = make_interp_spline(self.times, self.q, k=DEGREE)
         return np.stack([spline(times, nu=k) for k in range(ROWS)])
@@ -64,11 +62,11 @@ class Sampled:
 class Cosines:
     """q_i = centre_i + amplitude_i cos(frequency_i t), as in [MuellerKumar2021, Fig. 3]."""
 
-    centre: Numbers
-    amplitude: Numbers
-    frequency: Numbers  # rad/s
+    centre: Floats
+    amplitude: Floats
+    frequency: Floats  # rad/s
 
-    def coordinates(self, times: Numbers) -> Numbers:
+    def coordinates(self, times: Floats) -> Floats:
         phase = np.multiply.outer(times, self.frequency)
         rows = [self.amplitude * self.frequency**k * np.cos(phase + k * math.pi / 2)
                 for k in range(ROWS)]
@@ -113,7 +111,7 @@ def _numbers(line: list[str]) -> bool:
     return True
 
 
-def continuous(robot: Robot, q: Numbers) -> Numbers:
+def continuous(robot: Robot, q: Floats) -> Floats:
     """The samples with every quaternion on the side of the one before: q and −q are one turn."""
     q = q.copy()
     for body, i, _ in robot.parts:
@@ -125,7 +123,7 @@ def continuous(robot: Robot, q: Numbers) -> Numbers:
 
 
 # ---------------------------------------------------------------------- velocities
-def motion(robot: Robot, trajectory: Trajectory, times: Any) -> tuple[Numbers, Numbers]:
+def motion(robot: Robot, trajectory: Trajectory, times: Any) -> tuple[Floats, Floats]:
     """q (points, nq), its quaternions of length one, and the rates v, a, j, s (points, 4, nv)."""
     t = np.asarray(times, dtype=float)
     x = trajectory.coordinates(t)
@@ -142,7 +140,7 @@ def motion(robot: Robot, trajectory: Trajectory, times: Any) -> tuple[Numbers, N
     return q, np.moveaxis(rates, 0, 1)
 
 
-def _velocities(joint: Joint, c: Numbers) -> Numbers:
+def _velocities(joint: Joint, c: Floats) -> Floats:
     """Taylor coefficients of a joint's velocities from those of its coordinates, (4, points, n)."""
     q = objects([Series(list(c[:, :, i])) for i in range(joint.nq)], (joint.nq,))
     v = joint.velocities(q, derivative(q), OBJECTS)

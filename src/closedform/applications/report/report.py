@@ -22,7 +22,7 @@ import numpy as np
 from closedform.applications.base_parameters.summary import BaseParameters, base_parameters
 from closedform.applications.base_parameters.summary import summary as base_summary
 from closedform.applications.compile.kernels import compile
-from closedform.applications.motion.simulate import Simulation
+from closedform.applications.motion.simulation import Simulation
 from closedform.applications.motion.torques import Torques, torques
 from closedform.applications.motion.trajectories import cosines
 from closedform.applications.report.certificates import (

@@ -22,12 +22,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from closedform.applications.compile.kernels import At, CompiledRobot, asked_request, compile
-from closedform.applications.compile.preparation import Request
+from closedform.applications.compile.kernels import CompiledRobot, compile
+from closedform.applications.compile.requests import At, Request, asked_request
 from closedform.errors import ArgumentError, ClosedformError
 from closedform.lowerings.call.kernel import Kernel
 from closedform.lowerings.store.cache import Cache
-from closedform.maths.catalogue import Quantity, quantity
+from closedform.maths.catalogue import quantity
+from closedform.maths.quantity import Quantity
 from closedform.model.robot import Robot
 from closedform.program.program import Operations, Program
 

@@ -13,15 +13,14 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from closedform.arrays import Floats
 from closedform.errors import ArgumentError
 from closedform.lowerings.call.code import Code
 from closedform.lowerings.call.threads import in_threads, thread_count
 from closedform.lowerings.native.ir import Kind
 from closedform.program.program import Slot
 
-Floats = npt.NDArray[Any]
 KIND_OF: Mapping[Any, Kind] = {np.dtype(np.float64): "double", np.dtype(np.float32): "float"}
 RowsInMemory = tuple[int, int]
 """An address, and the bytes from one state to the next."""

@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from closedform.arrays import Array, Namespace, namespace
-from closedform.errors import ModelError
+from closedform.maths.algorithms.applicability import uncoupled
 from closedform.maths.algorithms.joint_steps import (
     JointStep,
     Symmetric,
@@ -46,13 +46,11 @@ class Eliminated(NamedTuple):
     rest: Array    # (n_k,), D⁻¹ u
 
 
+@uncoupled
 def forward_dynamics(
     robot: Robot, q: Array, v: Array, tau: Array, wrenches: Array | None = None,
 ) -> Array:
     """a = M⁻¹ (τ + Σ J_kᵀ F_k − C v − g), (nv,), by articulated bodies."""
-    if robot.is_coupled:
-        raise ModelError("articulated bodies cannot have mimic couplings; "
-                         "closedform.maths.algorithms.newton_euler has another algorithm")
     xp = namespace(q, v, tau, *(x for x in (wrenches,) if x is not None))
     way = joint_steps(robot, q)
     body, c = _velocity_pass(robot, way, v, xp)

@@ -17,10 +17,11 @@ from closedform.arrays import Array, namespace
 from closedform.maths.algebra.entries import Entries, enter
 from closedform.maths.algebra.ldl import branch_solve
 from closedform.maths.algebra.trees import subtree_sums
+from closedform.maths.algorithms.frame_screws import frame_jacobian
 from closedform.maths.algorithms.moments import Moments
 from closedform.maths.algorithms.newton_euler import mass_matrix, newton_euler
 from closedform.maths.algorithms.one_frame.frame import in_one_frame
-from closedform.maths.frames import LOCAL_WORLD_ALIGNED, Reference, frame_jacobian
+from closedform.maths.frames import LOCAL_WORLD_ALIGNED, Reference
 from closedform.maths.kinematics import segment_parents
 from closedform.maths.spatial import cross
 from closedform.model.robot import Robot

@@ -67,7 +67,7 @@ PREFERENCE = (9, 4, 5, 7, 8, 1, 2, 10, 6, 3, 0)
 TURNED = ((0, 2, 3, 1, 6, 8, 9, 5, 7, 4), (0, 3, 1, 2, 9, 7, 4, 8, 5, 6), tuple(range(10)))
 """The ten numbers with x y z turned into y z x, z x y, and left: for axes along x, y, z."""
 
-Row = dict[int, Any]
+SparseRow = dict[int, Any]
 """A sparse row: parameter's number → coefficient."""
 
 
@@ -158,7 +158,7 @@ class Regrouping:
     """Base parameters: the kept ones' numbers and, for each, its row of K."""
 
     kept: list[int]
-    rows: list[Row]
+    rows: list[SparseRow]
 
 
 def regrouping(robot: Robot, geometry: ExactGeometry) -> Regrouping:
@@ -168,8 +168,8 @@ def regrouping(robot: Robot, geometry: ExactGeometry) -> Regrouping:
         shadow = outward(robot, exact_geometry(robot, Residues(), geometry.tolerance))
     passed, segments = outward(robot, geometry, shadow), geometry.segments
     rotors = rotor_columns(robot)
-    held: list[list[Row]] = [[{} for _ in range(10)] for _ in range(len(segments) + 1)]
-    chosen: dict[int, Row] = {}
+    held: list[list[SparseRow]] = [[{} for _ in range(10)] for _ in range(len(segments) + 1)]
+    chosen: dict[int, SparseRow] = {}
     for k in range(len(segments), 0, -1):
         s = segments[k - 1].segment
         if s.body is None:
@@ -215,13 +215,13 @@ def _main_axis(joint: Joint) -> int:
     return int(max((2, 1, 0), key=lambda i: round(float(sizes[i]), 9)))
 
 
-def _eliminate(held: list[Row], M: Matrix, columns: list[int], order: Sequence[int],
-               chosen: dict[int, Row]) -> None:
+def _eliminate(held: list[SparseRow], M: Matrix, columns: list[int], order: Sequence[int],
+               chosen: dict[int, SparseRow]) -> None:
     """Choose rank M parameters of a body; take from `held` what they carry."""
     R, pivots = echelon(M, order)
     base = []
     for row in R:
-        total: Row = {}
+        total: SparseRow = {}
         for coefficient, part in zip(row, held, strict=True):
             add_to(total, part, coefficient)
         base.append(total)
@@ -230,14 +230,14 @@ def _eliminate(held: list[Row], M: Matrix, columns: list[int], order: Sequence[i
         add_to(held[pivot], total, -1)
 
 
-def _pass_on(held: list[Row], Lambda: Matrix, parent: list[Row]) -> None:
+def _pass_on(held: list[SparseRow], Lambda: Matrix, parent: list[SparseRow]) -> None:
     """X_a += Λ X."""
     for i in range(10):
         for coefficient, part in zip(Lambda[i], held[:10], strict=True):
             add_to(parent[i], part, coefficient)
 
 
-def add_to(total: Row, part: Row, coefficient: Any) -> None:
+def add_to(total: SparseRow, part: SparseRow, coefficient: Any) -> None:
     """total += coefficient · part."""
     if not coefficient:
         return

@@ -10,6 +10,8 @@ parameters kept, and those of `held_apart`.
 A coordinate is sampled as a number x where a joint slides by it and as a point of the unit circle
 where it turns by it: x and exp(i x/n) are algebraically independent functions. A ratio a/b is a
 power of that point. Dependent columns are solved modulo several primes and rebuilt as fractions.
+
+Cites: [Schwartz1980] for ranks at random points.
 """
 
 from __future__ import annotations
@@ -22,16 +24,16 @@ from math import isqrt, lcm
 from typing import Any
 
 from closedform.errors import ArgumentError
-from closedform.maths.base_parameters.base_recursion import Regrouping, Row, add_to
+from closedform.maths.base_parameters.base_recursion import Regrouping, SparseRow, add_to
 from closedform.maths.base_parameters.energy_vectors import cross, motion, polar, transport
 from closedform.maths.base_parameters.exact_geometry import ExactGeometry, exact_geometry
 from closedform.maths.base_parameters.exact_linear import (
     PRIME,
+    ExactVector,
     Matrix,
     Rationals,
     Residue,
     Residues,
-    Vector,
     dot,
     times,
     transposed,
@@ -62,7 +64,7 @@ def without_dependent(robot: Robot, geometry: ExactGeometry, found: Regrouping,
             f"{robot.name}: its mimic joints leave {len(pivots)} of {len(kept)} parameters, but "
             "how the others regroup is found for numbers only; put numbers for the symbols")
     factors = _rebuilt(robot, kept, pivots, residues, tolerance)
-    rows: dict[int, Row] = {pivot: dict(found.rows[pivot]) for pivot in pivots}
+    rows: dict[int, SparseRow] = {pivot: dict(found.rows[pivot]) for pivot in pivots}
     for other, column in factors.items():
         for pivot, factor in column.items():
             add_to(rows[pivot], found.rows[other], factor)
@@ -150,7 +152,7 @@ def _integer(x: Any, p: int) -> int:
 
 
 def _state(robot: Robot, geometry: ExactGeometry, source: random.Random,
-           p: int) -> tuple[Vector, Vector]:
+           p: int) -> tuple[ExactVector, ExactVector]:
     """2 DE and DU of all parameters at a random state."""
     def draw() -> Residue:
         return Residue(source.randrange(p), p)
@@ -190,7 +192,7 @@ def _denominators(geometry: ExactGeometry, nv: int) -> list[int]:
     return common
 
 
-def _exponential(S: Vector, x: Any, angle: tuple[Any, Any]) -> ExactPose:
+def _exponential(S: ExactVector, x: Any, angle: tuple[Any, Any]) -> ExactPose:
     """exp(S q): x stands for q where the screw slides, angle for (cos q, sin q) where it turns."""
     v, w = S[:3], S[3:]
     zero = x - x

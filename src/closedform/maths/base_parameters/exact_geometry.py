@@ -5,6 +5,8 @@ as six modified-DH numbers against the last joint before it that can turn (so th
 and fixed joints leave parallel stays so), and those six are snapped. World poses are taken against
 a frame with z along gravity. Poses with symbols are read entry by entry; a symbol a inside sin or
 cos is replaced by t = tan(a/2).
+
+Cites: [KhalilKleinfinger1986] for the six numbers.
 """
 
 from __future__ import annotations
@@ -18,11 +20,11 @@ import numpy as np
 from closedform.arrays import Array, numeric
 from closedform.errors import ArgumentError
 from closedform.maths.base_parameters.exact_linear import (
-    Field,
+    ExactVector,
     Matrix,
+    NumberField,
     RationalFunctions,
     Rationals,
-    Vector,
     product,
     transposed,
 )
@@ -70,9 +72,9 @@ class ExactSegment:
 class ExactGeometry:
     """All segments, the direction of gravity (zero without gravity), and what was declared."""
 
-    field: Field
+    field: NumberField
     segments: tuple[ExactSegment, ...]
-    gravity: Vector
+    gravity: ExactVector
     tolerance: float
     snaps: tuple[Declared, ...]
     near: tuple[Declared, ...]
@@ -90,13 +92,13 @@ def geometry_symbols(robot: Robot) -> tuple[str, ...]:
     return symbols_of([x for part in parts if not numeric(part) for x in np.ravel(part)])
 
 
-def default_field(robot: Robot) -> Field:
+def default_field(robot: Robot) -> NumberField:
     """Rational numbers, or rational functions of the robot's symbols."""
     names = geometry_symbols(robot)
     return RationalFunctions(names) if names else Rationals()
 
 
-def exact_geometry(robot: Robot, field: Field | None = None,
+def exact_geometry(robot: Robot, field: NumberField | None = None,
                    tolerance: float = TOLERANCE) -> ExactGeometry:
     """The robot's geometry over a field; `tolerance` is where special values begin."""
     if not isinstance(tolerance, int | float | np.number) or not 0 <= tolerance < 0.1:
@@ -107,7 +109,7 @@ def exact_geometry(robot: Robot, field: Field | None = None,
 class _Reading:
     """One pass over a robot: joint frames, poses against the last turning joint, exact numbers."""
 
-    def __init__(self, robot: Robot, field: Field, tolerance: float) -> None:
+    def __init__(self, robot: Robot, field: NumberField, tolerance: float) -> None:
         self.robot, self.field = robot, field
         self.up, self.gravity = _upward(robot)
         self.frames = [s.joint.frame if numeric(s.joint.S) else np.eye(4) for s in robot.segments]
@@ -207,7 +209,7 @@ def _upward(robot: Robot) -> tuple[np.ndarray | None, np.ndarray]:
     return basis_with_third((-g / np.linalg.norm(g)).tolist()), g
 
 
-def _moved(frame: ExactPose, axis: int, pitch: Fraction) -> Vector:
+def _moved(frame: ExactPose, axis: int, pitch: Fraction) -> ExactVector:
     """A unit twist of the joint's frame (with the pitch along a turn) in the body's frame."""
     unit = np.array([Fraction(int(i == axis)) for i in range(6)], dtype=object)
     if pitch:

@@ -48,8 +48,8 @@ def rotor_entries(robot: Robot, geometry: ExactGeometry) -> list[Matrix]:
 def held_apart(joint: Joint, rotors: Matrix) -> Matrix:
     """Rows n with n · r = 0 exactly where rotor inertias r have the torque of their energy.
 
-        E = ½ Σ_i r_i v_i²   asks for   τ_a = r_a v̇_a − Σ_bc ad(b)_ca v_b r_c v_c          (1)
-        [s_b, s_a] = Σ_c ad(b)_ca s_c                                                      (2)
+        E = ½ Σ_i r_i v_i²   asks for   τ_a = r_a v̇_a − Σ_bc ad(b)_ca v_b r_c v_c          (i)
+        [s_b, s_a] = Σ_c ad(b)_ca s_c                                                     (ii)
 
     and a rotor gives r_a v̇_a alone (`Robot.rotor_map`), so each coefficient of v_b v_c must vanish.
     It does where the screws commute (one axis, a slide along a turn), and for equal rotors of three

@@ -6,6 +6,8 @@ The coordinates follow from the velocities by q̇ = Γ(q) v, one coefficient aft
 
 Slower than the recursions of `jets`, and for everything: regressors, energies, Jacobians, functions
 of one's own.
+
+Cites: [GriewankWalther2008, chapter 13].
 """
 
 from __future__ import annotations

@@ -9,6 +9,8 @@ binomials appear:
 A plain scalar beside a series is a constant. A sum or a product is known as far as the shorter of
 its parts. Coefficients are floats, complex numbers, recorded, exact or symbolic scalars, or arrays
 of numbers: of many motions at once.
+
+Cites: [GriewankWalther2008, chapter 13].
 """
 
 from __future__ import annotations

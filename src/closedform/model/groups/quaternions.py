@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from closedform.arrays import Array, Namespace, namespace
+from closedform.arrays import Array, Namespace, cross, namespace
 from closedform.model.groups.stumpff import arctangent_ratio, cosine_and_sinc
 
 
@@ -34,15 +34,8 @@ def normalised(a: Array) -> Array:
 
 def rotate(a: Array, x: Array) -> Array:
     """R(a) x."""
-    t = 2 * _cross(a, x)
-    return x + a[..., 3:] * t + _cross(a, t)
-
-
-def _cross(a: Array, b: Array) -> Array:
-    xp = namespace(a, b)
-    return xp.stack([a[..., 1] * b[..., 2] - a[..., 2] * b[..., 1],
-                     a[..., 2] * b[..., 0] - a[..., 0] * b[..., 2],
-                     a[..., 0] * b[..., 1] - a[..., 1] * b[..., 0]], axis=-1)
+    t = 2 * cross(a, x)
+    return x + a[..., 3:] * t + cross(a, t)
 
 
 def rotation(q: Array, xp: Namespace) -> Array:

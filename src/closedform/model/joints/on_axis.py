@@ -9,7 +9,7 @@ from typing import Any, final
 
 import numpy as np
 
-from closedform.arrays import Array, Namespace, exact_or_float
+from closedform.arrays import Array, Namespace, cross, exact_or_float
 from closedform.errors import ModelError
 from closedform.model.joints.joint import Joint
 from closedform.model.pose import rotation
@@ -34,7 +34,8 @@ class TurningOnAxis(Joint, ABC):
 
     def turning_screw(self) -> Array:
         """(point × axis; axis)."""
-        return np.concatenate([_cross(self.point, self.axis), exact_or_float(self.axis)])
+        point, axis = exact_or_float(self.point), exact_or_float(self.axis)
+        return np.concatenate([exact_or_float(cross(point, axis)), axis])
 
     @property
     def line(self) -> tuple[Array, Array]:
@@ -167,9 +168,3 @@ class Cylindrical(TurningOnAxis):
 def _slide(axis: Vector) -> Array:
     """(axis; 0)."""
     return np.concatenate([exact_or_float(axis), np.zeros(3)])
-
-
-def _cross(a: Vector, b: Vector) -> Array:
-    return exact_or_float([a[1] * b[2] - a[2] * b[1],
-                           a[2] * b[0] - a[0] * b[2],
-                           a[0] * b[1] - a[1] * b[0]])

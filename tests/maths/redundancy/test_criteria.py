@@ -1,22 +1,25 @@
-"""Derivatives of tasks and criteria, the extended Jacobian, Chang's Z."""
+"""Derivatives of criteria, and the extended Jacobian that is made of them."""
 
 import numpy as np
 import pytest
 
 import closedform as cf
-from closedform.maths.papers.chang import chang_Z, null_row
-from closedform.maths.redundancy.extended_jacobian import (
-    Ellipsoid,
-    extended_jacobian,
-    frame_motion,
-    inverse_terms,
+from closedform.maths.algorithms.frame_screws import (
+    frame_screws,
     jacobian_derivative,
     jacobian_of,
-    lagrangian_hessian,
+)
+from closedform.maths.redundancy.criteria import (
+    Ellipsoid,
     limit_barrier,
     log_manipulability,
     obstacle_distance,
     power_of_manipulability,
+)
+from closedform.maths.redundancy.newton import (
+    extended_jacobian,
+    inverse_terms,
+    lagrangian_hessian,
 )
 from random_robots import ONE_DOF, complex_step, random_robot, random_state
 
@@ -25,24 +28,14 @@ ROWS = {"planar": (0, 1), "position": (0, 1, 2), "pose": (0, 1, 2, 3, 4, 5)}
 
 
 def manipulability(robot, q, rows, frame):
-    motion = frame_motion(robot, q, frame)
-    J, dJ = jacobian_of(motion)[list(rows)], jacobian_derivative(motion)[list(rows)]
-    return log_manipulability(motion, rows, J, dJ, inverse_terms(J))
+    here = frame_screws(robot, q, frame)
+    J, dJ = jacobian_of(here)[list(rows)], jacobian_derivative(here)[list(rows)]
+    return log_manipulability(here, rows, dJ, inverse_terms(J))
 
 
 def wide_robot(seed):
     """A chain with mimic, spherical and free joints, so that every task has full rank."""
     return random_robot(seed, bodies=8, spread=1)
-
-
-@pytest.mark.parametrize("seed", SEEDS)
-def test_screws_give_the_frame_jacobian_and_the_kinematic_hessian(seed):
-    robot = random_robot(seed, bodies=7)
-    q, = random_state(robot, seed, rates=0)
-    motion = frame_motion(robot, q, "tool")
-    np.testing.assert_allclose(jacobian_of(motion), cf.frame_jacobian(robot, q, "tool"), atol=1e-13)
-    np.testing.assert_allclose(jacobian_derivative(motion),
-                               cf.kinematic_hessian(robot, q, "tool"), atol=1e-12)
 
 
 @pytest.mark.parametrize("rows", ROWS.values(), ids=ROWS)
@@ -53,7 +46,7 @@ def test_the_gradient_of_manipulability_is_its_derivative(seed, rows):
     q, = random_state(robot, seed, rates=0)
 
     def half_log_det(q):
-        J = jacobian_of(frame_motion(robot, q, "tool"))[list(rows)]
+        J = jacobian_of(frame_screws(robot, q, "tool"))[list(rows)]
         return 0.5 * np.log(np.linalg.det(J @ J.T))
 
     h = manipulability(robot, q, rows, "tool").h
@@ -98,7 +91,7 @@ def test_obstacles_and_barriers_have_exact_derivatives(exponent):
     obstacle = Ellipsoid((4.0, 3.0, -2.0), (0.5, 0.8, 0.6), exponent)
 
     def away(q):
-        terms = obstacle_distance(frame_motion(robot, q, "tool"), obstacle)
+        terms = obstacle_distance(frame_screws(robot, q, "tool"), obstacle)
         return -1.0 / terms.raw[0], terms
 
     def barrier(q):
@@ -118,30 +111,11 @@ def test_the_determinant_of_the_extended_jacobian_factors(rows):
     """|det J_e| = √det J Jᵀ · |det NᵀWN|."""
     robot = cf.load("iiwa14")
     q = np.array([0.3, 0.7, -0.4, -1.2, 0.5, 0.9, 0.2])
-    motion = frame_motion(robot, q, "flange")
-    J, dJ = jacobian_of(motion)[list(rows)], jacobian_derivative(motion)[list(rows)]
+    here = frame_screws(robot, q, "flange")
+    J, dJ = jacobian_of(here)[list(rows)], jacobian_derivative(here)[list(rows)]
     terms = manipulability(robot, q, rows, "flange")
     _, W = lagrangian_hessian(terms.B, dJ, inverse_terms(J).G, terms.h)
     N = np.linalg.svd(J)[2][len(rows):].T
     left = abs(np.linalg.det(extended_jacobian(J, N, W)))
     right = np.sqrt(np.linalg.det(J @ J.T)) * abs(np.linalg.det(N.T @ W @ N))
     assert left == pytest.approx(right, rel=1e-11)
-
-
-def test_Z_spans_the_null_space_and_avoids_singular_columns():
-    J = np.random.default_rng(0).normal(size=(3, 6))
-    J[:, 1] = 2 * J[:, 0]                               # the first three are dependent
-    Z, columns = chang_Z(J)
-    assert Z.shape == (3, 6)
-    np.testing.assert_allclose(Z @ J.T, 0, atol=1e-14)
-    assert np.linalg.matrix_rank(Z) == 3
-    assert not {0, 1} <= set(columns)
-
-
-@pytest.mark.parametrize("m", [2, 3, 4])
-def test_Z_is_the_row_of_minors_over_the_last_for_one_extra_joint(m):
-    """(40), for every m: Z = −n_J/Δ_n."""
-    J = np.random.default_rng(m).normal(size=(m, m + 1))
-    Z = chang_Z(J, tuple(range(m))).Z[0]
-    minors = null_row(J)
-    np.testing.assert_allclose(Z, -minors / minors[-1], rtol=1e-12)
