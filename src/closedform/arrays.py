@@ -12,6 +12,7 @@ import cmath
 import math
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -32,9 +33,6 @@ class Scalar(Protocol):
     def __rmul__(self, other: Any, /) -> Any: ...
     def __truediv__(self, other: Any, /) -> Any: ...
     def __rtruediv__(self, other: Any, /) -> Any: ...
-
-Floats = NDArray[np.floating[Any]]
-"""A NumPy array of floats, where nothing else will do."""
 
 
 class Array(Protocol):
@@ -77,6 +75,8 @@ _Rows = _Row | Sequence[_Row]
 ArrayLike = _Rows | Sequence[_Rows]
 """What a user may give for an array: one, or lists of scalars, of lists or of arrays. No text."""
 Shape = int | tuple[int, ...]
+Floats = NDArray[np.floating[Any]]
+"""A NumPy array of floats, where nothing else will do."""
 
 
 class Namespace(Protocol):
@@ -107,7 +107,7 @@ def namespace(*arrays: object) -> Namespace:
 
 
 class Numbers:
-    """NumPy on float and complex arrays."""
+    """NumPy on float and complex arrays; functions that are not named here are NumPy's."""
 
     sin = staticmethod(np.sin)
     cos = staticmethod(np.cos)
@@ -115,6 +115,11 @@ class Numbers:
     stack = staticmethod(np.stack)
     concatenate = staticmethod(np.concatenate)
     eye = staticmethod(np.eye)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return getattr(np, name)
 
     @staticmethod
     def array(values: Any) -> np.ndarray:
@@ -138,7 +143,7 @@ class Numbers:
 
 
 class Objects:
-    """The same on object arrays, one scalar at a time."""
+    """The same on object arrays, one scalar at a time; a function is asked for by its name."""
 
     stack = staticmethod(np.stack)
     concatenate = staticmethod(np.concatenate)
@@ -155,21 +160,10 @@ class Objects:
     def eye(n: int) -> np.ndarray:
         return np.array([[int(i == j) for j in range(n)] for i in range(n)], dtype=object)
 
-    @staticmethod
-    def sin(x: Any) -> Any:
-        return elementwise("sin", x)
-
-    @staticmethod
-    def cos(x: Any) -> Any:
-        return elementwise("cos", x)
-
-    @staticmethod
-    def sqrt(x: Any) -> Any:
-        return elementwise("sqrt", x)
-
-    @staticmethod
-    def sign(x: Any) -> Any:
-        return elementwise("sign", x)
+    def __getattr__(self, name: str) -> Callable[[Any], Any]:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return partial(elementwise, name)
 
     @staticmethod
     def solve(A: Array, b: Array) -> np.ndarray:
@@ -207,9 +201,9 @@ def elementwise(name: str, x: Any) -> Any:
 def _scalar(name: str, x: Any) -> Any:
     """A function of one scalar: a number's, the scalar's own method, or its home package's."""
     if isinstance(x, int | float | np.floating | np.integer):
-        return _REAL[name](x)
+        return (_real_sign if name == "sign" else getattr(math, name))(x)
     if isinstance(x, complex | np.complexfloating):
-        return _COMPLEX[name](x)
+        return _real_sign(x.real) if name == "sign" else getattr(cmath, name)(x)
     own = getattr(x, name, None)
     if callable(own):
         return own()
@@ -220,13 +214,6 @@ def _scalar(name: str, x: Any) -> Any:
 def _real_sign(x: Any) -> float:
     return math.copysign(1.0, x) if x != 0 else 0.0
 
-
-_REAL: dict[str, Callable[[Any], Any]] = {
-    "sin": math.sin, "cos": math.cos, "sqrt": math.sqrt, "sign": _real_sign,
-}
-_COMPLEX: dict[str, Callable[[Any], Any]] = {
-    "sin": cmath.sin, "cos": cmath.cos, "sqrt": cmath.sqrt, "sign": lambda x: _real_sign(x.real),
-}
 
 NUMBERS = Numbers()
 OBJECTS = Objects()

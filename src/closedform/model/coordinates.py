@@ -14,7 +14,11 @@ from numpy.typing import NDArray
 
 from closedform.arrays import NUMBERS, Array, ArrayLike, Namespace, namespace
 from closedform.errors import ArgumentError
-from closedform.model.groups.matrices import right_jacobian_se3, right_jacobian_se3_inverse
+from closedform.model.groups.matrices import (
+    ad_se3,
+    right_jacobian_se3,
+    right_jacobian_se3_inverse,
+)
 from closedform.model.groups.quaternions import normalised, squared_length
 from closedform.model.joints import Joint
 from closedform.model.tree import Tree
@@ -152,17 +156,7 @@ def _right_inverse(S: np.ndarray, P: np.ndarray, d: np.ndarray) -> np.ndarray:
 
 
 def _ad(S: np.ndarray, P: np.ndarray, d: np.ndarray) -> np.ndarray:
-    """[d, ·] of the joint's group: S⁺ (S d)× S."""
-    twist = d @ S.T
-    W, V = (_skew(twist[..., i:i + 3]) for i in (3, 0))
-    zero = np.zeros_like(W)
-    crossed = np.concatenate([np.concatenate([W, V], axis=-1),
-                              np.concatenate([zero, W], axis=-1)], axis=-2)
-    return P @ crossed @ S
-
-
-def _skew(w: np.ndarray) -> np.ndarray:
-    return np.swapaxes(np.cross(w[..., None, :], np.eye(3)), -1, -2)
+    return P @ ad_se3(d @ S.T) @ S
 
 
 # ---------------------------------------------------------------------- checking
