@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 from closedform.errors import SingularMatrix
 
 
-class Scalar(Protocol):
-    """A number, a recorded expression, a symbol: an entry of an array, or an array of them."""
+class Number(Protocol):
+    """A number, a symbol, a recorded expression; an array of them is one too."""
 
     def __neg__(self) -> Any: ...
     def __add__(self, other: Any, /) -> Any: ...
@@ -70,11 +70,11 @@ class Array(Protocol):
     def __rmatmul__(self, other: Any, /) -> Any: ...
 
 
-_Row = Array | Sequence[Scalar]
+_Row = Array | Sequence[Number]
 _Rows = _Row | Sequence[_Row]
 ArrayLike = _Rows | Sequence[_Rows]
 """What a user may give for an array: one, or lists of scalars, of lists or of arrays. No text."""
-Shape = int | tuple[int, ...]
+
 Floats = NDArray[np.floating[Any]]
 """A NumPy array of floats, where nothing else will do."""
 
@@ -87,7 +87,7 @@ class Namespace(Protocol):
     def sqrt(self, x: Any, /) -> Any: ...
     def sign(self, x: Any, /) -> Any: ...
     def array(self, values: Any, /) -> Array: ...
-    def zeros(self, shape: Shape, /) -> Array: ...
+    def zeros(self, shape: int | tuple[int, ...], /) -> Array: ...
     def eye(self, n: int, /) -> Array: ...
     def stack(self, arrays: Sequence[Any], /, axis: int = 0) -> Array: ...
     def concatenate(self, arrays: Sequence[Any], /, axis: int = 0) -> Array: ...
@@ -126,7 +126,7 @@ class Numbers:
         return np.array(values)
 
     @staticmethod
-    def zeros(shape: Shape) -> np.ndarray:
+    def zeros(shape: int | tuple[int, ...]) -> np.ndarray:
         return np.zeros(shape)
 
     @staticmethod
@@ -153,7 +153,7 @@ class Objects:
         return np.array(values, dtype=object)
 
     @staticmethod
-    def zeros(shape: Shape) -> np.ndarray:
+    def zeros(shape: int | tuple[int, ...]) -> np.ndarray:
         return np.zeros(shape, dtype=object)
 
     @staticmethod

@@ -24,7 +24,6 @@ from closedform.model.joints import Joint
 from closedform.model.tree import Tree
 
 Numbers = NDArray[np.float64]
-Pair = tuple[np.ndarray, np.ndarray]
 
 
 def neutral(tree: Tree) -> np.ndarray:
@@ -105,7 +104,7 @@ def coordinate_names(slices: Mapping[str, slice]) -> list[str]:
             for name, at in slices.items() for i in range(at.stop - at.start)]
 
 
-def integrate_jacobians(tree: Tree, q: ArrayLike, dv: ArrayLike) -> Pair:
+def integrate_jacobians(tree: Tree, q: ArrayLike, dv: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
     """∂(q ⊕ dv)/∂q = Ad(exp dv)⁻¹ and ∂(q ⊕ dv)/∂dv = J_r(dv), (..., nv, nv) each.
 
     Both sides are tangent vectors: at q or dv, and at q ⊕ dv.
@@ -115,7 +114,7 @@ def integrate_jacobians(tree: Tree, q: ArrayLike, dv: ArrayLike) -> Pair:
             _blocks(tree, dv, _right))
 
 
-def difference_jacobians(tree: Tree, q0: ArrayLike, q1: ArrayLike) -> Pair:
+def difference_jacobians(tree: Tree, q0: ArrayLike, q1: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
     """∂(q1 ⊖ q0)/∂q0 = −J_l⁻¹ and ∂(q1 ⊖ q0)/∂q1 = J_r⁻¹ at the difference, (..., nv, nv) each.
 
     J_l⁻¹(d) = J_r⁻¹(−d).
@@ -137,7 +136,7 @@ def _blocks(tree: Tree, d: np.ndarray, of_group: Block) -> np.ndarray:
     return result
 
 
-def _subspace(joint: Joint) -> Pair:
+def _subspace(joint: Joint) -> tuple[np.ndarray, np.ndarray]:
     """S and S⁺: a joint's motions are a group within SE(3), whose matrices act on S alone."""
     S = np.asarray(joint.S)
     return S, np.linalg.pinv(S)

@@ -8,7 +8,7 @@ from typing import Any, final
 
 import numpy as np
 
-from closedform.arrays import Array, ArrayLike, Scalar, exact_or_float, numeric
+from closedform.arrays import Array, ArrayLike, Number, exact_or_float, numeric
 from closedform.errors import ModelError
 
 PARAMETER_NAMES = ("m", "mcx", "mcy", "mcz", "Ixx", "Ixy", "Iyy", "Ixz", "Iyz", "Izz")
@@ -31,7 +31,7 @@ class Inertia:
 
     parameters: tuple[Any, ...]
 
-    def __init__(self, mass: Scalar = 0.0, com: ArrayLike = (0.0, 0.0, 0.0),
+    def __init__(self, mass: Number = 0.0, com: ArrayLike = (0.0, 0.0, 0.0),
                  tensor: ArrayLike | None = None) -> None:
         c = _shaped(com, (3,), "com")
         Ic = _shaped(np.zeros((3, 3)) if tensor is None else tensor, (3, 3), "tensor")

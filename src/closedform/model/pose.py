@@ -11,7 +11,7 @@ from closedform.arrays import (
     Array,
     ArrayLike,
     Namespace,
-    Scalar,
+    Number,
     exact_or_float,
     namespace,
     numeric,
@@ -37,7 +37,7 @@ def inverse(T: Array) -> np.ndarray:
     return pose(R.T, -(R.T @ p))
 
 
-def rotation(axis: Iterable[Any], angle: Scalar, xp: Namespace | None = None) -> np.ndarray:
+def rotation(axis: Iterable[Any], angle: Number, xp: Namespace | None = None) -> np.ndarray:
     """Rotation matrix about a unit axis e: c (1 − e eᵀ) + s ẽ + e eᵀ, exact zeros kept."""
     xp = xp or namespace(np.asarray(angle), np.asarray(axis))
     x, y, z = axis

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from closedform.arrays import Array, Scalar, namespace
+from closedform.arrays import Array, Number, namespace
 from closedform.maths.algorithms.joint_steps import JointStep, Symmetric
 from closedform.maths.spatial import cross
 from closedform.model.inertia import Inertia
@@ -26,7 +26,7 @@ from closedform.model.inertia import Inertia
 class Moments(NamedTuple):
     """Mass, first and second moments about a frame's origin."""
 
-    m: Scalar
+    m: Number
     h: Array          # (3,)
     Sigma: Symmetric  # xx, xy, yy, xz, yz, zz
 

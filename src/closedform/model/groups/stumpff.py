@@ -17,7 +17,7 @@ from math import factorial
 
 import numpy as np
 
-from closedform.arrays import NUMBERS, OBJECTS, Namespace, Scalar, elementwise, symbolic
+from closedform.arrays import NUMBERS, OBJECTS, Namespace, Number, elementwise, symbolic
 
 TERMS = 12
 """Of (i), for θ up to 4π after three doublings."""
@@ -28,10 +28,10 @@ ARCTANGENT = [(-1)**j / (2 * j + 1) for j in range(8)]
 DOUBLINGS = 3
 HALVINGS = 4
 
-Six = tuple[Scalar, Scalar, Scalar, Scalar, Scalar, Scalar]
+Six = tuple[Number, Number, Number, Number, Number, Number]
 
 
-def stumpff(x: Scalar, xp: Namespace) -> Six:
+def stumpff(x: Number, xp: Namespace) -> Six:
     """c_0 … c_5 of x.
 
     Numbers are right for every x; recorded and other scalars, which cannot branch, up to θ = 4π;
@@ -47,7 +47,7 @@ def stumpff(x: Scalar, xp: Namespace) -> Six:
     return c
 
 
-def cosine_and_sinc(x: Scalar, xp: Namespace) -> tuple[Scalar, Scalar]:
+def cosine_and_sinc(x: Number, xp: Namespace) -> tuple[Number, Number]:
     """c_0 and c_1 of x alone, which numbers have without a series."""
     if xp is not NUMBERS:
         return stumpff(x, xp)[:2]
@@ -69,13 +69,13 @@ def _of_numbers(x: np.ndarray) -> Six:
     return c
 
 
-def _series(x: Scalar, terms: int) -> Six:
+def _series(x: Number, terms: int) -> Six:
     c4, c5 = _polynomial(FOURTH[:terms], x), _polynomial(FIFTH[:terms], x)
     c2, c3 = 0.5 - x * c4, 1 / 6 - x * c5
     return 1 - x * c2, 1 - x * c3, c2, c3, c4, c5
 
 
-def _closed(x: Scalar, xp: Namespace) -> Six:
+def _closed(x: Number, xp: Namespace) -> Six:
     t = xp.sqrt(x)
     half = xp.sin(t / 2)
     c1, c2 = xp.sin(t) / t, 2 * half * half / x
@@ -90,27 +90,27 @@ def _doubled(c: Six) -> Six:
             (c5 + c4 + c2 * c3) / 16)
 
 
-def _polynomial(coefficients: list[float], x: Scalar) -> Scalar:
+def _polynomial(coefficients: list[float], x: Number) -> Number:
     *rest, value = coefficients
-    total: Scalar = value
+    total: Number = value
     for a in reversed(rest):
         total = total * x + a
     return total
 
 
-def inverse_coefficient(c: Six) -> Scalar:
+def inverse_coefficient(c: Six) -> Number:
     """(1 − θ/2 cot θ/2)/θ² = (c_3 − 2 c_4) / (2 c_2)."""
     return (c[3] - 2 * c[4]) / (2 * c[2])
 
 
-def arctangent_ratio(x: Scalar, xp: Namespace) -> Scalar:
+def arctangent_ratio(x: Number, xp: Namespace) -> Number:
     """atan(√x)/√x for 0 ≤ x ≤ 1, smooth at 0.
 
         tan(h/2) = tan h / (1 + √(1 + tan² h))
     """
     if symbolic(x):
         return elementwise("atan", xp.sqrt(x)) / xp.sqrt(x)
-    factor: Scalar = 1
+    factor: Number = 1
     for _ in range(HALVINGS):
         d = 1 + xp.sqrt(1 + x)
         x, factor = x / (d * d), 2 * factor / d
