@@ -10,9 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 import numpy as np
-from numpy.typing import NDArray
 
-from closedform.arrays import NUMBERS, Array, ArrayLike, Namespace, namespace
+from closedform.arrays import NUMBERS, Array, ArrayLike, Floats, Namespace, namespace
 from closedform.errors import ArgumentError
 from closedform.model.groups.matrices import (
     ad_se3,
@@ -22,8 +21,6 @@ from closedform.model.groups.matrices import (
 from closedform.model.groups.quaternions import normalised, squared_length
 from closedform.model.joints import Joint
 from closedform.model.tree import Tree
-
-Numbers = NDArray[np.float64]
 
 
 def neutral(tree: Tree) -> np.ndarray:
@@ -159,7 +156,7 @@ def _ad(S: np.ndarray, P: np.ndarray, d: np.ndarray) -> np.ndarray:
 
 
 # ---------------------------------------------------------------------- checking
-def _together(tree: Tree, **given: ArrayLike) -> tuple[Numbers, Numbers]:
+def _together(tree: Tree, **given: ArrayLike) -> tuple[Floats, Floats]:
     """Two arrays of numbers as wide as q or v, broadcast to the batch axes they have together."""
     arrays = {name: _sized(tree, x, tree.nv if name == "dv" else tree.nq, name)
               for name, x in given.items()}
@@ -172,7 +169,7 @@ def _together(tree: Tree, **given: ArrayLike) -> tuple[Numbers, Numbers]:
     return a, b
 
 
-def _sized(tree: Tree, x: ArrayLike, size: int, what: str) -> Numbers:
+def _sized(tree: Tree, x: ArrayLike, size: int, what: str) -> Floats:
     shape = f"(..., {size})"
     try:
         a = np.asarray(x, dtype=float)

@@ -17,7 +17,7 @@ from closedform.applications.elastic.programs import compile as compile_elastic
 from closedform.applications.motion.trajectories import Trajectory
 from closedform.errors import ArgumentError
 from closedform.maths.elastic.control import ElasticState
-from closedform.model.elastic import ElasticJoints
+from closedform.model.elasticity.joints import ElasticJoints
 
 SampledLaw = Callable[[int, ElasticState], np.ndarray]
 """(number of the sample, state) -> motor torques (nv,)."""
