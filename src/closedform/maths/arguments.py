@@ -122,6 +122,6 @@ def _array(value: Any, shape: tuple[int, ...], what: str, robot: Robot) -> Array
     return array
 
 
-def _computable(array: Array) -> bool:
+def _computable(array: np.ndarray) -> bool:
     """Whether the entries are numbers, symbols or recorded scalars: anything with a difference."""
     return array.dtype != object or all(hasattr(x, "__sub__") for x in array.flat)
