@@ -6,8 +6,9 @@ import sympy
 from hypothesis import given, settings
 
 import closedform as cf
-from closedform.applications.compile.kernels import At, compile
-from closedform.applications.compile.preparation import Preparation, Request
+from closedform.applications.compile.kernels import compile
+from closedform.applications.compile.preparation import Preparation
+from closedform.applications.compile.requests import At, Request
 from closedform.lowerings import lanes, reference
 from closedform.lowerings.call.kernel import compile_program
 from closedform.lowerings.store.cache import Cache

@@ -14,9 +14,6 @@ SEVERAL = {
 }
 """Names that more than one module may define, and why."""
 
-SIMULATIONS = {"Law", "Method", "Rate", "StateSpace"}
-"""Names that rigid, flexible and elastic systems still define each for themselves."""
-
 
 def defined_types(path):
     """Public classes, and aliases of types, which look like CamelCase, at the top of a module."""
@@ -41,7 +38,7 @@ def places():
 
 def test_no_two_modules_define_a_type_of_the_same_name():
     several = {name: at for name, at in places().items() if len(at) > 1}
-    assert {k: v for k, v in several.items() if k not in {*SEVERAL, *SIMULATIONS}} == {}
+    assert {k: v for k, v in several.items() if k not in SEVERAL} == {}
 
 
 def test_the_exceptions_are_needed():

@@ -50,8 +50,9 @@ FOLDERS = {
     "lowerings": {
         "native": set(), "store": set(), "source": set(), "call": {"native", "store"},
     },
-    "model": {"joints": set(), "lint": {"formats"}, "formats": {"joints", "lint", "zoo"},
-              "zoo": {"formats"}},
+    "model": {"groups": set(), "joints": {"groups"}, "elasticity": {"joints"},
+              "formats": {"groups", "joints"}, "zoo": {"formats"},
+              "lint": {"formats", "joints", "zoo"}},
     "applications": {
         "conventions": set(), "base_parameters": {"compile"}, "compile": set(),
         "motion": {"compile"}, "redundancy": {"compile", "motion"},
@@ -64,7 +65,7 @@ FOLDERS = {
 
 CONTRACT = """
 load Robot Frame Body Revolute Prismatic Helical Cylindrical Universal Spherical Planar Free
-Fixed Mimic Inertia from_modified_dh from_standard_dh from_screws lint ClosedformError
+Fixed Mimic Gimbal groups Inertia from_modified_dh from_standard_dh from_screws lint ClosedformError
 simulate poses frame_pose body_jacobians frame_jacobian frame_jacobian_rate
 kinematic_hessian center_of_mass com_jacobian mass_matrix coriolis_matrix
 christoffel_coriolis_matrix gravity_torque coriolis_torque bias inverse_dynamics

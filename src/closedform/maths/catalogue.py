@@ -92,20 +92,19 @@ CATALOGUE: tuple[Quantity, ...] = (
          derivatives=partials(q="com_jacobian")),
     _row("com_jacobian", center_of_mass.com_jacobian, "q", "3 nv", centroidal.com_jacobian),
     _row("mass_matrix", closed_form.mass_matrix, "q", "nv nv",
-         newton_euler.mass_matrix, shared=one_frame_matrices.mass_matrix,
+         newton_euler.mass_matrix, one_frame_matrices.mass_matrix,
          symmetric=True, form=_BASE, letter="M", essential=True,
          derivatives=partials(q="state_derivatives.dM_dq", pi="parameter_derivatives.dM_dpi",
                               t="time_derivatives.dM")),
     _row("coriolis_matrix", closed_form.coriolis_matrix, "q v", "nv nv",
-         one_frame_matrices.coriolis_matrix, form=_CANONICAL,
-         letter="C", essential=True,
+         one_frame_matrices.coriolis_matrix, form=_CANONICAL, letter="C", essential=True,
          derivatives=partials(q="state_derivatives.dC_dq", v="state_derivatives.dC_dv",
                               pi="parameter_derivatives.dC_dpi", t="time_derivatives.dC")),
     _row("christoffel_coriolis_matrix", closed_form.christoffel_coriolis_matrix, "q v", "nv nv",
-         one_frame_matrices.christoffel_coriolis_matrix,
-         own_frames_matrices.christoffel_coriolis_matrix, form=_BASE, letter="C"),
+         own_frames_matrices.christoffel_coriolis_matrix,
+         one_frame_matrices.christoffel_coriolis_matrix, form=_BASE, letter="C"),
     _row("gravity_torque", closed_form.gravity_torque, "q", "nv",
-         newton_euler.gravity_torque, shared=one_frame_matrices.gravity_torque, form=_BASE,
+         newton_euler.gravity_torque, one_frame_matrices.gravity_torque, form=_BASE,
          letter="g", essential=True,
          derivatives=partials(q="state_derivatives.dg_dq", pi="parameter_derivatives.dg_dpi",
                               t="time_derivatives.dg")),
@@ -113,7 +112,7 @@ CATALOGUE: tuple[Quantity, ...] = (
          newton_euler.coriolis_torque, form=_BASE, essential=True),
     _row("bias", closed_form.bias, "q v", "nv", newton_euler.bias, form=_BASE),
     _row("inverse_dynamics", closed_form.inverse_dynamics, "q v a", "nv",
-         newton_euler.inverse_dynamics, shared=one_frame_derivatives.inverse_dynamics,
+         newton_euler.inverse_dynamics, one_frame_derivatives.inverse_dynamics,
          wrenches=True, form=_BASE, letter=r"\tau", essential=True,
          derivatives=partials(q="inverse_dynamics_derivatives.dtau_dq",
                               v="inverse_dynamics_derivatives.dtau_dv",
@@ -204,7 +203,9 @@ CATALOGUE: tuple[Quantity, ...] = (
 
 
 CATALOGUES: Mapping[type, tuple[Quantity, ...]] = MappingProxyType({
-    rows[0].of.model: rows for rows in (CATALOGUE, FLEXIBLE_CATALOGUE, ELASTIC_CATALOGUE)})
+    rows[0].of.model: rows for rows in (
+        CATALOGUE, FLEXIBLE_CATALOGUE, ELASTIC_CATALOGUE,
+    )})
 """The rows of every kind of model, by its class."""
 
 

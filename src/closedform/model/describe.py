@@ -10,13 +10,14 @@ import numpy as np
 
 from closedform.arrays import numeric
 from closedform.errors import ModelError
+from closedform.model.bodies import Body
 from closedform.model.inertia import Inertia
 from closedform.model.joints import KEYWORDS, Joint, describe
-from closedform.model.robot import Body, Robot
 from closedform.model.segments import starts
+from closedform.model.tree import Tree
 
 
-def summary(robot: Robot) -> dict[str, Any]:
+def summary(robot: Tree) -> dict[str, Any]:
     """The robot as plain data that JSON can hold, in SI units; symbols as text, None: not given.
 
     A joint's numbers are lists, one entry for each of its coordinates; an infinite limit is None.
@@ -166,7 +167,7 @@ COLUMNS = ("body", "parent", "joint", "kind", "q", "range", "velocity", "effort"
            "com [m]")
 
 
-def html_table(robot: Robot) -> str:
+def html_table(robot: Tree) -> str:
     """The robot as a heading and a table, one row for each body: what a notebook shows."""
     about = summary(robot)
     head = "".join(f"<th style='text-align:left'>{name}</th>" for name in COLUMNS)

@@ -31,8 +31,9 @@ from closedform.applications.report.quantities import (
     states,
     timed,
 )
+from closedform.applications.report.record import difference_residuals
 from closedform.applications.report.redundancy import Redundant, redundant
-from closedform.applications.report.report import certify, difference_residuals, ratios, structure
+from closedform.applications.report.report import certify, ratios, structure
 from closedform.applications.report.workers import (
     LATE,
     Progress,

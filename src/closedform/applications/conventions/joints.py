@@ -21,6 +21,7 @@ from closedform.model.bodies import Body
 from closedform.model.groups import quaternions
 from closedform.model.joints import (
     Free,
+    Gimbal,
     Helical,
     Joint,
     Planar,
@@ -206,6 +207,7 @@ PINOCCHIO: Table = {
     Prismatic: Row(r"P[XYZ]|PrismaticUnaligned", _same),
     Helical: Row(r"H[XYZ]|HelicalUnaligned", _same),
     Universal: Row(r"Universal", _same),
+    Gimbal: Row(r"SphericalZYX", _same),
     Spherical: Row(r"Spherical", _same),
     Planar: Row(r"Planar", _across_z(CosSin(4))),
     Free: Row(r"FreeFlyer", _same),

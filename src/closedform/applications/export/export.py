@@ -17,7 +17,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from closedform.applications.compile.kernels import Asked, At
+from closedform.applications.compile.requests import Asked, At
 from closedform.applications.export.options import ExportOptions, options_of, refuse, unusual
 from closedform.applications.export.sources import SOURCES
 from closedform.applications.export.sources.source import Source
@@ -25,7 +25,7 @@ from closedform.applications.export.targets import TARGETS
 from closedform.applications.export.targets.target import Target
 from closedform.errors import ArgumentError
 from closedform.maths.flexible.arm import FlexibleArm
-from closedform.model.elastic import ElasticJoints
+from closedform.model.elasticity.joints import ElasticJoints
 from closedform.model.robot import Robot
 
 

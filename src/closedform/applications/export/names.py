@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from closedform.applications.compile.preparation import Request
+from closedform.applications.compile.requests import Request
 from closedform.applications.export.targets import TARGETS
 from closedform.errors import ArgumentError
 

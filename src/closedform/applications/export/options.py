@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Annotated, Any, NamedTuple, get_args, get_origin, get_type_hints
 
-from closedform.applications.compile.preparation import RuntimeInput
+from closedform.applications.compile.requests import RuntimeInput
 from closedform.errors import ArgumentError
 from closedform.maths.flexible.dynamics import PAPER, Model
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import sympy
 
-from closedform.applications.compile.preparation import Request
+from closedform.applications.compile.requests import Request
 from closedform.applications.export.header import robot_conventions
 from closedform.applications.export.pieces import SymbolicPiece, letters
 from closedform.applications.export.vectors import Vectors, definition_at, robot_states

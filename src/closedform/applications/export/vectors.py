@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from closedform.applications.compile.preparation import Gravity, Parameters, PayloadAt, Request
+from closedform.applications.compile.requests import Gravity, Parameters, PayloadAt, Request
 from closedform.arrays import Array
 from closedform.maths.definitions.closed_form import mass_matrix
 from closedform.model.inertia import Inertia

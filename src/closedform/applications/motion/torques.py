@@ -13,11 +13,13 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 
 from closedform.applications.figure_text import plain
+from closedform.applications.motion.times import increasing
 from closedform.applications.motion.trajectories import Trajectory, motion
 from closedform.arrays import Floats
 from closedform.errors import ArgumentError, MissingDependency
 from closedform.lowerings import lanes
 from closedform.maths.algorithms.jets import inverse_dynamics_jet
+from closedform.model.coordinates import coordinate_names
 from closedform.model.robot import Robot
 from closedform.program.record import record
 
@@ -42,9 +44,7 @@ class Torques:
     @property
     def names(self) -> tuple[str, ...]:
         """The velocities' names: the joint's, with a number where it has several."""
-        slices = self.robot.v_slices
-        return tuple(name if s.stop - s.start == 1 else f"{name}[{k}]"
-                     for name, s in slices.items() for k in range(s.stop - s.start))
+        return tuple(coordinate_names(self.robot.v_slices))
 
     @property
     def columns(self) -> dict[str, Floats]:
@@ -107,9 +107,7 @@ def _write_parquet(columns: dict[str, Any], path: str | Path) -> None:
 
 def torques(robot: Robot, trajectory: Trajectory, times: Any) -> Torques:
     """τ, τ̇, τ̈ of the robot on a trajectory, at the increasing times."""
-    t = np.asarray(times, dtype=float)
-    if t.ndim != 1 or len(t) < 3 or not np.all(np.diff(t) > 0):
-        raise ArgumentError("times must be three or more numbers that increase")
+    t = increasing(times, 3)
     q, rates = motion(robot, trajectory, t)
     shapes = {"q": (robot.nq,), "rates": rates.shape[1:]}
     program = record(lambda q, r: inverse_dynamics_jet(robot, q, r), shapes, "torques")

@@ -17,6 +17,7 @@ from closedform.lowerings.call.kernel import Kernel, compile_program
 from closedform.maths.redundancy.criteria import CriterionTerms
 from closedform.maths.redundancy.newton import TaskInverse, inverse_terms, lagrangian_hessian
 from closedform.model.robot import Robot
+from closedform.program.pipeline import optimised
 from closedform.program.record import record
 
 SAMPLES = 4         # configurations at which idle joints are looked for
@@ -51,7 +52,7 @@ class Problem:
         self.limits = limits
         self.shape = task.shape(robot)
         self._require_rank()
-        program = record(self._terms, {"q": (robot.nq,)}, "redundancy")
+        program = optimised(record(self._terms, {"q": (robot.nq,)}, "redundancy"))
         self.kernel: Kernel = compile_program(program)
         rows = next(o for o in program.outputs if o.name == "J").shape[0]
         self.m = rows
@@ -92,7 +93,8 @@ class Problem:
             task, _, terms = self._parts(q)
             dJ = task.dJ + np.swapaxes(task.dJ, 1, 2)
             return terms.B + 0.5 * sum(x * d for x, d in zip(multipliers, dJ, strict=True))
-        return compile_program(record(W, {"q": (self.robot.nq,), "multipliers": (self.m,)}, "W"))
+        shapes = {"q": (self.robot.nq,), "multipliers": (self.m,)}
+        return compile_program(optimised(record(W, shapes, "W")))
 
     def _used(self) -> NDArray[np.intp]:
         """Velocities that move the task or the criterion, seen at random configurations."""

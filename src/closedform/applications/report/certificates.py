@@ -17,11 +17,15 @@ from typing import Any, final
 
 import numpy as np
 
-from closedform.applications.motion.simulate import Simulation, simulate
+from closedform.applications.motion.integrator import integrated
+from closedform.applications.motion.methods import DOP853
+from closedform.applications.motion.rigid import RigidSystem
+from closedform.applications.motion.simulation import Simulation
 from closedform.applications.report.peers import Peer
-from closedform.arrays import NUMBERS, Array
+from closedform.arrays import Array
 from closedform.errors import ClosedformError
 from closedform.maths.definitions import closed_form, energy
+from closedform.model import coordinates
 from closedform.model.robot import Robot
 
 EPS = float(np.finfo(float).eps)
@@ -64,8 +68,7 @@ def along(robot: Robot, f: Callable[[Array], Any], q: Array, d: Array) -> Any:
 
 def stepped(robot: Robot, q: Array, d: Array) -> Array:
     """q ⊕ d to first order in the (complex) d: q + Γ(q) d."""
-    parts = [q[i] + body.joint.rates(q[i], d[j], NUMBERS) for body, i, j in robot.parts]
-    return np.concatenate([np.zeros(0), *parts])
+    return q + coordinates.rates(robot, q, d)
 
 
 # ---------------------------------------------------------------------- laws
@@ -196,9 +199,9 @@ def swing(robot: Robot, seconds: float = 1.0) -> tuple[Certificate, Simulation |
     law, equation = "energy in a swing", "T + U = const without torques"
     rng = np.random.default_rng(1)
     try:
-        run = simulate(robot, robot.random(rng), 0.5 * rng.normal(size=robot.nv), None,
-                       np.linspace(0.0, seconds, 101), rtol=RTOL, progress=False,
-                       max_evaluations=50_000)
+        run = integrated(RigidSystem(robot), (robot.random(rng), 0.5 * rng.normal(size=robot.nv)),
+                         None, np.linspace(0.0, seconds, 101), DOP853(rtol=RTOL), progress=False,
+                         max_evaluations=50_000)
     except ClosedformError as error:
         return Certificate(law, equation, None, None, str(error)), None
     return Certificate(law, equation, run.energy_drift, RTOL * run.evaluations), run

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from closedform.applications.compile.kernels import asked_request
+from closedform.applications.compile.requests import asked_request
 from closedform.applications.export.symbolic import symbolic, symbolic_expressions
 from closedform.model.robot import Robot
 

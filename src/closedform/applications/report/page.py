@@ -15,7 +15,7 @@ from closedform.applications.base_parameters.summary import (
     shares,
 )
 from closedform.applications.report import figures as figures
-from closedform.applications.report.report import Report, difference_residuals, machine
+from closedform.applications.report.record import Report, difference_residuals, machine
 from closedform.model.describe import (
     headline,
     list_text,

@@ -7,7 +7,6 @@ from typing import Any, final
 
 import numpy as np
 
-from closedform.applications.motion.simulate import coordinate_names
 from closedform.applications.redundancy.criteria import Manipulability
 from closedform.applications.redundancy.curves import SelfMotion, self_motion
 from closedform.applications.redundancy.solving import solve
@@ -17,6 +16,7 @@ from closedform.applications.report.workers import tip
 from closedform.arrays import Array
 from closedform.errors import ClosedformError
 from closedform.maths.frames import frame_jacobian, frame_pose
+from closedform.model.coordinates import coordinate_names
 from closedform.model.robot import Robot
 
 POINTS = 25

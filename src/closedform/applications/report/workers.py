@@ -22,8 +22,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from closedform.applications.compile.kernels import At, CompiledRobot, asked_request, compile
-from closedform.applications.compile.preparation import Request
+from closedform.applications.compile.kernels import CompiledRobot, compile
+from closedform.applications.compile.requests import At, Request, asked_request
 from closedform.errors import ArgumentError, ClosedformError
 from closedform.lowerings.call.kernel import Kernel
 from closedform.lowerings.store.cache import Cache

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-from closedform.applications.compile.preparation import (
+from closedform.applications.compile.requests import (
     Gravity,
     Parameters,
     PayloadAt,

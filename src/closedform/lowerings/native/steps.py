@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from closedform.lowerings.native.outputs import output_blocks
-from closedform.program.ordering.list_schedule import in_issue_order
+from closedform.program.ordering.list_schedule import by_list_schedule
 from closedform.program.ordering.waiting import waiting_slots
 from closedform.program.program import LEAVES, Program, size
 
@@ -46,7 +46,7 @@ def steps(program: Program, fma: bool, columns: int) -> list[Step]:
     """The whole program; inputs are read and outputs written up to `columns` entries at a time."""
     arithmetic = list(_arithmetic(program, fma))
     if columns == 1 and len(arithmetic) <= WHOLE:    # larger ones have enough to do at all times
-        arithmetic = in_issue_order(arithmetic)
+        arithmetic = by_list_schedule(arithmetic)
     computed = list(_with_reads(program, arithmetic, columns))
     return list(_with_writes(program, computed, columns))
 

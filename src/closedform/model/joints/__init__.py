@@ -5,6 +5,7 @@ One file a kind; `KINDS` is the table of them.
 
 from closedform.model.joints.fixed import Fixed as Fixed
 from closedform.model.joints.free import Free as Free
+from closedform.model.joints.gimbal import Gimbal as Gimbal
 from closedform.model.joints.joint import KEYWORDS as KEYWORDS
 from closedform.model.joints.joint import Driver as Driver
 from closedform.model.joints.joint import Joint as Joint
@@ -20,6 +21,7 @@ from closedform.model.joints.spherical import Spherical as Spherical
 from closedform.model.joints.universal import Universal as Universal
 
 KINDS: tuple[type[Joint], ...] = (
-    Revolute, Prismatic, Helical, Cylindrical, Universal, Spherical, Planar, Free, Fixed, Mimic,
+    Revolute, Prismatic, Helical, Cylindrical, Universal, Gimbal, Spherical, Planar, Free, Fixed,
+    Mimic,
 )
 """Every kind; the one that moves another joint is last."""

@@ -60,7 +60,7 @@ class Joint(ABC):
     takes_turns: ClassVar[bool] = False      # a turn about `line` may be added to the last of q
     twists: ClassVar[tuple[int, ...] | None] = None  # the columns of S, as unit twists of `frame`
     urdf: ClassVar[str | None] = None        # its type in URDF
-    convention: ClassVar[str] = ""           # q and v in a sentence, where v is not q̇
+    convention: ClassVar[str] = ""           # q and v in a sentence, where they need one
 
     def __post_init__(self) -> None:
         if self.name is not None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, final
 
-from closedform.applications.compile.kernels import Asked
+from closedform.applications.compile.requests import Asked
 from closedform.applications.elastic.programs import CompiledElastic
 from closedform.applications.export.header import elastic_conventions, header
 from closedform.applications.export.names import legal_name
@@ -17,7 +17,7 @@ from closedform.applications.export.vectors import function_vectors
 from closedform.maths.catalogue import quantity
 from closedform.maths.elastic.catalogue import ELASTIC_JOINTS
 from closedform.maths.quantity import Kind
-from closedform.model.elastic import ElasticJoints
+from closedform.model.elasticity.joints import ElasticJoints
 
 
 @final

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, final
 
-from closedform.applications.compile.kernels import Asked
+from closedform.applications.compile.requests import Asked
 from closedform.applications.export.header import arm_conventions, header
 from closedform.applications.export.names import legal_name
 from closedform.applications.export.pieces import Piece, letters

@@ -7,14 +7,16 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Annotated, ClassVar, final
 
-from closedform.applications.compile.kernels import Asked, At, asked_request
-from closedform.applications.compile.preparation import (
+from closedform.applications.compile.preparation import Preparation
+from closedform.applications.compile.requests import (
+    Asked,
+    At,
     Gravity,
     Parameters,
     PayloadAt,
-    Preparation,
     Request,
     RuntimeInput,
+    asked_request,
 )
 from closedform.applications.export.header import robot_header
 from closedform.applications.export.names import checked_function_name, function_names

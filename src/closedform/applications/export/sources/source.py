@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from closedform.applications.compile.kernels import Asked
+from closedform.applications.compile.requests import Asked
 from closedform.applications.export.pieces import Piece, SymbolicPiece
 from closedform.applications.export.targets.target import Target
 from closedform.maths.quantity import Kind

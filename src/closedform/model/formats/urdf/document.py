@@ -7,6 +7,7 @@ missing gets its default, so that all faults of a file are found at once.
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import final
@@ -30,6 +31,8 @@ from closedform.model.inertia import Inertia
 from closedform.model.pose import from_rpy, pose
 
 MAX_LINKS = 10_000
+UNLIMITED = sys.float_info.max
+"""A limit of this size stands for none: URDF has no other word for it on a prismatic joint."""
 JOINT_KINDS = ("revolute", "continuous", "prismatic", "fixed", "floating", "planar")
 ONE_COORDINATE = ("revolute", "continuous", "prismatic")
 FloatTuple = tuple[float, ...]

@@ -17,14 +17,15 @@ from lxml import etree
 
 from closedform.arrays import Array, numeric
 from closedform.errors import ModelError, ModelWarning
-from closedform.model.formats.urdf.read import UNLIMITED
+from closedform.model.bodies import Body
+from closedform.model.formats.urdf.document import UNLIMITED
 from closedform.model.inertia import Inertia
 from closedform.model.joints import Driver, Fixed, Joint
 from closedform.model.pose import pose, to_rpy
-from closedform.model.robot import STANDARD_GRAVITY, Body, Robot
+from closedform.model.tree import STANDARD_GRAVITY, Tree
 
 
-def urdf_text(robot: Robot) -> str:
+def urdf_text(robot: Tree) -> str:
     """The robot as URDF; a `ModelWarning` names what URDF cannot hold."""
     writer = _Writer(robot)
     writer.write()
@@ -46,7 +47,7 @@ class _Step:
 
 @dataclass
 class _Writer:
-    robot: Robot
+    robot: Tree
     lost: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
