@@ -27,7 +27,7 @@ from closedform.model.coordinates import (
     coordinate_names,
     projected,
 )
-from closedform.model.elastic import ElasticJoints
+from closedform.model.elasticity.joints import ElasticJoints
 
 
 @final
