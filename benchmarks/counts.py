@@ -17,7 +17,8 @@ from closedform.arrays import Array
 from closedform.lowerings.call.kernel import compile_program
 from closedform.lowerings.store.cache import Cache
 from closedform.maths.algorithms import newton_euler
-from closedform.maths.catalogue import Form, quantity
+from closedform.maths.catalogue import quantity
+from closedform.maths.quantity import Form
 from closedform.model.robot import Robot
 from closedform.program.ordering.live_ranges import scheduled
 from closedform.program.program import Program

@@ -23,6 +23,12 @@ from closedform.maths.base_parameters.base_parameters import BaseParameters as B
 from closedform.maths.base_parameters.base_parameters import base_parameters as base_parameters
 from closedform.maths.base_parameters.numeric_rank import RankDisagreement as RankDisagreement
 from closedform.maths.catalogue import CATALOGUE as CATALOGUE
+from closedform.maths.definitions.center_of_mass import center_of_mass as center_of_mass
+from closedform.maths.definitions.center_of_mass import (
+    centroidal_momentum_matrix as centroidal_momentum_matrix,
+)
+from closedform.maths.definitions.center_of_mass import com_jacobian as com_jacobian
+from closedform.maths.definitions.center_of_mass import momentum as momentum
 from closedform.maths.definitions.christoffel import christoffel_symbols as christoffel_symbols
 from closedform.maths.definitions.christoffel import (
     coriolis_transpose_torque as coriolis_transpose_torque,
@@ -46,28 +52,24 @@ from closedform.maths.definitions.dynamics_matrices import (
 from closedform.maths.definitions.dynamics_matrices import (
     passive_dynamics_matrices as passive_dynamics_matrices,
 )
-from closedform.maths.definitions.energy import (
-    centroidal_momentum_matrix as centroidal_momentum_matrix,
-)
 from closedform.maths.definitions.energy import generalized_momentum as generalized_momentum
-from closedform.maths.definitions.energy import joint_friction as joint_friction
 from closedform.maths.definitions.energy import kinetic_energy as kinetic_energy
-from closedform.maths.definitions.energy import momentum as momentum
-from closedform.maths.definitions.energy import (
-    operational_space_inertia as operational_space_inertia,
-)
-from closedform.maths.definitions.energy import (
-    operational_space_mobility as operational_space_mobility,
-)
 from closedform.maths.definitions.energy import potential_energy as potential_energy
 from closedform.maths.definitions.forward_derivatives import (
     forward_dynamics_derivatives as forward_dynamics_derivatives,
 )
+from closedform.maths.definitions.friction import joint_friction as joint_friction
 from closedform.maths.definitions.inverse_derivatives import (
     inverse_dynamics_and_derivatives as inverse_dynamics_and_derivatives,
 )
 from closedform.maths.definitions.inverse_derivatives import (
     inverse_dynamics_derivatives as inverse_dynamics_derivatives,
+)
+from closedform.maths.definitions.operational_space import (
+    operational_space_inertia as operational_space_inertia,
+)
+from closedform.maths.definitions.operational_space import (
+    operational_space_mobility as operational_space_mobility,
 )
 from closedform.maths.definitions.regressor import (
     kinetic_energy_regressor as kinetic_energy_regressor,
@@ -85,19 +87,17 @@ from closedform.maths.definitions.second_derivatives import (
 from closedform.maths.definitions.state_derivatives import state_derivatives as state_derivatives
 from closedform.maths.definitions.time_derivatives import time_derivatives as time_derivatives
 from closedform.maths.flexible.arm import FlexibleArm as FlexibleArm
-from closedform.maths.kinematics import LOCAL as LOCAL
-from closedform.maths.kinematics import LOCAL_WORLD_ALIGNED as LOCAL_WORLD_ALIGNED
-from closedform.maths.kinematics import WORLD as WORLD
-from closedform.maths.kinematics import Reference as Reference
+from closedform.maths.frames import LOCAL as LOCAL
+from closedform.maths.frames import LOCAL_WORLD_ALIGNED as LOCAL_WORLD_ALIGNED
+from closedform.maths.frames import WORLD as WORLD
+from closedform.maths.frames import Reference as Reference
+from closedform.maths.frames import frame_jacobian as frame_jacobian
+from closedform.maths.frames import frame_jacobian_rate as frame_jacobian_rate
+from closedform.maths.frames import frame_pose as frame_pose
+from closedform.maths.frames import kinematic_hessian as kinematic_hessian
 from closedform.maths.kinematics import body_jacobian_rates as body_jacobian_rates
 from closedform.maths.kinematics import body_jacobian_second_rates as body_jacobian_second_rates
 from closedform.maths.kinematics import body_jacobians as body_jacobians
-from closedform.maths.kinematics import center_of_mass as center_of_mass
-from closedform.maths.kinematics import com_jacobian as com_jacobian
-from closedform.maths.kinematics import frame_jacobian as frame_jacobian
-from closedform.maths.kinematics import frame_jacobian_rate as frame_jacobian_rate
-from closedform.maths.kinematics import frame_pose as frame_pose
-from closedform.maths.kinematics import kinematic_hessian as kinematic_hessian
 from closedform.maths.kinematics import poses as poses
 from closedform.maths.scalars.along import along as along
 from closedform.model.beam import FlexibleLink as FlexibleLink
@@ -140,7 +140,7 @@ __version__ = "0.1.0"
 _APPLICATIONS = "closedform.applications"
 _LATER = {
     **{name: (f"{_APPLICATIONS}.{name}", None) for name in ("elastic", "flexible", "redundancy")},
-    **{name: (f"{_APPLICATIONS}.export", name) for name in ("ExportOptions", "export")},
+    **{name: (f"{_APPLICATIONS}.export.export", name) for name in ("ExportOptions", "export")},
     **{name: (f"{_APPLICATIONS}.motion.simulate", name) for name in ("Simulation", "simulate")},
 }
 """Modules, and names in modules, that bring SciPy or SymPy: imported when they are first used."""

@@ -85,7 +85,7 @@ def test_a_symbolic_arm_gives_the_textbook_mass_matrix():
 
 
 def test_exact_rationals_stay_exact_where_no_sine_is_taken():
-    from closedform.maths.kinematics import center_of_mass
+    from closedform.maths.definitions.center_of_mass import center_of_mass
     from closedform.model.inertia import Inertia
     from closedform.model.joints import Prismatic
     from closedform.model.robot import Body, Robot

@@ -1,12 +1,11 @@
-"""Poses, Jacobians and their derivatives."""
+"""Poses of bodies, their Jacobians and time derivatives; arguments that are refused."""
 
 import numpy as np
 import pytest
 from hypothesis import given
 
-from closedform.errors import ArgumentError, UnknownName
+from closedform.errors import ArgumentError
 from closedform.maths import kinematics as kin
-from closedform.maths.kinematics import LOCAL, LOCAL_WORLD_ALIGNED, WORLD
 from closedform.maths.spatial import skew
 from random_robots import complex_step, random_robot, random_state, robots, seeds
 
@@ -39,59 +38,6 @@ def test_body_jacobians_give_the_twists_of_the_poses(robot, seed):
         twist = np.zeros((4, 4))
         twist[:3, :3], twist[:3, 3] = skew(V[3:]), V[:3]
         np.testing.assert_allclose(np.linalg.solve(T_k, dT_k), twist, rtol=0, atol=1e-12)
-
-
-@pytest.mark.parametrize("reference", [LOCAL, WORLD, LOCAL_WORLD_ALIGNED])
-@given(robot=robots(), seed=seeds)
-def test_frame_jacobian_rate_and_hessian_are_derivatives_of_the_jacobian(reference, robot, seed):
-    q, v, _ = random_state(robot, seed)
-    def J(q):
-        return kin.frame_jacobian(robot, q, "tool", reference)
-    dJ = complex_step(robot, J, q, v)
-    np.testing.assert_allclose(kin.frame_jacobian_rate(robot, q, v, "tool", reference), dJ,
-                               rtol=0, atol=1e-11)
-    H = kin.kinematic_hessian(robot, q, "tool", reference)
-    for k, e in enumerate(np.eye(robot.nv)):
-        np.testing.assert_allclose(H[:, :, k], complex_step(robot, J, q, e), rtol=0, atol=1e-11)
-
-
-@given(robots(), seeds)
-def test_references_agree_with_each_other(robot, seed):
-    """WORLD: at the world's origin; LOCAL_WORLD_ALIGNED: at the frame's; LOCAL: in its axes."""
-    q, v, _ = random_state(robot, seed)
-    T = kin.frame_pose(robot, q, "tool")
-    R, p = T[:3, :3], T[:3, 3]
-    V = {r: kin.frame_jacobian(robot, q, "tool", r) @ v for r in kin.Reference}
-    aligned = V[LOCAL_WORLD_ALIGNED]
-    np.testing.assert_allclose(np.concatenate([R @ V[LOCAL][:3], R @ V[LOCAL][3:]]), aligned,
-                               atol=1e-12)
-    moved = np.concatenate([aligned[:3] - np.cross(aligned[3:], p), aligned[3:]])
-    np.testing.assert_allclose(V[WORLD], moved, atol=1e-11)
-    dp = complex_step(robot, lambda q: kin.frame_pose(robot, q, "tool")[:3, 3], q, v)
-    np.testing.assert_allclose(aligned[:3], dp, atol=1e-12)
-
-
-@given(robots(), seeds)
-def test_com_jacobian_gives_the_velocity_of_the_centre_of_mass(robot, seed):
-    q, v, _ = random_state(robot, seed)
-    dc = complex_step(robot, lambda q: kin.center_of_mass(robot, q), q, v)
-    np.testing.assert_allclose(kin.com_jacobian(robot, q) @ v, dc, rtol=0, atol=1e-12)
-
-
-def test_a_frame_of_the_world_does_not_move():
-    from closedform.model.robot import Frame
-    robot = random_robot(2).with_frames(Frame("post", None))
-    q, v, _ = random_state(robot)
-    assert not kin.frame_jacobian(robot, q, "post").any()
-    assert not kin.frame_jacobian_rate(robot, q, v, "post").any()
-
-
-def test_unknown_frames_and_references_are_told():
-    robot = random_robot(2)
-    with pytest.raises(UnknownName, match=r"no frame or body 'hand' in random2; it has b0"):
-        kin.frame_pose(robot, robot.neutral(), "hand")
-    with pytest.raises(ArgumentError, match=r"reference must be cf.LOCAL"):
-        kin.frame_jacobian(robot, robot.neutral(), "tool", "LOCAL")
 
 
 @pytest.mark.parametrize(("value", "message"), [

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 
 from closedform.errors import ArgumentError, ClosedformError, ModelError, UnknownName
-from closedform.maths import kinematics
+from closedform.maths import frames, kinematics
 from closedform.maths.definitions import closed_form
 from closedform.model.inertia import Inertia
 from closedform.model.joints import Fixed, Free, Mimic, Prismatic, Revolute, Spherical
@@ -89,8 +89,8 @@ def test_a_reduced_robot_moves_as_the_whole_with_those_joints_held(robot, seed):
     np.testing.assert_allclose(closed_form.mass_matrix(less, q[keep_q]), M, atol=1e-11)
     g = closed_form.gravity_torque(robot, q)[keep_v]
     np.testing.assert_allclose(closed_form.gravity_torque(less, q[keep_q]), g, atol=1e-11)
-    np.testing.assert_allclose(kinematics.frame_pose(less, q[keep_q], "tool"),
-                               kinematics.frame_pose(robot, q, "tool"), atol=1e-12)
+    np.testing.assert_allclose(frames.frame_pose(less, q[keep_q], "tool"),
+                               frames.frame_pose(robot, q, "tool"), atol=1e-12)
 
 
 def test_locking_the_driver_locks_its_mimics():
@@ -100,8 +100,8 @@ def test_locking_the_driver_locks_its_mimics():
                            Body("c", "b", Revolute(Z), inertia=Inertia(1, (1, 0, 0)))])
     held = robot.reduced({"a": 0.4})
     assert held.joint_names == ("c",)
-    np.testing.assert_allclose(kinematics.frame_pose(held, [0.2], "c"),
-                               kinematics.frame_pose(robot, [0.4, 0.2], "c"), atol=1e-15)
+    np.testing.assert_allclose(frames.frame_pose(held, [0.2], "c"),
+                               frames.frame_pose(robot, [0.4, 0.2], "c"), atol=1e-15)
 
 
 def test_a_payload_is_a_body_fixed_at_the_frame():

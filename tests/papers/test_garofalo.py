@@ -3,8 +3,8 @@
 import numpy as np
 
 from closedform.arrays import NUMBERS
-from closedform.maths import kinematics
-from closedform.maths.definitions import closed_form
+from closedform.maths import frames, kinematics
+from closedform.maths.definitions import center_of_mass, closed_form
 from closedform.maths.spatial import crm
 from closedform.model.joints import Universal
 from random_robots import complex_step, random_robot, random_state
@@ -34,9 +34,9 @@ def test_remark_2_the_spatial_acceleration_is_the_rotated_body_acceleration():
     robot = random_robot(5)
     q, v, a = random_state(robot)
     def spatial(q):
-        return kinematics.frame_jacobian(robot, q, "b3", kinematics.WORLD) @ v
-    d = complex_step(robot, spatial, q, v) + kinematics.frame_jacobian(
-        robot, q, "b3", kinematics.WORLD) @ a
+        return frames.frame_jacobian(robot, q, "b3", frames.WORLD) @ v
+    d = complex_step(robot, spatial, q, v) + frames.frame_jacobian(
+        robot, q, "b3", frames.WORLD) @ a
     J, dJ = kinematics.body_jacobians(robot, q)[3], kinematics.body_jacobian_rates(robot, q, v)[3]
     T = kinematics.poses(robot, q)[3]
     from closedform.maths.spatial import inverse_motion_transform
@@ -48,7 +48,7 @@ def test_remark_3_the_weight_acts_at_the_centre_of_mass():
     """g = −m J_comᵀ gravity."""
     robot = random_robot(8)
     q, _, _ = random_state(robot)
-    expected = -robot.mass * kinematics.com_jacobian(robot, q).T @ robot.gravity
+    expected = -robot.mass * center_of_mass.com_jacobian(robot, q).T @ robot.gravity
     np.testing.assert_allclose(closed_form.gravity_torque(robot, q), expected, atol=1e-11)
 
 

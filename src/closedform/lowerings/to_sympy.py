@@ -15,8 +15,8 @@ import sympy
 from sympy.printing.str import StrPrinter
 
 from closedform.arrays import OBJECTS, Array
+from closedform.lowerings.comments import docstring
 from closedform.lowerings.source.assignments import Statements, Syntax, index_text, output_names
-from closedform.lowerings.source.python import docstring
 from closedform.program.program import Program, Slot, size
 from closedform.program.record import INFIX, object_array
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from functools import wraps
-from typing import Any, ParamSpec, TypeVar
+from types import MappingProxyType
+from typing import Any, NamedTuple, ParamSpec, TypeVar
 
 import numpy as np
 
@@ -16,27 +17,57 @@ from closedform.model.robot import Robot
 P = ParamSpec("P")
 R = TypeVar("R")
 
-SIZES: dict[str, tuple[str | int, ...]] = {
-    "q": ("nq",), "v": ("nv",), "a": ("nv",), "j": ("nv",), "tau": ("nv",),
-    "v_r": ("nv",), "a_r": ("nv",), "rates": ("rates", "nv"), "wrenches": ("bodies", 6),
-}
+Size = tuple[str | int, ...]
+
+
+class Argument(NamedTuple):
+    """An argument of equations: its size, its letter in LaTeX (none: its name), and what it is."""
+
+    size: Size
+    letter: str = ""
+    meaning: str = "an input"
+
+
+ARGUMENTS: Mapping[str, Argument] = MappingProxyType({
+    "q": Argument(("nq",), "q", "joint coordinates"),
+    "v": Argument(("nv",), r"\dot{q}", "joint velocities"),
+    "a": Argument(("nv",), r"\ddot{q}", "joint accelerations"),
+    "j": Argument(("nv",), r"\dddot{q}", "joint jerks"),
+    "tau": Argument(("nv",), r"\tau", "joint torques and forces"),
+    "v_r": Argument(("nv",), "", "reference velocities"),
+    "a_r": Argument(("nv",), "", "reference accelerations"),
+    "rates": Argument(("rates", "nv"), "q", "rows v, a, j, …: derivatives of the motion"),
+    "wrenches": Argument(("bodies", 6), "", "loads on the bodies, each at its frame's origin, in "
+                                            "its frame, force first"),
+})
+"""Arguments of a robot's equations by name: an array of that name is this, everywhere."""
+
+SIZES: Mapping[str, Size] = MappingProxyType({name: x.size for name, x in ARGUMENTS.items()})
 """Sizes by name: an array of that name has this shape, everywhere; but see `size_of`."""
 
+DOTS: Mapping[str, int] = MappingProxyType({"rates": 1, "orders": 0, "configurations": 0})
+"""Axes that count time derivatives, and how many the first entry has."""
 
-def size_of(name: str, names: Collection[str]) -> tuple[str | int, ...]:
+
+def size_of(name: str, names: Collection[str]) -> Size:
     """The size of an argument among others: beside `rates`, `wrenches` have a row per order."""
     return ("orders", *SIZES[name]) if name == "wrenches" and "rates" in names else SIZES[name]
 
 
-def expected_shape(robot: Robot, size: tuple[str | int, ...], order: int = 2) -> tuple[int, ...]:
-    """A shape such as ("bodies", 6) in the robot's numbers; `order` is that of a jet.
+def robot_counts(robot: Robot, order: int = 2) -> dict[str, int]:
+    """The numbers behind the words of sizes; `order` is that of a jet.
 
     A jet of order K has K + 1 "orders" (τ, τ̇, …), takes K + 2 "rates" (v, a, j, …) and K + 3
     "configurations" (J, J̇, …).
     """
-    known = {"nq": robot.nq, "nv": robot.nv, "bodies": len(robot.bodies),
-             "parameters": len(robot.parameters),
-             "orders": order + 1, "rates": order + 2, "configurations": order + 3}
+    return {"nq": robot.nq, "nv": robot.nv, "bodies": len(robot.bodies),
+            "parameters": len(robot.parameters),
+            "orders": order + 1, "rates": order + 2, "configurations": order + 3}
+
+
+def expected_shape(robot: Robot, size: Size, order: int = 2) -> tuple[int, ...]:
+    """A shape such as ("bodies", 6) in the robot's numbers; `order` is that of a jet."""
+    known = robot_counts(robot, order)
     return tuple(known[s] if isinstance(s, str) else s for s in size)
 
 

@@ -1,20 +1,18 @@
-"""Every quantity, one row each.
+"""Every quantity, one row each: those of robots here, those of other models in their rooms.
 
-The compiler, the exporters, the command line, the documentation and the tests read this table. The
-`definition` is the closed form that says what the quantity is; `algorithms` compute the same with
-fewer operations.
+The compiler, the exporters, the report, the command line, the documentation and the tests read this
+table. A row is a name, the definition, inputs, shape, and then the algorithms; see `Quantity`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from enum import Enum
-from inspect import signature
-from typing import Any
+from collections.abc import Mapping
+from difflib import get_close_matches
+from functools import partial
+from types import MappingProxyType
 
 from closedform.errors import UnknownName
-from closedform.maths import kinematics
+from closedform.maths import frames, kinematics
 from closedform.maths.algorithms import (
     articulated,
     centroidal,
@@ -27,7 +25,7 @@ from closedform.maths.algorithms import (
 from closedform.maths.algorithms.one_frame import (
     derivatives as one_frame_derivatives,
 )
-from closedform.maths.algorithms.one_frame import frame
+from closedform.maths.algorithms.one_frame import frame as one_frame
 from closedform.maths.algorithms.one_frame import (
     matrices as one_frame_matrices,
 )
@@ -43,135 +41,105 @@ from closedform.maths.algorithms.own_frames import (
 from closedform.maths.algorithms.own_frames import (
     matrices as own_frames_matrices,
 )
-from closedform.maths.arguments import SIZES, expected_shape
+from closedform.maths.arguments import ARGUMENTS, robot_counts
 from closedform.maths.definitions import (
+    center_of_mass,
     christoffel,
     closed_form,
     dynamics_matrices,
     energy,
     forward_derivatives,
+    friction,
     inverse_derivatives,
+    operational_space,
     regressor,
     second_derivatives,
     state_derivatives,
     time_derivatives,
 )
+from closedform.maths.elastic.catalogue import ELASTIC_CATALOGUE
+from closedform.maths.flexible.catalogue import FLEXIBLE_CATALOGUE
+from closedform.maths.quantity import Field, Form, Kind, Quantity, partials, row
 from closedform.model.robot import Robot
 
-Function = Callable[..., Any]
-Field = tuple[str, tuple[str | int, ...]]
-"""The name and the shape of a part of a named tuple."""
-
-
-class Form(Enum):
-    """The robot in which a quantity may be computed without changing it."""
-
-    USER = "the user's bodies and frames"
-    CANONICAL = "canonical frames: nothing names a body frame"
-    BASE = "canonical frames with mass regrouped along the joint axes: joint-space quantities"
-
-
-@dataclass(frozen=True)
-class Quantity:
-    """A row: what is computed, from what, of which shape, and how.
-
-    `form`: the robot it may be computed in, for the compiler.
-    `framed`: it takes the name of a frame and a reference as further arguments.
-    Algorithms with a parameter `base` may be written in the frame of any segment. `shared` is one
-    that pays only beside other quantities in the same frame.
-    """
-
-    name: str
-    definition: Function
-    inputs: tuple[str, ...]
-    shape: tuple[str | int, ...]
-    algorithms: tuple[Function, ...] = ()
-    symmetric: bool = False
-    wrenches: bool = False
-    framed: bool = False
-    form: Form = Form.USER
-    fields: tuple[Field, ...] = ()
-    shared: Function | None = None
-
-    @property
-    def summary(self) -> str:
-        """The first line of the definition's docstring."""
-        return (self.definition.__doc__ or "").strip().splitlines()[0]
-
-    def output_shapes(self, robot: Robot) -> dict[str, tuple[int, ...]]:
-        """Names and shapes of the results: the quantity itself, or its named tuple's fields."""
-        rows = self.fields or ((self.name, self.shape),)
-        return {name: expected_shape(robot, size) for name, size in rows}
-
-    def shape_for(self, robot: Robot) -> tuple[int, ...]:
-        return expected_shape(robot, self.shape)
-
-    def input_shapes(self, robot: Robot) -> dict[str, tuple[int, ...]]:
-        return {name: expected_shape(robot, SIZES[name]) for name in self.inputs}
-
-
-def _row(
-    name: str, definition: Function, inputs: str, shape: str, *algorithms: Function, **flags: Any,
-) -> Quantity:
-    size = tuple(int(s) if s.isdigit() else s for s in shape.split())
-    return Quantity(name, definition, tuple(inputs.split()), size, algorithms, **flags)
-
-
-def takes_base(algorithm: Function) -> bool:
-    """Whether an algorithm may be written in the frame of any segment."""
-    return "base" in signature(algorithm).parameters
-
-
-_k, _c, _r, _o, _e = kinematics, closed_form, newton_euler, frame, energy
-_od, _ot, _om = one_frame_derivatives, one_frame_tensors, one_frame_matrices
-_cd, _cm = own_frames_derivatives, own_frames_matrices
-_y, _rr = regressor, regressors
+ROBOTS = Kind("robots", Robot, ARGUMENTS, robot_counts)
+_row = partial(row, ROBOTS)
 _CANONICAL, _BASE = Form.CANONICAL, Form.BASE
 _NN, _NNN = ("nv", "nv"), ("nv", "nv", "nv")
 _NP, _NNP = ("nv", "parameters"), ("nv", "nv", "parameters")
 _MCG: tuple[Field, ...] = (("M", _NN), ("C", _NN), ("g", ("nv",)))
 
 CATALOGUE: tuple[Quantity, ...] = (
-    _row("poses", _k.poses, "q", "bodies 4 4"),
-    _row("frame_pose", _k.frame_pose, "q", "4 4", framed=True, form=_CANONICAL),
-    _row("body_jacobians", _k.body_jacobians, "q", "bodies 6 nv"),
-    _row("body_jacobian_rates", _k.body_jacobian_rates, "q v", "bodies 6 nv"),
-    _row("body_jacobian_second_rates", _k.body_jacobian_second_rates, "q v a", "bodies 6 nv"),
-    _row("frame_jacobian", _k.frame_jacobian, "q", "6 nv", framed=True, form=_CANONICAL),
-    _row("frame_jacobian_rate", _k.frame_jacobian_rate, "q v", "6 nv",
+    _row("poses", kinematics.poses, "q", "bodies 4 4"),
+    _row("frame_pose", frames.frame_pose, "q", "4 4", framed=True, form=_CANONICAL),
+    _row("body_jacobians", kinematics.body_jacobians, "q", "bodies 6 nv",
+         derivatives=partials(t="body_jacobian_rates")),
+    _row("body_jacobian_rates", kinematics.body_jacobian_rates, "q v", "bodies 6 nv",
+         derivatives=partials(t="body_jacobian_second_rates")),
+    _row("body_jacobian_second_rates", kinematics.body_jacobian_second_rates, "q v a",
+         "bodies 6 nv"),
+    _row("frame_jacobian", frames.frame_jacobian, "q", "6 nv", framed=True, form=_CANONICAL,
+         letter="J", derivatives=partials(q="kinematic_hessian", t="frame_jacobian_rate")),
+    _row("frame_jacobian_rate", frames.frame_jacobian_rate, "q v", "6 nv",
          framed=True, form=_CANONICAL),
-    _row("kinematic_hessian", _k.kinematic_hessian, "q", "6 nv nv", framed=True, form=_CANONICAL),
-    _row("center_of_mass", _k.center_of_mass, "q", "3"),
-    _row("com_jacobian", _k.com_jacobian, "q", "3 nv", centroidal.com_jacobian),
-    _row("mass_matrix", _c.mass_matrix, "q", "nv nv",
-         _r.mass_matrix, shared=_om.mass_matrix, symmetric=True, form=_BASE),
-    _row("coriolis_matrix", _c.coriolis_matrix, "q v", "nv nv",
-         _o.coriolis_matrix, shared=_om.coriolis_matrix, form=_CANONICAL),
-    _row("christoffel_coriolis_matrix", _c.christoffel_coriolis_matrix, "q v", "nv nv",
-         _o.christoffel_coriolis_matrix, _cm.christoffel_coriolis_matrix,
-         shared=_om.christoffel_coriolis_matrix, form=_BASE),
-    _row("gravity_torque", _c.gravity_torque, "q", "nv",
-         _r.gravity_torque, shared=_om.gravity_torque, form=_BASE),
-    _row("coriolis_torque", _c.coriolis_torque, "q v", "nv", _r.coriolis_torque, form=_BASE),
-    _row("bias", _c.bias, "q v", "nv", _r.bias, form=_BASE),
-    _row("inverse_dynamics", _c.inverse_dynamics, "q v a", "nv",
-         _r.inverse_dynamics, shared=_od.inverse_dynamics, wrenches=True, form=_BASE),
-    _row("forward_dynamics", _c.forward_dynamics, "q v tau", "nv",
-         _r.forward_dynamics, articulated.forward_dynamics, wrenches=True, form=_BASE),
-    _row("passivity_inverse_dynamics", _c.passivity_inverse_dynamics, "q v v_r a_r", "nv",
-         _r.passivity_inverse_dynamics, form=_CANONICAL),
-    _row("kinetic_energy", _e.kinetic_energy, "q v", "", form=_BASE),
-    _row("potential_energy", _e.potential_energy, "q", ""),
-    _row("generalized_momentum", _e.generalized_momentum, "q v", "nv",
-         centroidal.generalized_momentum, form=_BASE),
-    _row("momentum", _e.momentum, "q v", "6", centroidal.body_sum_momentum),
-    _row("centroidal_momentum_matrix", _e.centroidal_momentum_matrix, "q", "6 nv",
+    _row("kinematic_hessian", frames.kinematic_hessian, "q", "6 nv nv",
+         framed=True, form=_CANONICAL),
+    _row("center_of_mass", center_of_mass.center_of_mass, "q", "3",
+         derivatives=partials(q="com_jacobian")),
+    _row("com_jacobian", center_of_mass.com_jacobian, "q", "3 nv", centroidal.com_jacobian),
+    _row("mass_matrix", closed_form.mass_matrix, "q", "nv nv",
+         newton_euler.mass_matrix, shared=one_frame_matrices.mass_matrix,
+         symmetric=True, form=_BASE, letter="M", essential=True,
+         derivatives=partials(q="state_derivatives.dM_dq", pi="parameter_derivatives.dM_dpi",
+                              t="time_derivatives.dM")),
+    _row("coriolis_matrix", closed_form.coriolis_matrix, "q v", "nv nv",
+         one_frame.coriolis_matrix, shared=one_frame_matrices.coriolis_matrix, form=_CANONICAL,
+         letter="C", essential=True,
+         derivatives=partials(q="state_derivatives.dC_dq", v="state_derivatives.dC_dv",
+                              pi="parameter_derivatives.dC_dpi", t="time_derivatives.dC")),
+    _row("christoffel_coriolis_matrix", closed_form.christoffel_coriolis_matrix, "q v", "nv nv",
+         one_frame.christoffel_coriolis_matrix, own_frames_matrices.christoffel_coriolis_matrix,
+         shared=one_frame_matrices.christoffel_coriolis_matrix, form=_BASE, letter="C"),
+    _row("gravity_torque", closed_form.gravity_torque, "q", "nv",
+         newton_euler.gravity_torque, shared=one_frame_matrices.gravity_torque, form=_BASE,
+         letter="g", essential=True,
+         derivatives=partials(q="state_derivatives.dg_dq", pi="parameter_derivatives.dg_dpi",
+                              t="time_derivatives.dg")),
+    _row("coriolis_torque", closed_form.coriolis_torque, "q v", "nv",
+         newton_euler.coriolis_torque, form=_BASE, essential=True),
+    _row("bias", closed_form.bias, "q v", "nv", newton_euler.bias, form=_BASE),
+    _row("inverse_dynamics", closed_form.inverse_dynamics, "q v a", "nv",
+         newton_euler.inverse_dynamics, shared=one_frame_derivatives.inverse_dynamics,
+         wrenches=True, form=_BASE, letter=r"\tau", essential=True,
+         derivatives=partials(q="inverse_dynamics_derivatives.dtau_dq",
+                              v="inverse_dynamics_derivatives.dtau_dv",
+                              a="inverse_dynamics_derivatives.dtau_da", pi="regressor")),
+    _row("forward_dynamics", closed_form.forward_dynamics, "q v tau", "nv",
+         newton_euler.forward_dynamics, articulated.forward_dynamics, wrenches=True, form=_BASE,
+         letter=r"\ddot{q}", essential=True,
+         derivatives=partials(q="forward_dynamics_derivatives.da_dq",
+                              v="forward_dynamics_derivatives.da_dv",
+                              tau="forward_dynamics_derivatives.da_dtau")),
+    _row("passivity_inverse_dynamics", closed_form.passivity_inverse_dynamics, "q v v_r a_r", "nv",
+         newton_euler.passivity_inverse_dynamics, form=_CANONICAL,
+         derivatives=partials(pi="slotine_li_regressor")),
+    _row("kinetic_energy", energy.kinetic_energy, "q v", "", form=_BASE,
+         letter="T", essential=True,
+         derivatives=partials(v="generalized_momentum", pi="kinetic_energy_regressor")),
+    _row("potential_energy", energy.potential_energy, "q", "", letter="U", essential=True,
+         derivatives=partials(q="gravity_torque", pi="potential_energy_regressor")),
+    _row("generalized_momentum", energy.generalized_momentum, "q v", "nv",
+         centroidal.generalized_momentum, form=_BASE, letter="p",
+         derivatives=partials(v="mass_matrix", pi="momentum_regressor")),
+    _row("momentum", center_of_mass.momentum, "q v", "6", centroidal.body_sum_momentum,
+         derivatives=partials(v="centroidal_momentum_matrix")),
+    _row("centroidal_momentum_matrix", center_of_mass.centroidal_momentum_matrix, "q", "6 nv",
          centroidal.centroidal_momentum_matrix),
-    _row("joint_friction", _e.joint_friction, "v", "nv"),
-    _row("operational_space_mobility", _e.operational_space_mobility, "q", "6 6",
+    _row("joint_friction", friction.joint_friction, "v", "nv"),
+    _row("operational_space_mobility", operational_space.operational_space_mobility, "q", "6 6",
          centroidal.operational_space_mobility,
          framed=True, form=_CANONICAL, symmetric=True),
-    _row("operational_space_inertia", _e.operational_space_inertia, "q", "6 6",
+    _row("operational_space_inertia", operational_space.operational_space_inertia, "q", "6 6",
          centroidal.operational_space_inertia,
          framed=True, form=_CANONICAL, symmetric=True),
     _row("time_derivatives", time_derivatives.time_derivatives, "q v a j", "",
@@ -179,22 +147,25 @@ CATALOGUE: tuple[Quantity, ...] = (
          fields=(("dM", _NN), ("ddM", _NN), ("dC", _NN), ("ddC", _NN),
                  ("dg", ("nv",)), ("ddg", ("nv",)))),
     _row("inverse_dynamics_jet", jets.inverse_dynamics_jet, "q rates", "orders nv",
-         wrenches=True, form=_BASE),
+         wrenches=True, form=_BASE, letter=r"\tau", essential=True),
     _row("jacobian_jet", jacobian_jets.jacobian_jet, "q rates", "configurations 6 nv",
          framed=True, form=_CANONICAL),
     _row("state_derivatives", state_derivatives.state_derivatives, "q v", "",
-         _ot.state_derivatives, form=_CANONICAL,
+         one_frame_tensors.state_derivatives, form=_CANONICAL,
          fields=(("dM_dq", _NNN), ("dC_dq", _NNN), ("dC_dv", _NNN), ("dg_dq", _NN))),
     _row("inverse_dynamics_derivatives", inverse_derivatives.inverse_dynamics_derivatives,
-         "q v a", "", _od.inverse_dynamics_derivatives, _cd.inverse_dynamics_derivatives,
-         wrenches=True, form=_BASE,
+         "q v a", "", one_frame_derivatives.inverse_dynamics_derivatives,
+         own_frames_derivatives.inverse_dynamics_derivatives,
+         wrenches=True, form=_BASE, essential=True,
          fields=(("dtau_dq", _NN), ("dtau_dv", _NN), ("dtau_da", _NN))),
     _row("inverse_dynamics_and_derivatives", inverse_derivatives.inverse_dynamics_and_derivatives,
-         "q v a", "", _od.inverse_dynamics_and_derivatives, _cd.inverse_dynamics_and_derivatives,
+         "q v a", "", one_frame_derivatives.inverse_dynamics_and_derivatives,
+         own_frames_derivatives.inverse_dynamics_and_derivatives,
          wrenches=True, form=_BASE,
          fields=(("tau", ("nv",)), ("dtau_dq", _NN), ("dtau_dv", _NN), ("dtau_da", _NN))),
     _row("forward_dynamics_derivatives", forward_derivatives.forward_dynamics_derivatives,
-         "q v tau", "", _od.forward_dynamics_derivatives, _cd.forward_dynamics_derivatives,
+         "q v tau", "", one_frame_derivatives.forward_dynamics_derivatives,
+         own_frames_derivatives.forward_dynamics_derivatives,
          wrenches=True, form=_BASE,
          fields=(("da_dq", _NN), ("da_dv", _NN), ("da_dtau", _NN))),
     _row("inverse_dynamics_second_derivatives",
@@ -202,32 +173,58 @@ CATALOGUE: tuple[Quantity, ...] = (
          one_frame_second.inverse_dynamics_second_derivatives, form=_BASE,
          fields=(("d2tau_dqdq", _NNN), ("d2tau_dqdv", _NNN), ("d2tau_dvdv", _NNN),
                  ("d2tau_dqda", _NNN))),
-    _row("regressor", _y.regressor, "q v a", "nv parameters", _rr.regressor),
-    _row("slotine_li_regressor", _y.slotine_li_regressor, "q v v_r a_r", "nv parameters",
-         _rr.slotine_li_regressor),
-    _row("momentum_regressor", _y.momentum_regressor, "q v", "nv parameters",
-         _rr.momentum_regressor),
-    _row("kinetic_energy_regressor", _y.kinetic_energy_regressor, "q v", "parameters",
-         _rr.kinetic_energy_regressor),
-    _row("potential_energy_regressor", _y.potential_energy_regressor, "q", "parameters",
-         _rr.potential_energy_regressor),
-    _row("parameter_derivatives", _y.parameter_derivatives, "q v", "", _rr.parameter_derivatives,
+    _row("regressor", regressor.regressor, "q v a", "nv parameters", regressors.regressor,
+         letter="Y", essential=True),
+    _row("slotine_li_regressor", regressor.slotine_li_regressor, "q v v_r a_r", "nv parameters",
+         regressors.slotine_li_regressor),
+    _row("momentum_regressor", regressor.momentum_regressor, "q v", "nv parameters",
+         regressors.momentum_regressor),
+    _row("kinetic_energy_regressor", regressor.kinetic_energy_regressor, "q v", "parameters",
+         regressors.kinetic_energy_regressor),
+    _row("potential_energy_regressor", regressor.potential_energy_regressor, "q", "parameters",
+         regressors.potential_energy_regressor),
+    _row("parameter_derivatives", regressor.parameter_derivatives, "q v", "",
+         regressors.parameter_derivatives,
          fields=(("dM_dpi", _NNP), ("dC_dpi", _NNP), ("dg_dpi", _NP))),
     _row("christoffel_symbols", christoffel.christoffel_symbols, "q", "nv nv nv",
-         _ot.christoffel_symbols, form=_BASE),
+         one_frame_tensors.christoffel_symbols, form=_BASE),
     _row("coriolis_transpose_torque", christoffel.coriolis_transpose_torque, "q v", "nv",
          coriolis_transpose.coriolis_transpose_torque, form=_BASE),
     _row("passive_dynamics_matrices", dynamics_matrices.passive_dynamics_matrices, "q v", "",
-         _om.passive_dynamics_matrices, form=_CANONICAL, fields=_MCG),
+         one_frame_matrices.passive_dynamics_matrices, form=_CANONICAL, fields=_MCG),
     _row("christoffel_dynamics_matrices", dynamics_matrices.christoffel_dynamics_matrices,
-         "q v", "", _om.christoffel_dynamics_matrices, _cm.christoffel_dynamics_matrices,
+         "q v", "", one_frame_matrices.christoffel_dynamics_matrices,
+         own_frames_matrices.christoffel_dynamics_matrices,
          form=_BASE, fields=_MCG),
 )
 
 
-def quantity(name: str) -> Quantity:
-    """The row of that name."""
-    for row in CATALOGUE:
-        if row.name == name:
-            return row
-    raise UnknownName(f"no quantity {name!r}; there are {', '.join(row.name for row in CATALOGUE)}")
+CATALOGUES: Mapping[type, tuple[Quantity, ...]] = MappingProxyType({
+    rows[0].of.model: rows for rows in (CATALOGUE, FLEXIBLE_CATALOGUE, ELASTIC_CATALOGUE)})
+"""The rows of every kind of model, by its class."""
+
+
+def quantity(name: str, model: type = Robot) -> Quantity:
+    """The row of that name for models of a class."""
+    rows = CATALOGUES[model]
+    found = next((x for x in rows if x.name == name), None)
+    if found is not None:
+        return found
+    names = [x.name for x in rows]
+    near = get_close_matches(str(name), names, n=1)
+    hint = f"did you mean {near[0]!r}? " if near else ""
+    raise UnknownName(f"no quantity {name!r} of {rows[0].of.noun}; {hint}"
+                      f"there are {', '.join(names)}")
+
+
+def gradient(of: Quantity) -> Quantity | None:
+    """The row whose results are the derivatives of another by its inputs, in order and all.
+
+    A quantity of a frame has none: its derivative is a tensor, larger than what needs it.
+    """
+    by = {x.by: x for x in of.derivatives if x.by in of.inputs}
+    if of.framed or tuple(by) != of.inputs:
+        return None
+    found = quantity(by[of.inputs[0]].row, of.of.model)
+    fields = [(found.name, name) for name, _ in found.outputs]
+    return found if fields == [(x.row, x.field) for x in by.values()] else None

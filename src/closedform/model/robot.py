@@ -14,6 +14,7 @@ from closedform.arrays import Array, exact_or_float, numeric
 from closedform.errors import ArgumentError, ModelError, UnknownName
 from closedform.model.inertia import PARAMETER_NAMES, Inertia
 from closedform.model.joints import Fixed, Free, Joint, Mimic
+from closedform.model.names import checked_name
 from closedform.model.pose import checked_placement, identity
 from closedform.model.segments import Segment, segments_of, starts
 
@@ -35,8 +36,7 @@ class Body:
     inertia: Inertia = field(default_factory=Inertia)
 
     def __post_init__(self) -> None:
-        if not isinstance(self.name, str) or not self.name:
-            raise ModelError(f"body name must be a non-empty text, not {self.name!r}")
+        checked_name(self.name, "body")
         what = f"body {self.name!r}"
         if self.parent is not None and not isinstance(self.parent, str):
             raise ModelError(f"{what}: parent must be a body's name or None, not {self.parent!r}")
@@ -63,8 +63,7 @@ class Frame:
     placement: Any = field(default_factory=identity)
 
     def __post_init__(self) -> None:
-        if not isinstance(self.name, str) or not self.name:
-            raise ModelError(f"frame name must be a non-empty text, not {self.name!r}")
+        checked_name(self.name, "frame")
         what = f"frame {self.name!r}"
         if self.body is not None and not isinstance(self.body, str):
             raise ModelError(f"{what}: body must be a body's name or None, not {self.body!r}")
@@ -88,8 +87,7 @@ class Robot:
 
     def __init__(self, name: str, bodies: Iterable[Body], gravity: Any = STANDARD_GRAVITY,
                  frames: Iterable[Frame] = (), source: str = "") -> None:
-        if not isinstance(name, str) or not name:
-            raise ModelError(f"robot name must be a non-empty text, not {name!r}")
+        checked_name(name, "robot")
         set_ = object.__setattr__
         set_(self, "name", name)
         set_(self, "bodies", _records(bodies, "bodies", "cf.Body"))

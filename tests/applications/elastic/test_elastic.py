@@ -98,7 +98,7 @@ def test_nonlinear_springs_are_compiled_where_their_functions_can_be_recorded():
 @pytest.mark.parametrize(("model", "name", "told"), [
     (lambda r: ElasticJoints(r, [None, 3.0], 0.1, 1.0), "decoupling_control", "all elastic"),
     (lambda r: ElasticJoints(r, 3.0, 0.0, 1.0), "forward_dynamics", "motor_inertia"),
-    (lambda r: ElasticJoints(r, 3.0, 0.1, 1.0), "gravity", "no program 'gravity'"),
+    (lambda r: ElasticJoints(r, 3.0, 0.1, 1.0), "gravity", "no quantity 'gravity'"),
 ])
 def test_a_kernel_that_cannot_be_is_told(model, name, told):
     with pytest.raises(cf.ClosedformError, match=told):

@@ -13,6 +13,7 @@ import sympy
 import closedform as cf
 from closedform.applications.export.symbolic import substituted, symbolic
 from closedform.applications.export.targets import TARGETS
+from closedform.maths.elastic.catalogue import ELASTIC_CATALOGUE
 from export_tools import check_folder, compile_folder, run
 
 DYNAMICS = ("mass_matrix", "coriolis_matrix", "gravity_torque", "inverse_dynamics",
@@ -298,8 +299,7 @@ def test_jax_in_single_precision(tmp_path):
     assert "all passed" in told and 1e-9 < max(errors(told)) < 1e-5
 
 
-@pytest.mark.parametrize("name", ["motor_torque", "inverse_dynamics", "forward_dynamics",
-                                  "decoupling_control"])
+@pytest.mark.parametrize("name", [row.name for row in ELASTIC_CATALOGUE])
 def test_equations_of_elastic_joints_leave_like_those_of_robots(name, tmp_path):
     model = cf.ElasticJoints(cf.load("planar2r"), [80.0, 60.0], 0.01, 0.5)
     cf.export(model, name, "python", tmp_path)
@@ -310,5 +310,5 @@ def test_equations_of_elastic_joints_leave_like_those_of_robots(name, tmp_path):
 
 def test_unknown_equations_of_elastic_joints_are_refused(tmp_path):
     model = cf.ElasticJoints(cf.load("planar2r"), 80.0, 0.01, 0.5)
-    with pytest.raises(cf.ArgumentError, match="there are motor_torque"):
+    with pytest.raises(cf.UnknownName, match="there are motor_torque"):
         cf.export(model, "mass_matrix", "c", tmp_path)

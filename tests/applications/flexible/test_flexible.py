@@ -43,13 +43,14 @@ def test_compiled_rates_equal_the_interpreted_equations(name, model):
 @pytest.mark.parametrize("name", flexible.EQUATIONS)
 def test_every_equation_compiles_for_states_and_batches(name):
     arm, rng = paper_arm(gravity=(0.0, -9.81)), np.random.default_rng(4)
-    function, inputs, damped = flexible.EQUATIONS[name]
+    row = flexible.EQUATIONS[name]
     kernel = flexible.compile_equation(arm, name, 0.1)
     motions = [random_motion(arm, rng) for _ in range(9)]
     states = [dict(zip("qva", motion, strict=True), tau=rng.normal(size=2)) for motion in motions]
-    batch = kernel(*(np.stack([state[x] for state in states]) for x in inputs))
+    batch = kernel(*(np.stack([state[x] for state in states]) for x in row.inputs))
     for state, found in zip(states, batch, strict=True):
-        expected = function(arm, *(state[x] for x in inputs), *([0.1] if damped else []))
+        damping = {"damping": 0.1} if row.takes("damping") else {}
+        expected = row.definition(arm, *(state[x] for x in row.inputs), **damping)
         np.testing.assert_allclose(found, expected, rtol=1e-8, atol=1e-9)
 
 

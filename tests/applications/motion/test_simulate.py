@@ -10,8 +10,8 @@ from scipy.special import ellipj, ellipk
 
 from closedform.applications.motion.simulate import METHODS, simulate
 from closedform.errors import ArgumentError, ClosedformError, SingularMatrix
-from closedform.maths.definitions.energy import momentum
-from closedform.maths.kinematics import center_of_mass, poses
+from closedform.maths.definitions.center_of_mass import center_of_mass, momentum
+from closedform.maths.kinematics import poses
 from closedform.model.inertia import Inertia
 from closedform.model.joints import Free, Planar, Prismatic, Revolute, Spherical
 from closedform.model.robot import Body, Robot

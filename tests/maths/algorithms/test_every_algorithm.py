@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given, settings
 
 from closedform.errors import SingularMatrix
-from closedform.maths.catalogue import CATALOGUE, takes_base
+from closedform.maths.catalogue import CATALOGUE
+from closedform.maths.quantity import takes_base
 from closedform.model.joints import Mimic
 from random_robots import KINDS, random_robot, robots, seeds
 

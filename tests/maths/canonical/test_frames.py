@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from closedform.maths import kinematics
+from closedform.maths import frames
 from closedform.maths.canonical.frames import canonical, snapped
 from closedform.maths.canonical.regrouping import pseudo_inertia, regrouped
 from closedform.maths.definitions import closed_form
@@ -58,8 +58,8 @@ def test_a_mimic_of_a_mimic_keeps_its_place():
     close(closed_form.mass_matrix(regrouped(form.robot), q + form.offset),
           closed_form.mass_matrix(robot, q))
     for name in robot.body_names:
-        close(kinematics.frame_pose(form.robot, q + form.offset, name),
-              kinematics.frame_pose(robot, q, name))
+        close(frames.frame_pose(form.robot, q + form.offset, name),
+              frames.frame_pose(robot, q, name))
 
 
 @given(robots(), seeds)
@@ -69,8 +69,8 @@ def test_the_users_frames_are_frames_of_the_canonical_robot(robot, seed):
     form = canonical(robot)
     q, _, _ = random_state(robot, seed)
     for name in (*robot.body_names, "tool"):
-        close(kinematics.frame_pose(form.robot, q + form.offset, name),
-              kinematics.frame_pose(robot, q, name))
+        close(frames.frame_pose(form.robot, q + form.offset, name),
+              frames.frame_pose(robot, q, name))
 
 
 @pytest.mark.parametrize("name", NAMES)

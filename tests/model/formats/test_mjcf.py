@@ -7,7 +7,7 @@ import pytest
 
 from closedform.errors import ClosedformError, FormatError, MissingDependency
 from closedform.maths.definitions.closed_form import inverse_dynamics, mass_matrix
-from closedform.maths.kinematics import frame_pose
+from closedform.maths.frames import frame_pose
 from closedform.model.formats.mjcf import read_mjcf
 from closedform.model.joints import Free, Mimic, Prismatic, Revolute, Spherical
 

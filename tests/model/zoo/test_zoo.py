@@ -8,7 +8,8 @@ import pytest
 
 from closedform.errors import ClosedformError
 from closedform.maths.definitions.closed_form import inverse_dynamics, mass_matrix
-from closedform.maths.kinematics import frame_pose, poses
+from closedform.maths.frames import frame_pose
+from closedform.maths.kinematics import poses
 from closedform.model.formats.dh import SYMORO_NAMES
 from closedform.model.inertia import SYMORO_ORDER
 from closedform.model.joints import Free, Prismatic

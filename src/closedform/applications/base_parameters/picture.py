@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from closedform.applications.figure_text import plain
 from closedform.maths.base_parameters.base_parameters import BaseParameters
 from closedform.maths.base_parameters.base_recursion import rotor_columns
 from closedform.model.inertia import PARAMETER_NAMES
@@ -32,14 +33,15 @@ def picture(base: BaseParameters) -> Any:
     axes.pcolormesh(np.ma.masked_less(cells, 0), cmap=ListedColormap(COLOURS), vmin=0, vmax=3,
                     edgecolors="white", linewidth=2)
     kept = (cells >= 2).sum(axis=1)
-    labels = [f"{b.name}  ({n})" for b, n in zip(robot.bodies, kept, strict=True)]
+    labels = [f"{plain(b.name)}  ({n})" for b, n in zip(robot.bodies, kept, strict=True)]
     axes.set_yticks(np.arange(len(labels)) + 0.5, labels)
     axes.set_xticks(np.arange(len(titles)) + 0.5, titles)
     axes.xaxis.tick_top()
     axes.invert_yaxis()
     axes.tick_params(length=0)
     axes.spines[:].set_visible(False)
-    axes.set_title(f"{robot.name}: {base.count} base parameters of {len(robot.parameter_names)}")
+    axes.set_title(f"{plain(robot.name)}: {base.count} base parameters "
+                   f"of {len(robot.parameter_names)}")
     shown = [Patch(color=c, label=f"{k}: {int((cells == i).sum())}")
              for i, (c, k) in enumerate(zip(COLOURS, KINDS, strict=True))]
     figure.legend(handles=shown, loc="outside lower center", ncols=4, frameon=False,

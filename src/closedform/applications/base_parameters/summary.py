@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from closedform.arrays import numeric
+from closedform.lowerings.comments import latex_words
 from closedform.maths.base_parameters.base_parameters import BaseParameters as BaseParameters
 from closedform.maths.base_parameters.base_parameters import base_parameters as base_parameters
 from closedform.model.inertia import PARAMETER_NAMES
@@ -130,5 +131,4 @@ def _value_text(x: Any, digits: int) -> str:
 def _latex_name(name: str, mark: str = "") -> str:
     body, _, kind = name.rpartition(".")
     symbol = SYMBOLS.get(kind, r"I_{\mathrm{" + kind + "}}")
-    where = body.replace("_", r"\_")
-    return rf"{symbol}^{{\mathrm{{{where}}}{',' + mark if mark else ''}}}"
+    return rf"{symbol}^{{\mathrm{{{latex_words(body)}}}{',' + mark if mark else ''}}}"

@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from threading import Lock
@@ -23,8 +22,9 @@ from closedform.applications.compile.preparation import (
 from closedform.errors import ArgumentError, UnknownName
 from closedform.lowerings.call.kernel import Kernel
 from closedform.lowerings.store.cache import Cache
-from closedform.maths.catalogue import CATALOGUE, Quantity, quantity
-from closedform.maths.kinematics import LOCAL_WORLD_ALIGNED, Reference
+from closedform.maths.catalogue import CATALOGUE, quantity
+from closedform.maths.frames import LOCAL_WORLD_ALIGNED, Reference
+from closedform.maths.quantity import Quantity
 from closedform.model.robot import Robot
 from closedform.program.program import Program
 
@@ -105,7 +105,7 @@ def asked_request(robot: Robot, asked: Asked) -> Request:
 
 
 def _reference(row: Quantity, given: Reference | None) -> Reference | None:
-    if "reference" not in inspect.signature(row.definition).parameters:
+    if not row.takes("reference"):
         if given is not None:
             raise ArgumentError(f"{row.name} takes no reference, got {given!r}")
         return None

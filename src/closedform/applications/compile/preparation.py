@@ -23,8 +23,9 @@ from closedform.errors import ArgumentError
 from closedform.maths.arguments import SIZES, expected_shape, size_of
 from closedform.maths.canonical.frames import Canonical, canonical, snapped
 from closedform.maths.canonical.regrouping import regrouped
-from closedform.maths.catalogue import Form, Quantity, quantity, takes_base
-from closedform.maths.kinematics import Reference
+from closedform.maths.catalogue import quantity
+from closedform.maths.frames import Reference
+from closedform.maths.quantity import Form, Quantity, takes_base
 from closedform.maths.spatial import cross
 from closedform.model.inertia import Inertia
 from closedform.model.joints import Fixed, Joint, Mimic

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from closedform.applications.figure_text import plain
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
@@ -33,7 +35,7 @@ def motion_figure(run: ElasticSimulation) -> Figure:
           "deflection at the link\n[mrad, mm]")
     panel(axes[2], run.times, (run.motor_torque / N)[:, index], [],
           "motor torque at the link\n[N m, N]")
-    axes[0].set_title(f"{model.robot.name}: elastic joints")
+    axes[0].set_title(f"{plain(model.robot.name)}: elastic joints")
     axes[-1].set_xlabel("t [s]")
     return figure
 
@@ -53,7 +55,7 @@ def torques_figure(result: ElasticTorques) -> Figure:
     panel(axes[1], t, (result.motor_torque - result.rigid_torque) / N, [],
           "what elasticity adds\n[N m, N]")
     panel(axes[2], t, 1e3 * N * result.deflection, [], "deflection at the link\n[mrad, mm]")
-    axes[0].set_title(f"{model.robot.name}: torques of motors on springs")
+    axes[0].set_title(f"{plain(model.robot.name)}: torques of motors on springs")
     axes[-1].set_xlabel("t [s]")
     return figure
 
@@ -84,6 +86,6 @@ def panel(axes: Axes, times: Array, curves: Array, names: Sequence[str], label: 
     axes.grid(alpha=0.3)
     if names:
         for line, name in zip(lines, names, strict=True):
-            line.set_label(name)
+            line.set_label(plain(name))
         axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), fontsize="x-small",
                     frameon=False, ncols=-(-len(names) // LEGEND_ROWS))

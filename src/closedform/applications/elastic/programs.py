@@ -7,21 +7,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import cached_property
-from typing import Any, NamedTuple, final
+from typing import Any, final
 
 import numpy as np
 
 from closedform.applications.compile.preparation import THOROUGH, Preparation, robot_digest
 from closedform.arrays import Array, namespace
-from closedform.errors import ArgumentError, UnknownName
+from closedform.errors import ArgumentError
 from closedform.lowerings.call.kernel import Kernel, compile_program
 from closedform.lowerings.store.cache import Cache
 from closedform.maths.algorithms import articulated, newton_euler
 from closedform.maths.algorithms.jets import inverse_dynamics_jet
+from closedform.maths.catalogue import quantity
 from closedform.maths.elastic import control as elastic_control
 from closedform.maths.elastic import joints as elastic_joints
+from closedform.maths.elastic.catalogue import ELASTIC_CATALOGUE
 from closedform.maths.elastic.control import ElasticState
 from closedform.model.elastic import ElasticJoints
 from closedform.model.joints import Mimic
@@ -31,49 +33,15 @@ from closedform.program.program import Program
 from closedform.program.record import record
 from closedform.program.rules.simplify import REGROUP, simplify
 
-STATE = ("q", "v", "motor_position", "motor_velocity")
-INPUTS: Mapping[str, tuple[str, ...]] = {
-    "motor_torque": ("q", "rates"),
-    "inverse_dynamics": ("q", "rates"),
-    "inverse_dynamics_rates": ("q", "rates"),
-    "forward_dynamics": (*STATE, "motor_torque"),
-    "energies": STATE,
-    "derivatives_from_state": STATE,
-    "decoupling_control": (*STATE, "q4_desired"),
-    "tracking_control": (*STATE, "reference", "gains"),
-    "step": ("x", "held"),
-}
-"""Programs of a model and their inputs."""
-DEFINITIONS: Mapping[str, Callable[..., Any]] = {
-    "motor_torque": lambda *given: elastic_joints.inverse_dynamics(*given).motor_torque,
-    "inverse_dynamics": elastic_joints.inverse_dynamics,
-    "inverse_dynamics_rates": elastic_joints.inverse_dynamics,
-    "forward_dynamics": elastic_joints.forward_dynamics,
-    "energies": elastic_joints.energies,
-    "decoupling_control": lambda model, *given: elastic_control.decoupling_control(
-        model, ElasticState(*given[:4]), given[4]),
-}
-"""The closed forms of those that can be exported: functions of the model and the inputs."""
-RATES = ("motor_acceleration", "spring_torque_rate", "spring_torque_acceleration")
+STEP = "step"
+NAMES = (*(row.name for row in ELASTIC_CATALOGUE), STEP)
+"""Programs of a model: the rows of its catalogue, and a step of an integrator."""
 DECOUPLED = ("derivatives_from_state", "decoupling_control", "tracking_control")
-
-
-class Demand(NamedTuple):
-    """What the compiled inverse dynamics returns; `inverse_dynamics_rates` has the other fields.
-
-    A new array costs a call 60 ns, a sixth of the jet of a 7-joint arm (benchmarks/elastic.py):
-    few of them are returned, and `motor_torque` alone is a kernel too.
-    """
-
-    motor_torque: Array
-    motor_position: Array
-    motor_velocity: Array
-    spring_torque: Array
 
 
 @final
 class CompiledElastic:
-    """Kernels of a model, compiled when first used: those of `INPUTS`, by their names.
+    """Kernels of a model, compiled when first used: those of `NAMES`.
 
     `step` is Runge's and Kutta's of x = (q, v, θ, ω), θ and ω the elastic joints' motors, under
     held = (u, h); it is for robots without quasi-velocities. What decouples is for robots whose
@@ -100,9 +68,6 @@ class CompiledElastic:
 
     def program(self, name: str) -> Program:
         """The program of that name, recorded, simplified and scheduled."""
-        if name not in INPUTS:
-            raise UnknownName(f"no program {name!r} of elastic joints; "
-                              f"there are {', '.join(INPUTS)}")
         self._refuse(name)
         function = getattr(self, f"_{name}")
         try:
@@ -117,7 +82,7 @@ class CompiledElastic:
     def kernel(self, name: str) -> Kernel:
         """The kernel of that name."""
         if name not in self._kernels:
-            if self.model.linear and name in INPUTS:
+            if self.model.linear:
                 self._refuse(name)
                 made = Kernel.load(f"elastic {name} {digest(self.model)}",
                                    lambda: self.program(name), self._cache)
@@ -127,27 +92,29 @@ class CompiledElastic:
         return self._kernels[name]
 
     def __getattr__(self, name: str) -> Kernel:
-        if name not in INPUTS:
+        if name not in NAMES:
             raise AttributeError(f"no kernel {name!r} of elastic joints; "
-                                 f"there are {', '.join(INPUTS)}")
+                                 f"there are {', '.join(NAMES)}")
         made = self.__dict__[name] = self.kernel(name)   # found there from now on
         return made
 
     def _refuse(self, name: str) -> None:
         m = self.model
+        if name != STEP:
+            quantity(name, ElasticJoints)
         if name in DECOUPLED and (m.rigid or m.damped):
             raise ArgumentError(f"{name} is compiled for robots whose joints are all elastic and "
                                 f"undamped; {m!r} is not")
-        if name == "step" and m.robot.nq != m.robot.nv:
+        if name == STEP and m.robot.nq != m.robot.nv:
             raise ArgumentError(f"step is for robots without quaternions; {m.robot.name} has some")
-        if name in ("forward_dynamics", "step", *DECOUPLED):
+        if name in ("forward_dynamics", STEP, *DECOUPLED):
             elastic_joints.refuse_missing_inertia(m)
 
     def _shapes(self, name: str) -> dict[str, tuple[int, ...]]:
+        if name != STEP:
+            return quantity(name, ElasticJoints).input_shapes(self.model)
         nq, nv, ne = self.model.robot.nq, self.model.robot.nv, len(self.model.elastic)
-        sizes = {"q": (nq,), "rates": (4, nv), "reference": (5, nv), "gains": (4, nv),
-                 "x": (nq + nv + 2 * ne,), "held": (nv + 1,)}
-        return {key: sizes.get(key, (nv,)) for key in INPUTS[name]}
+        return {"x": (nq + nv + 2 * ne,), "held": (nv + 1,)}
 
     # ------------------------------------------------------------------ what is recorded
     def _motion(self, q: Array, rates: Array) -> dict[str, Array]:
@@ -158,16 +125,15 @@ class CompiledElastic:
         return [lambda q, rates: self._motion(q, rates)["motor_torque"]]
 
     def _inverse_dynamics(self) -> list[Callable[..., Any]]:
-        def function(q: Array, rates: Array) -> Demand:
-            motion = self._motion(q, rates)
-            return Demand(*(motion[name] for name in Demand._fields))
-        return [function]
+        return [lambda q, rates: self._demanded("inverse_dynamics", q, rates)]
 
     def _inverse_dynamics_rates(self) -> list[Callable[..., Any]]:
-        def function(q: Array, rates: Array) -> dict[str, Array]:
-            motion = self._motion(q, rates)
-            return {name: motion[name] for name in RATES}
-        return [function]
+        return [lambda q, rates: self._demanded("inverse_dynamics_rates", q, rates)]
+
+    def _demanded(self, name: str, q: Array, rates: Array) -> dict[str, Array]:
+        """The fields of a motion that a row has."""
+        motion = self._motion(q, rates)
+        return {field: motion[field] for field, _ in quantity(name, ElasticJoints).fields}
 
     def _algorithms(self) -> list[Callable[..., Array]]:
         coupled = any(isinstance(b.joint, Mimic) for b in self.model.robot.bodies)

@@ -27,19 +27,19 @@ from closedform.applications.compile.preparation import (
     Request,
     RuntimeInput,
 )
-from closedform.applications.elastic.programs import DEFINITIONS, CompiledElastic
+from closedform.applications.elastic.programs import CompiledElastic
 from closedform.applications.export.header import arm_header, elastic_header, robot_header
 from closedform.applications.export.pieces import Piece, SymbolicPiece
 from closedform.applications.export.symbolic import symbolic_piece
 from closedform.applications.export.targets import TARGETS
 from closedform.applications.export.vectors import function_vectors, robot_vectors
-from closedform.applications.flexible.equations import EQUATIONS, equation_program
+from closedform.applications.flexible.equations import EQUATIONS, equation, equation_program
 from closedform.arrays import numeric
 from closedform.errors import ArgumentError
-from closedform.maths.catalogue import quantity
+from closedform.maths.catalogue import gradient, quantity
 from closedform.maths.flexible.arm import FlexibleArm
 from closedform.maths.flexible.dynamics import PAPER, Model
-from closedform.maths.kinematics import Reference
+from closedform.maths.frames import Reference
 from closedform.model.elastic import ElasticJoints
 from closedform.model.joints import Free, Mimic, Planar, Spherical
 from closedform.model.robot import Robot
@@ -47,10 +47,6 @@ from closedform.program.program import Program
 
 LONGEST = 54
 """Characters of a function's name: MATLAB tells 63 apart, and `_vectors` follows."""
-
-DERIVATIVES = {"inverse_dynamics": "inverse_dynamics_derivatives",
-               "forward_dynamics": "forward_dynamics_derivatives"}
-"""Quantities whose exact partial derivatives by all inputs are a quantity too."""
 
 
 @dataclass(frozen=True)
@@ -169,34 +165,30 @@ def _derivatives(prepared: Preparation, requests: Sequence[Request],
     Joints whose q is no vector (quaternions; planar ones, whose v is the body's) have derivatives
     along tangents, which are not partial derivatives by the entries of q.
     """
-    found = DERIVATIVES.get(requests[0].row.name) if len(requests) == 1 else None
     joints = [b.joint.joint if isinstance(b.joint, Mimic) else b.joint
               for b in prepared.robot.bodies]
-    if found is None or any(isinstance(j, Free | Spherical | Planar) for j in joints):
+    if len(requests) > 1 or any(isinstance(j, Free | Spherical | Planar) for j in joints):
         return None
-    return prepared.program([Request(quantity(found))], loaded)
+    found = gradient(requests[0].row)
+    return None if found is None else prepared.program([Request(found)], loaded)
 
 
 def _arm_piece(arm: FlexibleArm, name: Asked, options: ExportOptions) -> Piece:
     if not isinstance(name, str) or options.runtime or options.fused:
         raise ArgumentError("equations of a flexible arm leave one by one, by name, "
                             "without run-time inputs")
-    program = equation_program(arm, name, options.damping, options.model)
-    function, _, damped = EQUATIONS[name]
-    extra = {"damping": options.damping} if damped else {}
-    vectors = function_vectors(
-        lambda *arrays: function(arm, *arrays, model=options.model, **extra), program)
-    summary = (function.__doc__ or "").strip().splitlines()[0]
+    program, row = equation_program(arm, name, options.damping, options.model), EQUATIONS[name]
+    vectors = function_vectors(equation(arm, row, options.damping, options.model), program)
     return Piece(_shortened(f"{arm.name}_{name}"), program, vectors,
-                 arm_header(arm, name, summary, program), options.single, options.batch)
+                 arm_header(arm, name, row.summary, program), options.single, options.batch)
 
 
 def _elastic_piece(model: ElasticJoints, name: Asked, options: ExportOptions) -> Piece:
-    if not isinstance(name, str) or name not in DEFINITIONS or options.runtime or options.fused:
-        raise ArgumentError("equations of elastic joints leave one by one, without run-time "
-                            f"inputs; there are {', '.join(DEFINITIONS)}, not {name!r}")
-    program, definition = CompiledElastic(model).program(name), DEFINITIONS[name]
-    vectors = function_vectors(lambda *arrays: definition(model, *arrays), program, model.robot)
+    if not isinstance(name, str) or options.runtime or options.fused:
+        raise ArgumentError("equations of elastic joints leave one by one, by name, "
+                            "without run-time inputs")
+    row, program = quantity(name, ElasticJoints), CompiledElastic(model).program(name)
+    vectors = function_vectors(lambda *x: row.definition(model, *x), program, model.robot)
     return Piece(_shortened(f"{model.robot.name}_elastic_{name}"), program, vectors,
                  elastic_header(model, name, program), options.single, options.batch)
 

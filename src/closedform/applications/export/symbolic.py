@@ -25,6 +25,7 @@ from closedform.lowerings.source.readable import exact, readable
 from closedform.lowerings.to_sympy import Expressions, input_symbols
 from closedform.maths.arguments import expected_shape, size_of
 from closedform.model.inertia import Inertia
+from closedform.model.names import checked_name
 from closedform.model.robot import Robot
 from closedform.program.program import Slot
 from closedform.program.record import object_array
@@ -42,6 +43,8 @@ def symbolic_piece(robot: Robot, request: Request, name: str, order: int) -> Sym
                             "with named intermediate terms")
     named, values = (symbolic(robot) if numeric(robot.parameters)
                      else (robot, _some_values(robot)))
+    for x in values:
+        checked_name(x.name, "symbol")
     expressions = symbolic_expressions(named, request, list(values), order)
     numbers = substituted(named, values)
     vectors = robot_states(numbers, request, order)

@@ -22,7 +22,7 @@ from closedform.lowerings.source.c_source import c_source
 from closedform.lowerings.source.c_text import CFunction, Real
 from closedform.lowerings.source.jax import jax_source
 from closedform.lowerings.source.latex import latex_reader, latex_source
-from closedform.lowerings.source.matlab import matlab_source
+from closedform.lowerings.source.matlab import is_name, matlab_source
 from closedform.lowerings.source.python import casadi_source, numpy_source
 from closedform.lowerings.to_sympy import Expressions, program_expressions, sympy_source
 
@@ -55,7 +55,7 @@ def _write_c(piece: Piece, folder: Path) -> list[Path]:
 
 def _c_runner(folder: Path) -> Path:
     names = sorted(p.name.removesuffix("_vectors.h") for p in folder.glob("*_vectors.h"))
-    return _written(folder, {"test_vectors.c": c_main(names)})[0]
+    return _written(folder, {"test_vectors.c": c_main([x for x in names if is_name(x)])})[0]
 
 
 def _write_matlab(piece: Piece, folder: Path) -> list[Path]:

@@ -19,7 +19,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from functools import cache
 from importlib import import_module
@@ -34,6 +33,7 @@ from closedform.errors import ArgumentError, FormatError, MissingDependency, Mod
 from closedform.maths.flexible.arm import FlexibleArm
 from closedform.model.beam import FlexibleLink, Payload
 from closedform.model.formats.dh import unknown
+from closedform.model.formats.toml import parse_toml
 from closedform.model.formats.xml import read_bytes
 
 if TYPE_CHECKING:
@@ -80,10 +80,7 @@ def _builtin(name: str) -> ArmFile:
 
 
 def _arm(content: bytes, where: str) -> ArmFile:
-    try:
-        data = tomllib.loads(content.decode())
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
-        raise FormatError(f"{where}: no TOML: {error}") from error
+    data = parse_toml(content, where, "TOML")
     _known(data, TOP, where)
     rows = data.get("links")
     if not isinstance(rows, list) or not rows or not all(isinstance(x, dict) for x in rows):

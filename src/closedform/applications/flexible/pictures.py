@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from closedform.applications.figure_text import plain
 from closedform.applications.flexible.vibration import vibration
 from closedform.arrays import Array
 from closedform.errors import ArgumentError
@@ -79,7 +80,7 @@ def vibration_figure(arm: FlexibleArm, q: Any = None, locked: bool = False,
         panel.set(aspect="equal", title=f"{found.frequencies[k]:.4g} Hz")
     for panel in axes.ravel()[len(moving):]:
         panel.set_axis_off()
-    figure.suptitle(f"{arm.name}, joints {'locked' if locked else 'free'}")
+    figure.suptitle(f"{plain(arm.name)}, joints {'locked' if locked else 'free'}")
     return figure
 
 
@@ -100,7 +101,7 @@ def motion_figure(run: FlexibleSimulation) -> Figure:
             "residuals: 0 for an exact solution", "")
     for panel in panels:
         panel.set_axis_off()
-    figure.suptitle(f"{arm.name}, {run.method}")
+    figure.suptitle(f"{plain(arm.name)}, {run.method}")
     return figure
 
 

@@ -23,10 +23,12 @@ from rich.console import Console
 from rich.progress import Progress
 
 from closedform.applications.compile.kernels import compile
+from closedform.applications.figure_text import plain
 from closedform.arrays import Array
 from closedform.errors import ArgumentError, ClosedformError, SingularMatrix
 from closedform.maths.definitions.closed_form import mass_matrix, wrench_torque
-from closedform.maths.definitions.energy import joint_friction, kinetic_energy, potential_energy
+from closedform.maths.definitions.energy import kinetic_energy, potential_energy
+from closedform.maths.definitions.friction import joint_friction
 from closedform.model import groups
 from closedform.model.joints import Free, Joint, Planar, Spherical
 from closedform.model.robot import Robot
@@ -327,14 +329,15 @@ def _figure(run: Simulation) -> Figure:
     _panel(velocities, run.times, run.v, coordinate_names(run.robot.v_slices), "v [rad/s, m/s]")
     balance = np.stack([run.kinetic, run.potential, run.energy, run.work], axis=1)
     _panel(energies, run.times, balance, ["kinetic", "potential", "total", "work"], "energy [J]")
-    positions.set_title(f"{run.robot.name}, {run.method}, energy drift {run.energy_drift:.1e}")
+    positions.set_title(f"{plain(run.robot.name)}, {run.method}, "
+                        f"energy drift {run.energy_drift:.1e}")
     energies.set_xlabel("t [s]")
     return figure
 
 
 def _panel(axes: Axes, times: Array, curves: Array, names: list[str], label: str) -> None:
     for curve, name in zip(curves.T, names, strict=True):
-        axes.plot(times, curve, label=name)
+        axes.plot(times, curve, label=plain(name))
     axes.set_ylabel(label)
     axes.grid(alpha=0.3)
     if names:

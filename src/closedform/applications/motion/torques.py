@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 from numpy.typing import NDArray
 
+from closedform.applications.figure_text import plain
 from closedform.applications.motion.trajectories import Trajectory, motion
 from closedform.errors import ArgumentError, MissingDependency
 from closedform.lowerings import lanes
@@ -89,9 +90,10 @@ class Torques:
                 axis.legend(dashes[:1], ["numeric differences of τ"], loc="upper right")
             axis.set_ylabel(title)
             axis.grid(alpha=0.3)
-        axes[0].set_title(f"{self.robot.name}: joint torques and their time derivatives")
+        axes[0].set_title(f"{plain(self.robot.name)}: joint torques and their time derivatives")
         axes[-1].set_xlabel("t [s]")
-        figure.legend(lines, self.names, loc="outside right upper", fontsize="small")
+        names = [plain(name) for name in self.names]
+        figure.legend(lines, names, loc="outside right upper", fontsize="small")
         return figure
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
+from closedform.applications.figure_text import plain
 from closedform.applications.redundancy.certificate import Verdict
 from closedform.applications.redundancy.problem import Numbers
 from closedform.applications.redundancy.tracking import Track
@@ -22,12 +23,12 @@ def track_figure(track: Track, names: Sequence[str], title: str) -> Figure:
     top, middle, low = figure.subplots(3, 1, sharex=True, height_ratios=(3, 1, 1))
     for k in range(track.q.shape[1]):
         name = names[k] if len(names) == track.q.shape[1] else f"q{k + 1}"
-        top.plot(track.times, track.q[:, k], label=name)
+        top.plot(track.times, track.q[:, k], label=plain(name))
     held = np.array([s.verdict is Verdict.LIMIT_ACTIVE for s in track.solutions])
     if np.any(held):
         at_limit = np.where(held, track.q.min(), np.nan)
         top.plot(track.times, at_limit, "k|", markersize=8, label="a joint at its limit")
-    top.set(ylabel="coordinate (rad, m)", title=title)
+    top.set(ylabel="coordinate (rad, m)", title=plain(title))
     top.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), fontsize="small")
     middle.plot(track.times, [s.value for s in track.solutions], color="tab:green")
     middle.set(ylabel="criterion")

@@ -13,12 +13,14 @@ import numpy as np
 from matplotlib import pyplot
 from matplotlib.figure import Figure
 
+from closedform.applications.figure_text import plain
 from closedform.applications.motion.simulate import Simulation
 from closedform.applications.redundancy.curves import SelfMotion
 from closedform.applications.redundancy.tracking import Track
 from closedform.applications.report.quantities import resting
 from closedform.arrays import Array
-from closedform.maths.kinematics import center_of_mass, poses
+from closedform.maths.definitions.center_of_mass import center_of_mass
+from closedform.maths.kinematics import poses
 from closedform.model.robot import Robot
 
 INK = "#010203"
@@ -130,7 +132,7 @@ def _joints_figure(x: Array, q: Array, values: Array, names: Sequence[str], alon
     figure = Figure(figsize=(7.2, 5.0), layout="constrained")
     top, low = figure.subplots(2, 1, sharex=True, height_ratios=(3, 2))
     for k, name in enumerate(names):
-        top.plot(x, q[:, k], label=name)
+        top.plot(x, q[:, k], label=plain(name))
     top.set(ylabel="q [rad, m]")
     figure.legend(loc="outside right upper", fontsize="small")
     low.plot(x, values, color="#3f9b63")

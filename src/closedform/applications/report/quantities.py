@@ -17,16 +17,13 @@ from closedform.arrays import Array
 from closedform.errors import ClosedformError
 from closedform.lowerings.call.kernel import Kernel
 from closedform.maths.arguments import SIZES, expected_shape
-from closedform.maths.catalogue import CATALOGUE, Quantity
+from closedform.maths.catalogue import CATALOGUE
+from closedform.maths.quantity import Quantity
 from closedform.model.robot import Robot
 from closedform.program.program import Operations
 
 BATCH = 256
 """States of a timed batch."""
-ESSENTIAL = ("mass_matrix", "coriolis_matrix", "gravity_torque", "inverse_dynamics",
-             "forward_dynamics", "regressor", "inverse_dynamics_derivatives", "coriolis_torque",
-             "inverse_dynamics_jet", "kinetic_energy", "potential_energy")
-"""What certificates and pictures need: compiled first."""
 LATE = "not compiled within the time of this report; the next one goes on from here"
 
 
@@ -69,8 +66,9 @@ def entries(robot: Robot, row: Quantity) -> int:
 def jobs(robot: Robot) -> list[Job]:
     """Essential quantities, then the others, largest first, then their batches, smallest first."""
     size = {row.name: entries(robot, row) for row in CATALOGUE}
-    others = sorted((name for name in size if name not in ESSENTIAL), key=size.__getitem__)
-    return ([(name, True) for name in ESSENTIAL] + [(name, False) for name in reversed(others)]
+    essential = [row.name for row in CATALOGUE if row.essential]
+    others = sorted((name for name in size if name not in essential), key=size.__getitem__)
+    return ([(name, True) for name in essential] + [(name, False) for name in reversed(others)]
             + [(name, True) for name in others])
 
 

@@ -16,7 +16,7 @@ from closedform.applications.redundancy.tracking import Track, track
 from closedform.applications.report.workers import tip
 from closedform.arrays import Array
 from closedform.errors import ClosedformError
-from closedform.maths.kinematics import frame_jacobian, frame_pose
+from closedform.maths.frames import frame_jacobian, frame_pose
 from closedform.model.joints import Prismatic, Revolute
 from closedform.model.robot import Robot
 

@@ -51,7 +51,7 @@ from closedform.errors import ArgumentError, ClosedformError
 from closedform.lowerings.call.kernel import Kernel
 from closedform.maths.canonical.frames import snapped
 from closedform.maths.catalogue import CATALOGUE
-from closedform.maths.kinematics import center_of_mass
+from closedform.maths.definitions.center_of_mass import center_of_mass
 from closedform.model.describe import summary
 from closedform.model.findings import Finding
 from closedform.model.lint.lint import lint

@@ -26,7 +26,8 @@ from closedform.applications.compile.preparation import Request
 from closedform.errors import ArgumentError, ClosedformError
 from closedform.lowerings.call.kernel import Kernel
 from closedform.lowerings.store.cache import Cache
-from closedform.maths.catalogue import Quantity, quantity
+from closedform.maths.catalogue import quantity
+from closedform.maths.quantity import Quantity
 from closedform.model.robot import Robot
 from closedform.program.program import Operations, Program
 

@@ -16,6 +16,7 @@ from rich import box
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
+from rich.text import Text
 
 from closedform.interfaces.cli.robot_argument import RobotArgument
 from closedform.model.load import load
@@ -112,6 +113,6 @@ def _print_times(found: Bench) -> None:
         batch = "" if row.batch is None else f"{row.batch / 1e3:.3g}"
         table.add_row(row.name, f"{row.call / 1e3:.3g}", batch,
                       *(f"{ratios[n]:.1f}×" if n in ratios else "" for n in names))
-    console.print(f"{found.robot.name} on {found.machine}, one thread", table, sep="\n\n")
+    console.print(Text(f"{found.robot.name} on {found.machine}, one thread"), table, sep="\n\n")
     for name, reason in found.reasons.items():
         console.print(f"{name}: {reason}", style="dim", markup=False)

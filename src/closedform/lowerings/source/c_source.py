@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
 
+from closedform.lowerings.comments import c_comment, c_words
 from closedform.lowerings.source.assignments import Let, Statement, output_names, waiting
 from closedform.lowerings.source.c_batch import Batch
 from closedform.lowerings.source.c_text import CFunction, Real, Writer, arguments, prototype
@@ -41,7 +42,7 @@ class CFiles(NamedTuple):
 def c_source(function: CFunction) -> CFiles:
     """The program in C."""
     body = _Body(function)
-    lines = [*_comment([*function.about, "", *_layout(function), "", *body.stack_note()])]
+    lines = c_comment([*function.about, "", *_layout(function), "", *body.stack_note()])
     guard = f"{function.name.upper()}_H"
     prototypes = [prototype(function)]
     if function.batch:
@@ -51,21 +52,9 @@ def c_source(function: CFunction) -> CFiles:
         RESTRICT, "#ifdef __cplusplus", 'extern "C" {', "#endif", "",
         *(f"{text};" for text in prototypes), "", "#ifdef __cplusplus", "}", "#endif", "",
         "#endif"]
-    source = [f"/* {_safe(function.about[0])}; see {function.name}.h. */", "",
+    source = [f"/* {c_words(function.about[0])}; see {function.name}.h. */", "",
               "#include <math.h>", f'#include "{function.name}.h"', "", *body.lines()]
     return CFiles("\n".join(header) + "\n", "\n".join(source) + "\n")
-
-
-def _comment(lines: Sequence[str]) -> Iterator[str]:
-    """Lines as a comment; nothing in them may end it."""
-    yield "/*"
-    for line in lines:
-        yield f" * {_safe(line)}".rstrip()
-    yield " */"
-
-
-def _safe(text: str) -> str:
-    return text.replace("*/", "* /").replace("/*", "/ *")
 
 
 def _layout(function: CFunction) -> Iterator[str]:

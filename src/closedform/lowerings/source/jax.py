@@ -13,9 +13,10 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from closedform.errors import ArgumentError, MissingDependency
+from closedform.lowerings.comments import docstring
 from closedform.lowerings.source.assignments import Let, Statements, Store, Syntax, index_text
 from closedform.lowerings.source.jax_loop import ENTRIES, Tables, loop_lines, table_lines, tables
-from closedform.lowerings.source.python import array_lines, docstring, entry_name, used_entries
+from closedform.lowerings.source.python import array_lines, entry_name, used_entries
 from closedform.program.program import Entry, Output, Program
 
 WRITTEN_OUT = 1500

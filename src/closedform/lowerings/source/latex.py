@@ -9,7 +9,6 @@ that test vectors check what is printed there.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
@@ -18,6 +17,7 @@ import numpy as np
 import sympy
 from sympy.printing.latex import LatexPrinter
 
+from closedform.lowerings.comments import latex_words, line_comments
 from closedform.lowerings.to_sympy import Expressions
 
 LINE = 120
@@ -47,8 +47,7 @@ def latex_source(of: Expressions, about: Sequence[str]) -> str:
     """A document: first the terms, then the outputs."""
     tex = symbol_texts(of)
     write = _Writer(tex)
-    lines = [f"% {line}".rstrip() for line in about]
-    lines += [HEAD + rf"\section*{{{_words(about[0])}}}"]
+    lines = [*line_comments("%", about), HEAD + rf"\section*{{{latex_words(about[0])}}}"]
     if of.terms:
         lines += ["with", r"\begin{align*}",
                   ",\\\\\n".join(write.equation(tex[x], value) for x, value in of.terms) + ".",
@@ -91,14 +90,14 @@ def _input_text(key: str, index: tuple[int, ...], symbol: Any) -> str:
     if key == "symbols":
         text: str = sympy.latex(symbol)
         return text
-    return rf"\mathrm{{{_words(key)}}}_{{{','.join(str(i + 1) for i in index)}}}"
+    return rf"\mathrm{{{latex_words(key)}}}_{{{','.join(str(i + 1) for i in index)}}}"
 
 
 def _entry(key: str, index: tuple[int, ...]) -> str:
     if key == "inverse_dynamics_jet":
         accent = ACCENTS[index[0]]
         return rf"{accent}{{\tau}}_{{{index[1] + 1}}}" if accent else rf"\tau_{{{index[1] + 1}}}"
-    letter = LETTERS.get(key, key if len(key) == 1 else rf"\mathrm{{{_words(key)}}}")
+    letter = LETTERS.get(key, key if len(key) == 1 else rf"\mathrm{{{latex_words(key)}}}")
     if not index:
         return letter
     separator = "" if max(index) < 9 else ","
@@ -129,10 +128,6 @@ class _Writer:
                 text = f" - {text[1:].lstrip()}" if text.startswith("-") else f" + {text}"
             line += text
         return f"{left} &= " + "\\\\\n&\\quad".join([*lines, line])
-
-
-def _words(text: str) -> str:
-    return re.sub(r"([_&%#$])", r"\\\1", text)
 
 
 # -------------------------------------------------------------------------------------- reading
@@ -169,6 +164,7 @@ BASES = {"\\frac", "\\left(", "\\left[", "(", *FUNCTIONS, *SYMBOLS}
 
 def equations():
     text = pathlib.Path(__file__).with_name("@NAME@.tex").read_text(encoding="utf8")
+    text = re.sub(r"(?m)^%.*\n", "", text)
     text = re.sub(r"\\\\\n&\\quad", " ", text)
     for block in re.findall(r"\\begin\{align\*\}\n(.*?)\\end\{align\*\}", text, re.DOTALL):
         for line in re.split(r"\\\\\n", block.strip()):

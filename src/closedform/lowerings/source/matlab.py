@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from closedform.lowerings.comments import line_comments
 from closedform.lowerings.source.assignments import (
     Let,
     Statements,
@@ -29,7 +30,7 @@ def matlab_source(program: Program, name: str, about: Sequence[str]) -> str:
     statements = Statements(program)
     names = statements.names(syntax)
     lines = [f"function {_results(outputs)} = {name}({inputs})",
-             *(f"% {line}".rstrip() for line in [*about, "", *_layout(program)]),
+             *line_comments("%", [*about, "", *_layout(program)]),
              *(f"  {out} = zeros({_sizes(o.shape)});"
                for out, o in zip(outputs, program.outputs, strict=True))]
     for s in statements.order:

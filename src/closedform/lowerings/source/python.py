@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from closedform.lowerings.comments import docstring
 from closedform.lowerings.source.assignments import (
     Let,
     Statement,
@@ -69,14 +70,6 @@ def casadi_source(program: Program, name: str, about: Sequence[str]) -> str:
              "def _function():", *(f"    {line}" for line in (*symbols, *made, *body, returned)),
              "", "", f"{name} = _function()"]
     return "\n".join(lines) + "\n"
-
-
-def docstring(lines: Sequence[str]) -> list[str]:
-    """Lines as a docstring; nothing in them may end it."""
-    safe = [x.replace("\\", "\\\\").replace('"""', "'''").rstrip() for x in lines]
-    if len(safe) == 1:
-        return [f'"""{safe[0]}"""']
-    return [f'"""{safe[0]}', *safe[1:], '"""']
 
 
 def array_lines(program: Program, batch: str) -> list[str]:

@@ -14,7 +14,7 @@ from closedform.arrays import Array, namespace
 from closedform.maths.algebra.branch_factor import branch_solve
 from closedform.maths.algorithms.newton_euler import Moments, mass_matrix, momentum, newton_euler
 from closedform.maths.algorithms.one_frame.frame import Twist, in_one_frame, moments_sum
-from closedform.maths.kinematics import LOCAL_WORLD_ALIGNED, Reference, frame_jacobian
+from closedform.maths.frames import LOCAL_WORLD_ALIGNED, Reference, frame_jacobian
 from closedform.maths.spatial import cross
 from closedform.model.robot import Robot
 

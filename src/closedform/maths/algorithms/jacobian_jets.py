@@ -10,7 +10,7 @@ from closedform.errors import ArgumentError
 from closedform.maths.algorithms.joint_steps import steps
 from closedform.maths.algorithms.one_frame.frame import rotations_seen_from
 from closedform.maths.arguments import checked
-from closedform.maths.kinematics import LOCAL, LOCAL_WORLD_ALIGNED, Reference, located
+from closedform.maths.frames import LOCAL, LOCAL_WORLD_ALIGNED, Reference, located
 from closedform.maths.scalars.series import (
     coefficient,
     derivatives,

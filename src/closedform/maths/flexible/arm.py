@@ -21,6 +21,7 @@ from closedform.arrays import Array
 from closedform.errors import ModelError
 from closedform.maths.flexible.modes import LinkModes, link_modes
 from closedform.model.beam import FlexibleLink, Payload, TipLoad
+from closedform.model.names import checked_name
 
 MAX_LINKS = 30
 NOTHING = Payload()
@@ -43,6 +44,7 @@ class FlexibleArm:
     name: str = "flexible arm"
 
     def __post_init__(self) -> None:
+        checked_name(self.name, "arm")
         links = tuple(self.links) if isinstance(self.links, Sequence) else ()
         if not 1 <= len(links) <= MAX_LINKS or not all(isinstance(x, FlexibleLink) for x in links):
             raise ModelError(f"an arm has 1 to {MAX_LINKS} FlexibleLinks, not {self.links!r}")

@@ -22,8 +22,9 @@ import numpy as np
 from closedform.arrays import Array
 from closedform.errors import FormatError, MissingDependency, ModelError
 from closedform.model.edits import merged
+from closedform.model.findings import Finding, refuse_errors
 from closedform.model.formats.urdf.read import base_joint
-from closedform.model.formats.xml import TEXT, read_xml, tag
+from closedform.model.formats.xml import TEXT, Document, name_faults, read_xml, tag
 from closedform.model.inertia import Inertia
 from closedform.model.joints import (
     Fixed,
@@ -51,10 +52,19 @@ def read_mjcf(source: Path | str, floating: bool = False) -> Robot:
     found = tag(document.checked_root())
     if found != "mujoco":
         raise FormatError(f"{document.file}: the root element of MJCF is <mujoco>, not <{found}>")
+    refuse_errors(mjcf_name_faults(document))
     try:
         return _robot(_compiled(source), floating, document.file)
     except ModelError as error:
         raise FormatError(f"{document.file}: {error}") from error
+
+
+def mjcf_name_faults(document: Document) -> list[Finding]:
+    """Names that become a robot's and that none may have; included files have no lines here."""
+    root = document.checked_root()
+    named = root.iter("{*}body", "{*}joint", "{*}freejoint", "{*}site")
+    return [*name_faults([root], "model", document.file),
+            *name_faults(named, "name", document.file)]
 
 
 def _mujoco() -> Any:

@@ -19,7 +19,6 @@ from __future__ import annotations
 
 import math
 import re
-import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -41,6 +40,7 @@ from closedform.model.formats.dh import (
     rotation_about,
     unknown,
 )
+from closedform.model.formats.toml import parse_toml
 from closedform.model.formats.urdf.read import base_joint
 from closedform.model.formats.xml import read_bytes
 from closedform.model.inertia import Inertia
@@ -86,13 +86,8 @@ def read_table(source: Path | str, floating: bool = False) -> Robot:
 def _parsed(source: Path | str) -> tuple[str, dict[str, Any]]:
     is_text = isinstance(source, str) and ("\n" in source or "=" in source)
     where = "<text>" if is_text else str(source)
-    try:
-        text = source if is_text else read_bytes(Path(source)).decode("utf-8")
-        return where, tomllib.loads(str(text))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError, ValueError) as error:
-        if isinstance(error, FormatError):
-            raise
-        raise FormatError(f"{where}: no TOML table of a robot: {error}") from error
+    content = str(source) if is_text else read_bytes(Path(source))
+    return where, parse_toml(content, where, "TOML table of a robot")
 
 
 def _robot(data: Mapping[str, Any]) -> Robot:

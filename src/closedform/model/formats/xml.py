@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, final
@@ -11,6 +12,7 @@ from lxml import etree
 
 from closedform.errors import FormatError
 from closedform.model.findings import Finding, Level, refuse_errors
+from closedform.model.names import name_fault
 
 MAX_BYTES = 32 * 2**20
 """The largest file that is read; robots without their meshes have less than 1 MB."""
@@ -106,6 +108,16 @@ def xacro_finding(file: str, line: int | None) -> Finding:
     """A xacro file is a program that writes URDF, not URDF."""
     return Finding(Level.ERROR, "xacro", "document", "this is a xacro file, not URDF",
                    "run xacro first: `xacro FILE > robot.urdf`", file, line)
+
+
+def name_faults(elements: Iterable[Element], attribute: str, file: str) -> Iterator[Finding]:
+    """Elements whose names hold characters that no name may have."""
+    for element in elements:
+        fault = name_fault(element.get(attribute) or "")
+        if fault is not None:
+            subject = f"{tag(element)} {element.get(attribute)!r:.80}"
+            yield Finding(Level.ERROR, "bad-name", subject, f"{tag(element)} {attribute} {fault}",
+                          "give it another name", file, line(element))
 
 
 def tag(element: Element) -> str:

@@ -11,6 +11,7 @@ import numpy as np
 
 from closedform.arrays import Array, exact_or_float, numeric
 from closedform.errors import ModelError
+from closedform.model.names import checked_name
 
 Vector = tuple[Any, Any, Any]
 PerCoordinate = float | Sequence[float] | None
@@ -39,8 +40,8 @@ class Joint(ABC):
     nv: ClassVar[int]
 
     def __post_init__(self) -> None:
-        if self.name is not None and (not isinstance(self.name, str) or not self.name):
-            raise ModelError(f"joint name must be a non-empty text, not {self.name!r}")
+        if self.name is not None:
+            checked_name(self.name, "joint")
         for keyword in KEYWORDS[1:]:
             given = getattr(self, keyword)
             if given is not None:

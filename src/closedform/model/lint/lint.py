@@ -12,6 +12,7 @@ import numpy as np
 from closedform.arrays import numeric
 from closedform.errors import ModelError, ModelWarning
 from closedform.model.findings import Finding, Level
+from closedform.model.formats.mjcf import mjcf_name_faults
 from closedform.model.formats.urdf.document import urdf_document
 from closedform.model.formats.xml import TEXT, is_xml_text, read_xml, tag
 from closedform.model.joints import Mimic, Prismatic
@@ -34,6 +35,9 @@ def lint(robot_or_file: Robot | str | os.PathLike[str]) -> list[Finding]:
         document = read_xml(found)
         if document.root is None or tag(document.root) != "mujoco":
             return urdf_findings(urdf_document(document))
+        faults = mjcf_name_faults(document)
+        if faults:
+            return faults
     return _loaded_findings(found)
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from closedform.errors import FormatError, ModelWarning
-from closedform.maths.kinematics import frame_pose
+from closedform.maths.frames import frame_pose
 from closedform.model.formats.urdf.read import read_urdf
 from closedform.model.joints import Free, Mimic, Planar, Prismatic, Revolute
 

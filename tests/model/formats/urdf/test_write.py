@@ -7,7 +7,8 @@ import pytest
 import sympy
 
 from closedform.errors import ModelError, ModelWarning
-from closedform.maths.kinematics import body_jacobians, frame_pose
+from closedform.maths.frames import frame_pose
+from closedform.maths.kinematics import body_jacobians
 from closedform.model.formats.urdf.read import read_urdf
 from closedform.model.formats.urdf.write import urdf_text
 from closedform.model.inertia import Inertia
@@ -176,4 +177,4 @@ def test_names_are_escaped_or_refused():
     back = read_urdf(urdf_text(robot))
     assert (back.name, back.body_names) == ('a<b>&"c"', ("<&>",))
     with pytest.raises(ModelError, match="cannot be written in XML"):
-        urdf_text(Robot("r", [Body("a\0b", None, Revolute((0, 0, 1)))]))
+        urdf_text(Robot("r", [Body("a\ufffeb", None, Revolute((0, 0, 1)))]))

@@ -21,6 +21,7 @@ from closedform.model.formats.xml import (
     child,
     children,
     line,
+    name_faults,
     tag,
     xacro_element,
     xacro_finding,
@@ -138,6 +139,7 @@ def urdf_document(document: Document) -> UrdfDocument:
         fault = Finding(Level.ERROR, "links", "document", message, "", file, line(root))
         return UrdfDocument(name, file, line(root), (), (), (fault,))
     reader = _Reader(file)
+    reader.faults += name_faults([root, *of_links, *of_joints], "name", file)
     links, joints = tuple(map(reader.link, of_links)), tuple(map(reader.joint, of_joints))
     return UrdfDocument(name, file, line(root), links, joints, tuple(reader.faults))
 

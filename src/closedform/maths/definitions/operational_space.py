@@ -1,0 +1,29 @@
+"""A frame's acceleration by a wrench on it, and the inertia that the wrench feels."""
+
+from __future__ import annotations
+
+from closedform.arrays import Array, namespace
+from closedform.maths.arguments import checked
+from closedform.maths.definitions.closed_form import mass_matrix
+from closedform.maths.frames import LOCAL_WORLD_ALIGNED, Reference, frame_jacobian
+from closedform.model.robot import Robot
+
+
+@checked
+def operational_space_mobility(
+    robot: Robot, q: Array, frame: str, reference: Reference = LOCAL_WORLD_ALIGNED,
+) -> Array:
+    """J M⁻¹ Jᵀ, (6, 6): a frame's acceleration by a unit wrench on it, at singularities too."""
+    J, M = frame_jacobian(robot, q, frame, reference), mass_matrix(robot, q)
+    xp = namespace(J, M)
+    return J @ xp.stack([xp.solve(M, J[i]) for i in range(6)], axis=1)
+
+
+@checked
+def operational_space_inertia(
+    robot: Robot, q: Array, frame: str, reference: Reference = LOCAL_WORLD_ALIGNED,
+) -> Array:
+    """Λ = (J M⁻¹ Jᵀ)⁻¹, (6, 6), where J has full row rank."""
+    mobility = operational_space_mobility(robot, q, frame, reference)
+    xp = namespace(mobility)
+    return xp.stack([xp.solve(mobility, xp.eye(6)[i]) for i in range(6)], axis=1)

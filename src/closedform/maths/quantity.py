@@ -1,0 +1,128 @@
+"""A row of a catalogue: a quantity, the kind of model it is of, and all that others ask about it.
+
+The definition is the closed form that says what the quantity is; algorithms compute the same with
+fewer operations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from enum import Enum
+from inspect import signature
+from typing import Any, NamedTuple
+
+from closedform.maths.arguments import Argument, Size
+
+Function = Callable[..., Any]
+Field = tuple[str, Size]
+"""The name and the shape of a part of a named tuple."""
+
+
+class Form(Enum):
+    """The robot in which a quantity may be computed without changing it."""
+
+    USER = "the user's bodies and frames"
+    CANONICAL = "canonical frames: nothing names a body frame"
+    BASE = "canonical frames with mass regrouped along the joint axes: joint-space quantities"
+
+
+@dataclass(frozen=True)
+class Kind:
+    """Models of one class, with the arguments that their equations take.
+
+    `noun`: what they are called, in the plural. `counts`: of a model, the numbers behind the words
+    of sizes, for jets of some order.
+    """
+
+    noun: str
+    model: type
+    arguments: Mapping[str, Argument]
+    counts: Callable[[Any, int], Mapping[str, int]]
+
+
+class Partial(NamedTuple):
+    """∂(a quantity)/∂by: a field of another row, or that row itself; the new index is last.
+
+    `by` is an argument (along tangents where a joint's q is no vector), `pi` for the inertial
+    parameters or `t` for time, along the motion.
+    """
+
+    by: str
+    row: str
+    field: str
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """A row: what is computed, of what, from what, of which shape, and how.
+
+    `form`: the robot it may be computed in, for the compiler.
+    `framed`: it takes the name of a frame and a reference as further arguments.
+    `letter`: its symbol in formulas, as LaTeX; none: its name.
+    `derivatives`: where its derivatives are.
+    `essential`: pictures and certificates need it, so it is compiled before others.
+    Algorithms with a parameter `base` may be written in the frame of any segment. `shared` is one
+    that pays only beside other quantities in the same frame.
+    """
+
+    of: Kind
+    name: str
+    definition: Function
+    inputs: tuple[str, ...]
+    shape: Size
+    algorithms: tuple[Function, ...] = ()
+    symmetric: bool = False
+    wrenches: bool = False
+    framed: bool = False
+    form: Form = Form.USER
+    fields: tuple[Field, ...] = ()
+    letter: str = ""
+    derivatives: tuple[Partial, ...] = ()
+    essential: bool = False
+    shared: Function | None = None
+
+    @property
+    def summary(self) -> str:
+        """The first line of the definition's docstring."""
+        return (self.definition.__doc__ or "").strip().splitlines()[0]
+
+    @property
+    def outputs(self) -> tuple[Field, ...]:
+        """Names and sizes of the results: the quantity itself, or its named tuple's fields."""
+        return self.fields or ((self.name, self.shape),)
+
+    def takes(self, parameter: str) -> bool:
+        """Whether the definition has a parameter of this name, such as `reference`."""
+        return parameter in signature(self.definition).parameters
+
+    def input_shapes(self, model: Any, order: int = 2) -> dict[str, tuple[int, ...]]:
+        """Names and shapes of the inputs for one model."""
+        return {name: self._shape(model, self.of.arguments[name].size, order)
+                for name in self.inputs}
+
+    def output_shapes(self, model: Any, order: int = 2) -> dict[str, tuple[int, ...]]:
+        """Names and shapes of the results for one model."""
+        return {name: self._shape(model, size, order) for name, size in self.outputs}
+
+    def _shape(self, model: Any, size: Size, order: int) -> tuple[int, ...]:
+        known = self.of.counts(model, order)
+        return tuple(known[s] if isinstance(s, str) else s for s in size)
+
+
+def row(of: Kind, name: str, definition: Function, inputs: str, shape: str,
+        *algorithms: Function, **flags: Any) -> Quantity:
+    """A quantity with its inputs and its shape as words."""
+    size = tuple(int(s) if s.isdigit() else s for s in shape.split())
+    return Quantity(of, name, definition, tuple(inputs.split()), size, algorithms, **flags)
+
+
+def partials(**where: str) -> tuple[Partial, ...]:
+    """Derivatives by argument: `partials(q="state_derivatives.dg_dq")`, a row's field, or a row."""
+    found = {by: place.partition(".") for by, place in where.items()}
+    return tuple(Partial(by, of, field or of) for by, (of, _, field) in found.items())
+
+
+def takes_base(algorithm: Function) -> bool:
+    """Whether an algorithm may be written in the frame of any segment."""
+    return "base" in signature(algorithm).parameters
