@@ -63,8 +63,7 @@ def assert_agreement(robot, model):
         q, (v, a) = robot.random(rng), rng.normal(size=(2, robot.nv))
         B, q_pin = other.B(q), other.q_to(q)
         v_pin, a_pin = other.v_to(q, v), other.a_to(q, v, a)
-        M = pin.crba(model, data, q_pin)
-        M = np.triu(M) + np.triu(M, 1).T
+        M = symmetric(pin.crba(model, data, q_pin))
         close(B @ newton_euler.mass_matrix(robot, q) @ B.T, M)
         tau = pin.rnea(model, data, q_pin, v_pin, a_pin)
         close(other.tau_to(q, newton_euler.inverse_dynamics(robot, q, v, a)), tau)
@@ -74,6 +73,59 @@ def assert_agreement(robot, model):
             C = pin.computeCoriolisMatrix(model, data, q_pin, v_pin)
             close(B @ frame.christoffel_coriolis_matrix(robot, q, v) @ B.T, C)
         assert_kinematics_agree(robot, model, data, other, q, v)
+        assert_motion_agrees(robot, model, data, other, q, v, a)
+        if not mimic:
+            assert_momentum_agrees(robot, model, data, other, q, v, a)
+
+
+REFERENCES = ((cf.LOCAL, pin.LOCAL), (cf.WORLD, pin.WORLD),
+              (cf.LOCAL_WORLD_ALIGNED, pin.LOCAL_WORLD_ALIGNED))
+
+
+def assert_motion_agrees(robot, model, data, other, q, v, a):
+    """Velocities, spatial and classical accelerations of the last frame and of all bodies."""
+    pin.forwardKinematics(model, data, other.q_to(q), other.v_to(q, v), other.a_to(q, v, a))
+    names = {frame.name: k for k, frame in enumerate(model.frames)}
+    name = [x for x in (robot.body_names + robot.frame_names) if x in names][-1]
+    for reference, theirs in REFERENCES:
+        k = names[name], theirs
+        close(cf.frame_velocity(robot, q, v, name, reference),
+              pin.getFrameVelocity(model, data, *k).vector)
+        close(cf.frame_acceleration(robot, q, v, a, name, reference),
+              pin.getFrameAcceleration(model, data, *k).vector)
+        close(cf.frame_classical_acceleration(robot, q, v, a, name, reference),
+              pin.getFrameClassicalAcceleration(model, data, *k).vector)
+    V, A = cf.body_velocities(robot, q, v), cf.body_accelerations(robot, q, v, a)
+    for body, V_k, A_k in zip(robot.body_names, V, A, strict=True):
+        if body in names:
+            close(V_k, pin.getFrameVelocity(model, data, names[body], pin.LOCAL).vector)
+            close(A_k, pin.getFrameAcceleration(model, data, names[body], pin.LOCAL).vector)
+
+
+def assert_momentum_agrees(robot, model, data, other, q, v, a):
+    """Centre of mass and momentum about it; their matrices where B is the same everywhere."""
+    theirs = other.q_to(q), other.v_to(q, v), other.a_to(q, v, a)
+    B = other.B(q)
+    pin.centerOfMass(model, data, *theirs)
+    close(cf.com_velocity(robot, q, v), data.vcom[0])
+    close(cf.com_acceleration(robot, q, v, a), data.acom[0])
+    close(B @ cf.mass_matrix_inverse(robot, q) @ B.T, symmetric(pin.computeMinverse(
+        model, data, theirs[0])))
+    derivatives = pin.computeCentroidalDynamicsDerivatives(model, data, *theirs)
+    h, dh = cf.centroidal_dynamics(robot, q, v, a)
+    close(h, data.hg.vector)
+    close(dh, data.dhg.vector)
+    if np.abs(other.a_to(q, v, np.zeros(robot.nv))).max() == 0:
+        for ours, x in zip(cf.centroidal_dynamics_derivatives(robot, q, v, a), derivatives,
+                           strict=True):
+            close(ours @ B.T, x)
+        pin.dccrba(model, data, *theirs[:2])
+        close(cf.centroidal_momentum_matrix_rate(robot, q, v) @ B.T, data.dAg)
+        close(cf.com_jacobian_rate(robot, q, v) @ B.T, data.dAg[:3] / robot.mass)
+
+
+def symmetric(M):
+    return np.triu(M) + np.triu(M, 1).T
 
 
 def assert_kinematics_agree(robot, model, data, other, q, v):
@@ -86,8 +138,7 @@ def assert_kinematics_agree(robot, model, data, other, q, v):
     for name in ours[-1:]:
         k = names[name]
         close(cf.frame_pose(robot, q, name), data.oMf[k].homogeneous)
-        for reference, theirs in ((cf.LOCAL, pin.LOCAL), (cf.WORLD, pin.WORLD),
-                                  (cf.LOCAL_WORLD_ALIGNED, pin.LOCAL_WORLD_ALIGNED)):
+        for reference, theirs in REFERENCES:
             J = pin.getFrameJacobian(model, data, k, theirs)
             close(cf.frame_jacobian(robot, q, name, reference) @ B.T, J)
 
