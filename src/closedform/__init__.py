@@ -17,6 +17,7 @@ from closedform.errors import ModelError as ModelError
 from closedform.errors import ModelWarning as ModelWarning
 from closedform.errors import SingularMatrix as SingularMatrix
 from closedform.errors import UnknownName as UnknownName
+from closedform.errors import suggestion as _suggestion
 from closedform.maths.algorithms.jacobian_jets import jacobian_jet as jacobian_jet
 from closedform.maths.algorithms.jets import inverse_dynamics_jet as inverse_dynamics_jet
 from closedform.maths.base_parameters.base_parameters import BaseParameters as BaseParameters
@@ -168,7 +169,8 @@ _LATER = {
 
 def __getattr__(name: str) -> Any:
     if name not in _LATER:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        hint = "" if name.startswith("_") else f"; {_suggestion(name, __dir__())}"
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}{hint}")
     place, inside = _LATER[name]
     module = importlib.import_module(place)
     globals()[name] = found = module if inside is None else getattr(module, inside)

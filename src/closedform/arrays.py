@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from closedform.errors import SingularMatrix
+from closedform.errors import ArgumentError, SingularMatrix, shape_text
 
 Array = Any
 """A NumPy array (float, complex or object) or an array of a library with `__array_namespace__`."""
@@ -182,3 +182,47 @@ def exact_or_float(x: Any) -> np.ndarray:
     """x as float64 where it is numbers, as it is where it holds symbols or recorded scalars."""
     a = np.asarray(x)
     return a.astype(float) if numeric(a) else a.astype(object) if a.dtype.kind != "c" else a
+
+
+def checked_array(x: Any, shape: tuple[int, ...], what: str, dtype: Any = None,
+                  batches: str = "") -> Array:
+    """x as an array of this shape, or an `ArgumentError` that says what it has to be.
+
+    `what` names it: "inverse_dynamics of panda: q". With a `dtype` it becomes real numbers of that
+    kind, and batch axes may come first. Without, numbers of any kind, symbols and recorded scalars
+    stay what they are, and `batches` names what takes batches.
+    """
+    try:
+        array = _generic(x) if dtype is None else _real(x, dtype)
+    except (TypeError, ValueError, OverflowError) as error:
+        kind = "numbers" if dtype is None else "real numbers"
+        given = f"an array of {x.dtype}" if isinstance(x, np.ndarray) else f"{x!r:.200}"
+        raise ArgumentError(f"{what} must be {kind} of shape {shape_text(shape, dtype is not None)}"
+                            f", not {given}") from error
+    batch = array.ndim >= len(shape) and array.shape[array.ndim - len(shape):] == shape
+    if array.shape == shape or (batch and dtype is not None):
+        return array
+    hint = f"; batches go through {batches}" if batch and batches else ""
+    raise ArgumentError(f"{what} must have the shape {shape_text(shape, dtype is not None)}, "
+                        f"not {array.shape}{hint}")
+
+
+def _generic(x: Any) -> Array:
+    """An array of anything that can be computed with."""
+    if not isinstance(x, np.ndarray) and hasattr(x, "__array_namespace__"):
+        return x
+    array = exact_or_float(x)
+    strange = array.dtype == object and not all(hasattr(y, "__sub__") for y in array.flat)
+    if array.dtype.kind in "USb" or strange:
+        raise TypeError("neither numbers nor symbols")
+    return array
+
+
+def _real(x: Any, dtype: Any) -> np.ndarray:
+    """An array of real numbers."""
+    array = np.asarray(x)
+    if array.dtype.kind == "O":                 # NumPy itself would read None as NaN
+        return np.array([float(y) for y in array.flat], dtype).reshape(array.shape)
+    if array.dtype.kind not in "fiub":
+        raise TypeError(f"{array.dtype} is no kind of real number")
+    return array.astype(dtype, copy=False)

@@ -7,11 +7,10 @@ table. A row is a name, the definition, inputs, shape, and then the algorithms; 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from difflib import get_close_matches
 from functools import partial
 from types import MappingProxyType
 
-from closedform.errors import UnknownName
+from closedform.errors import UnknownName, suggestion
 from closedform.maths import frames, kinematics
 from closedform.maths.algorithms import (
     articulated,
@@ -41,7 +40,7 @@ from closedform.maths.algorithms.own_frames import (
 from closedform.maths.algorithms.own_frames import (
     matrices as own_frames_matrices,
 )
-from closedform.maths.arguments import ARGUMENTS, robot_counts
+from closedform.maths.arguments import ROBOTS
 from closedform.maths.definitions import (
     center_of_mass,
     centroidal_dynamics,
@@ -60,10 +59,9 @@ from closedform.maths.definitions import (
 )
 from closedform.maths.elastic.catalogue import ELASTIC_CATALOGUE
 from closedform.maths.flexible.catalogue import FLEXIBLE_CATALOGUE
-from closedform.maths.quantity import Field, Form, Kind, Quantity, partials, row
+from closedform.maths.quantity import Field, Form, Quantity, partials, row
 from closedform.model.robot import Robot
 
-ROBOTS = Kind("robots", Robot, ARGUMENTS, robot_counts)
 _row = partial(row, ROBOTS)
 _CANONICAL, _BASE = Form.CANONICAL, Form.BASE
 _NN, _NNN = ("nv", "nv"), ("nv", "nv", "nv")
@@ -238,11 +236,8 @@ def quantity(name: str, model: type = Robot) -> Quantity:
     found = next((x for x in rows if x.name == name), None)
     if found is not None:
         return found
-    names = [x.name for x in rows]
-    near = get_close_matches(str(name), names, n=1)
-    hint = f"did you mean {near[0]!r}? " if near else ""
-    raise UnknownName(f"no quantity {name!r} of {rows[0].of.noun}; {hint}"
-                      f"there are {', '.join(names)}")
+    raise UnknownName(f"no quantity {name!r} of {rows[0].of.noun}; "
+                      f"{suggestion(name, (x.name for x in rows))}")
 
 
 def gradient(of: Quantity) -> Quantity | None:

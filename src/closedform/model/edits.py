@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from closedform.arrays import NUMBERS, Array
-from closedform.errors import ArgumentError, UnknownName
+from closedform.errors import ArgumentError, UnknownName, suggestion
 from closedform.model.joints import Fixed, Free, Joint, Mimic, Spherical
 from closedform.model.pose import pose
 from closedform.model.robot import Body, Frame, Robot
@@ -78,8 +78,8 @@ def _checked(robot: Robot, locked: Mapping[str, Any] | Sequence[str]) -> dict[st
     result = {}
     for name, value in pairs:
         if name not in joints:
-            known = ", ".join(joints)
-            raise UnknownName(f"no moving joint {name!r} in {robot.name}; it has {known}")
+            raise UnknownName(f"no moving joint {name!r} in {robot.name}; "
+                              f"{suggestion(name, joints)}")
         joint = joints[name]
         x = joint.neutral() if value is None else _numbers(value)
         if x.shape != (joint.nq,) or not np.all(np.isfinite(x)):

@@ -15,7 +15,7 @@ from typing import Any, final
 import numpy as np
 
 from closedform.arrays import Array
-from closedform.errors import ModelError, UnknownName
+from closedform.errors import ModelError, UnknownName, suggestion
 from closedform.model.robot import Robot
 
 Function = Callable[[Any], Any]
@@ -232,8 +232,8 @@ class _Places:
 
     def _slice(self, name: str, what: str) -> slice:
         if name not in self.slices:
-            raise UnknownName(f"{what}: no joint {name!r} in {self.robot.name}; it has "
-                              f"{', '.join(self.slices)}")
+            raise UnknownName(f"{what}: no joint {name!r} in {self.robot.name}; "
+                              f"{suggestion(name, self.slices)}")
         return self.slices[name]
 
 

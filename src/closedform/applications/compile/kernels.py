@@ -149,7 +149,7 @@ class CompiledRobot:
         loads = " with wrenches" if wrenches else ""
         kept = f" only {', '.join(only)}" if only else ""
         key = f"{prepared.digest} {'; '.join(r.text for r in requests)}{loads}{kept}"
-        return Kernel.load(key, build, self._cache)
+        return Kernel.load(key, build, self._cache, self.robot.name)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from closedform.arrays import Array, numeric
-from closedform.errors import ArgumentError
+from closedform.errors import ArgumentError, suggestion
 from closedform.maths.arguments import SIZES, expected_shape, size_of
 from closedform.maths.canonical.frames import Canonical, canonical, snapped
 from closedform.maths.canonical.regrouping import regrouped
@@ -273,7 +273,8 @@ def kept_outputs(program: Program, only: Sequence[str]) -> Program:
     known = {output.name: output for output in program.outputs}
     for name in only:
         if name not in known:
-            raise ArgumentError(f"only: no output {name!r}; there are {', '.join(known)}")
+            raise ArgumentError(f"only: no output {name!r} of {program.name}; "
+                                f"{suggestion(name, known)}")
     return scheduled(replace(program, outputs=tuple(known[name] for name in only)))
 
 

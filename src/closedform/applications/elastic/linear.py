@@ -9,9 +9,9 @@ import numpy as np
 from closedform.arrays import Array
 from closedform.maths.definitions.closed_form import gravity_torque, mass_matrix
 from closedform.maths.definitions.inverse_derivatives import inverse_dynamics_derivatives
+from closedform.maths.elastic.arguments import checked
 from closedform.maths.elastic.control import ElasticState
 from closedform.maths.elastic.joints import (
-    checked_array,
     inverse_dynamics,
     refuse_missing_inertia,
     spring_curves,
@@ -38,6 +38,7 @@ class StateSpace(NamedTuple):
         return np.sort(imaginary[imaginary > 1e-6 * scale]) / (2 * np.pi)
 
 
+@checked
 def state_space(model: ElasticJoints, q: Any) -> StateSpace:
     """The linear system about rest at q, held by the torques that gravity needs there.
 
@@ -47,7 +48,6 @@ def state_space(model: ElasticJoints, q: Any) -> StateSpace:
     with M of the links and the rigid joints' motors, and C the springs' stiffness at rest.
     """
     refuse_missing_inertia(model)
-    q = checked_array(q, (model.robot.nq,), "q", model)
     nv, index, N = model.robot.nv, list(model.elastic), model.gear_ratio
     zero = np.zeros(nv)
     rest = inverse_dynamics(model.changed(damping=0.0), q, np.zeros((4, nv)))

@@ -16,10 +16,9 @@ from closedform.applications.elastic.laws import Controller
 from closedform.applications.elastic.linear import state_space
 from closedform.applications.elastic.programs import compile
 from closedform.applications.motion.simulate import METHODS, Method, coordinate_rates, projected
-from closedform.arrays import Array
+from closedform.arrays import Array, checked_array
 from closedform.errors import ArgumentError, ClosedformError
 from closedform.maths.elastic.control import ElasticState
-from closedform.maths.elastic.joints import checked_array
 from closedform.model.elastic import ElasticJoints
 
 if TYPE_CHECKING:
@@ -191,8 +190,8 @@ def _state(model: ElasticJoints, state: Any) -> ElasticState:
         raise ArgumentError("state must be a cf.elastic.ElasticState (q, v, motor_position, "
                             f"motor_velocity), not {type(state).__name__}")
     sizes = (model.robot.nq, *[model.robot.nv] * 3)
-    found = [checked_array(x, (n,), name, model) for x, n, name in zip(
-        state[:4], sizes, ElasticState._fields[:4], strict=True)]
+    found = [checked_array(x, (n,), f"simulate of {model.robot.name}: {name}")
+             for x, n, name in zip(state[:4], sizes, ElasticState._fields[:4], strict=True)]
     for x, name in zip(found, ElasticState._fields, strict=False):
         if not np.all(np.isfinite(x)):
             raise ArgumentError(f"{name} must be finite, not {x!r}")
@@ -210,10 +209,10 @@ def _times(times: Any) -> Array:
 
 
 def _law(model: ElasticJoints, torque: Torque | Any | None) -> Callable[..., Array]:
-    nv = model.robot.nv
+    nv, what = model.robot.nv, f"simulate of {model.robot.name}: torque"
     if callable(torque):
-        return lambda t, state: checked_array(torque(t, state), (nv,), "motor torque", model)
-    constant = np.zeros(nv) if torque is None else checked_array(torque, (nv,), "torque", model)
+        return lambda t, state: checked_array(torque(t, state), (nv,), f"{what} of a law")
+    constant = np.zeros(nv) if torque is None else checked_array(torque, (nv,), what)
     return lambda t, state: constant
 
 

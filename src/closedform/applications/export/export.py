@@ -35,7 +35,7 @@ from closedform.applications.export.targets import TARGETS
 from closedform.applications.export.vectors import function_vectors, robot_vectors
 from closedform.applications.flexible.equations import EQUATIONS, equation, equation_program
 from closedform.arrays import numeric
-from closedform.errors import ArgumentError
+from closedform.errors import ArgumentError, suggestion
 from closedform.maths.catalogue import gradient, quantity
 from closedform.maths.flexible.arm import FlexibleArm
 from closedform.maths.flexible.dynamics import PAPER, Model
@@ -88,7 +88,7 @@ def export(robot: Robot | FlexibleArm | ElasticJoints, quantities: Asked | Seque
     ROBOT_QUANTITY. The folder's runner (test_vectors.c, .m or .py) checks all that is in it.
     """
     if target not in TARGETS:
-        raise ArgumentError(f"no target {target!r}; there are {', '.join(TARGETS)}")
+        raise ArgumentError(f"no target {target!r}; {suggestion(target, TARGETS)}")
     if not isinstance(quantities, str | At | Iterable) or not isinstance(path, str | PathLike):
         raise ArgumentError("quantities must be names and path a folder, not "
                             f"{quantities!r} and {path!r}")
@@ -128,7 +128,7 @@ def _chosen(options: ExportOptions, changes: dict[str, Any]) -> ExportOptions:
     known = ExportOptions.__dataclass_fields__
     for key in changes:
         if key not in known:
-            raise ArgumentError(f"export has no option {key!r}; there are {', '.join(known)}")
+            raise ArgumentError(f"export has no option {key!r}; {suggestion(key, known)}")
     return replace(options, **changes)
 
 

@@ -35,9 +35,9 @@ class Kernel:
         on nothing but the arguments, and several threads may use a kernel at once.
         """)
 
-    def __init__(self, code: Code) -> None:
+    def __init__(self, code: Code, of: str = "") -> None:
         self._code = code
-        self._path = SlowPath(code)
+        self._path = SlowPath(code, of)
         if works():
             own = {"slow": id(self._path), "result": id(self._path.result)}
             code.own = addresses() | own
@@ -46,13 +46,14 @@ class Kernel:
             set_vectorcall(self, self._kernel.code.address("call"))
 
     @staticmethod
-    def load(key: str, build: Callable[[], Program], cache: Cache | None = None) -> Kernel:
+    def load(key: str, build: Callable[[], Program], cache: Cache | None = None,
+             of: str = "") -> Kernel:
         """The kernel kept under a key, which has to name all that the program depends on.
 
         `build` makes the program, and is called only if there is no such kernel yet. The code of
-        this package need not be part of the key.
+        this package need not be part of the key. `of` names the robot in messages.
         """
-        return _made(Code(f"key {key}", cache or Cache.default(), build))
+        return _made(Code(f"key {key}", cache or Cache.default(), build), of)
 
     def with_variant(self, name: str, kernel: Callable[[], Kernel]) -> Kernel:
         """This kernel, which leaves calls with one more argument of that name to another one."""
@@ -97,28 +98,30 @@ class Kernel:
         return f"<kernel {self.name}({', '.join(s.name for s in self.interface.inputs)})>"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return compile_program, (self.program, self._code.cache, self._path.variant)
+        return compile_program, (self.program, self._code.cache, self._path.variant, self._path.of)
 
 
 def compile_program(program: Program, cache: Cache | None = None,
-                    variant: tuple[str, Callable[[], Kernel]] | None = None) -> Kernel:
+                    variant: tuple[str, Callable[[], Kernel]] | None = None,
+                    of: str = "") -> Kernel:
     """A kernel that computes what a program says.
 
     float32 and batch code are compiled when first used. `cache` is where compiled code is kept,
-    `Cache(None)` for nowhere; by default `Cache.default()`. `variant`: as in `with_variant`.
+    `Cache(None)` for nowhere; by default `Cache.default()`. `variant`: as in `with_variant`; `of`:
+    as in `Kernel.load`.
     """
     key = f"program {program.digest}"
-    kernel = _made(Code(key, cache or Cache.default(), lambda: program, program))
+    kernel = _made(Code(key, cache or Cache.default(), lambda: program, program), of)
     return kernel if variant is None else kernel.with_variant(*variant)
 
 
-def _made(code: Code) -> Kernel:
+def _made(code: Code, of: str) -> Kernel:
     """A kernel, of the kind that Python calls directly where that works."""
     if not works():
-        return Kernel(code)
+        return Kernel(code, of)
     kind: Any = vectorcall_type(Kernel)
     kind.__doc__ = Kernel.__dict__["__doc__"]
-    kernel: Kernel = kind(code)
+    kernel: Kernel = kind(code, of)
     return kernel
 
 

@@ -98,5 +98,9 @@ def centroidal_dynamics_derivatives(
                 crf(W[:, i]) @ F + L @ A_i + crf(V_i) @ p + ad @ (L @ V_i))
             dh_v[i] = dh_v[i] + X_kG.T @ (
                 L @ (V_i + dJ[k][:, i]) + crf(J_i) @ p + ad @ (L @ J_i))
-    columns = [xp.stack(x, axis=1) if x else xp.zeros((6, 0)) for x in (h_q, dh_q, dh_v)]
-    return CentroidalDynamicsDerivatives(*columns, centroidal_momentum_matrix(robot, q))
+
+    def matrix(columns: list[Array]) -> Array:
+        return xp.stack(columns, axis=1) if columns else xp.zeros((6, 0))
+
+    return CentroidalDynamicsDerivatives(
+        matrix(h_q), matrix(dh_q), matrix(dh_v), centroidal_momentum_matrix(robot, q))
