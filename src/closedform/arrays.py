@@ -11,8 +11,8 @@ from __future__ import annotations
 import cmath
 import math
 import sys
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -96,24 +96,7 @@ class Objects:
     @staticmethod
     def solve(A: Array, b: Array) -> Array:
         """A⁻¹ b for a symmetric A = L D Lᵀ whose leading minors do not vanish; no pivoting."""
-        n = len(A)
-        left = [list(A[i][: i + 1]) for i in range(n)]  # the lower triangle, eliminated in turn
-        inverse: list[Any] = []
-        for k in range(n):
-            inverse.append(1 / left[k][k])
-            for i in range(k + 1, n):
-                factor = left[i][k] * inverse[k]
-                for j in range(k + 1, i + 1):
-                    left[i][j] = left[i][j] - factor * left[j][k]
-        x = [b[i] for i in range(n)]
-        for i in range(n):
-            for k in range(i):
-                x[i] = x[i] - (left[i][k] * inverse[k]) * x[k]
-        x = [x[i] * inverse[i] for i in range(n)]
-        for i in reversed(range(n)):
-            for k in range(i + 1, n):
-                x[i] = x[i] - (left[k][i] * inverse[i]) * x[k]
-        return np.array(x, dtype=object)
+        return np.array(ldl(A).solve(b), dtype=object)
 
 
 class Foreign:
@@ -168,6 +151,60 @@ _COMPLEX: dict[str, Callable[[Any], Any]] = {
 
 NUMBERS = Numbers()
 OBJECTS = Objects()
+
+
+def cross(x: Array, y: Array) -> Array:
+    """x × y, (3,)."""
+    return namespace(x, y).stack([x[1] * y[2] - x[2] * y[1],
+                                  x[2] * y[0] - x[0] * y[2],
+                                  x[0] * y[1] - x[1] * y[0]])
+
+
+class SymmetricFactor(NamedTuple):
+    """A = L D Lᵀ, L unit triangular: its columns below the ones, in the order of elimination."""
+
+    L: dict[int, dict[int, Any]]   # L[k][i] = L_ik
+    D: dict[int, Any]
+    inverse: dict[int, Any]        # 1 / D_k
+
+    def forward(self, b: Array) -> list[Any]:
+        """The entries, or the rows, of L⁻¹ b."""
+        y = list(b)
+        for k, column in self.L.items():
+            for i, L_ik in column.items():
+                y[i] = y[i] - L_ik * y[k]
+        return y
+
+    def solve(self, b: Array) -> list[Any]:
+        """The entries, or the rows, of A⁻¹ b."""
+        x = [y * self.inverse[k] for k, y in enumerate(self.forward(b))]
+        for k, column in reversed(self.L.items()):
+            for i, L_ik in column.items():
+                x[k] = x[k] - L_ik * x[i]
+        return x
+
+
+def ldl(A: Array, pattern: Mapping[int, Sequence[int]] | None = None) -> SymmetricFactor:
+    """A = L D Lᵀ of a symmetric A, of which the lower triangle is read; no pivoting.
+
+        D_k = A_kk      L_ik = A_ik / D_k      A_ij ← A_ij − L_ik A_kj
+
+    The keys of `pattern` are in the order of elimination; pattern[k] holds what is eliminated after
+    k and coupled with it, nearest first: what couples two with one couples them with each other.
+    Without a pattern all are coupled, and eliminated from the first to the last.
+    """
+    n = len(A)
+    after = {k: range(k + 1, n) for k in range(n)} if pattern is None else pattern
+    rest = {k: {i: A[max(k, i), min(k, i)] for i in (k, *after[k])} for k in after}
+    L: dict[int, dict[int, Any]] = {}
+    inverse: dict[int, Any] = {}
+    for k, row in rest.items():
+        inverse[k] = 1 / row[k]
+        L[k] = {i: row[i] * inverse[k] for i in after[k]}
+        for i in after[k]:
+            for j in (i, *after[i]):
+                rest[i][j] = rest[i][j] - L[k][i] * row[j]
+    return SymmetricFactor(L, {k: row[k] for k, row in rest.items()}, inverse)
 
 
 def numeric(x: Any) -> bool:

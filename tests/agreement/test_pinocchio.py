@@ -9,7 +9,7 @@ from lxml import etree
 import closedform as cf
 from closedform.applications.conventions import from_pinocchio_model
 from closedform.maths.algorithms import newton_euler
-from closedform.maths.algorithms.one_frame import frame
+from closedform.maths.algorithms.one_frame import matrices
 from example_urdfs import FILES
 
 pin = pytest.importorskip("pinocchio")
@@ -71,7 +71,7 @@ def assert_agreement(robot, model):
               pin.computeGeneralizedGravity(model, data, q_pin))
         if not mimic:                       # Pinocchio refuses mimic joints in the rest
             C = pin.computeCoriolisMatrix(model, data, q_pin, v_pin)
-            close(B @ frame.christoffel_coriolis_matrix(robot, q, v) @ B.T, C)
+            close(B @ matrices.christoffel_coriolis_matrix(robot, q, v) @ B.T, C)
         assert_kinematics_agree(robot, model, data, other, q, v)
         assert_motion_agrees(robot, model, data, other, q, v, a)
         if not mimic:

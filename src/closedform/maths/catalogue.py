@@ -21,10 +21,10 @@ from closedform.maths.algorithms import (
     newton_euler,
     regressors,
 )
+from closedform.maths.algorithms import time_derivatives as time_derivatives_by_series
 from closedform.maths.algorithms.one_frame import (
     derivatives as one_frame_derivatives,
 )
-from closedform.maths.algorithms.one_frame import frame as one_frame
 from closedform.maths.algorithms.one_frame import (
     matrices as one_frame_matrices,
 )
@@ -110,13 +110,12 @@ CATALOGUE: tuple[Quantity, ...] = (
     _row("mass_matrix_inverse", closed_form.mass_matrix_inverse, "q", "nv nv",
          symmetric=True, form=_BASE),
     _row("coriolis_matrix", closed_form.coriolis_matrix, "q v", "nv nv",
-         one_frame.coriolis_matrix, shared=one_frame_matrices.coriolis_matrix, form=_CANONICAL,
-         letter="C", essential=True,
+         one_frame_matrices.coriolis_matrix, form=_CANONICAL, letter="C", essential=True,
          derivatives=partials(q="state_derivatives.dC_dq", v="state_derivatives.dC_dv",
                               pi="parameter_derivatives.dC_dpi", t="time_derivatives.dC")),
     _row("christoffel_coriolis_matrix", closed_form.christoffel_coriolis_matrix, "q v", "nv nv",
-         one_frame.christoffel_coriolis_matrix, own_frames_matrices.christoffel_coriolis_matrix,
-         shared=one_frame_matrices.christoffel_coriolis_matrix, form=_BASE, letter="C"),
+         one_frame_matrices.christoffel_coriolis_matrix,
+         own_frames_matrices.christoffel_coriolis_matrix, form=_BASE, letter="C"),
     _row("gravity_torque", closed_form.gravity_torque, "q", "nv",
          newton_euler.gravity_torque, shared=one_frame_matrices.gravity_torque, form=_BASE,
          letter="g", essential=True,
@@ -169,7 +168,7 @@ CATALOGUE: tuple[Quantity, ...] = (
          centroidal.operational_space_inertia,
          framed=True, form=_CANONICAL, symmetric=True),
     _row("time_derivatives", time_derivatives.time_derivatives, "q v a j", "",
-         time_derivatives.time_derivatives_in_one_frame, form=_CANONICAL,
+         time_derivatives_by_series.time_derivatives, form=_CANONICAL,
          fields=(("dM", _NN), ("ddM", _NN), ("dC", _NN), ("ddC", _NN),
                  ("dg", ("nv",)), ("ddg", ("nv",)))),
     _row("inverse_dynamics_jet", jets.inverse_dynamics_jet, "q rates", "orders nv",

@@ -54,6 +54,11 @@ def body_segments(robot: Robot) -> list[int]:
     return [at[k] for k in range(len(robot.bodies))]
 
 
+def segment_parents(robot: Robot) -> list[int]:
+    """The number of each segment's parent; first that of the world, which is 0 itself."""
+    return [0, *(segment.parent for segment in robot.segments)]
+
+
 def motion_subspace(segment: Segment, nv: int, xp: Any) -> Array:
     """S_k E_k, (6, nv): the segment's screws in the columns of its velocities."""
     zero = xp.zeros(6)

@@ -5,7 +5,11 @@
     V×*  = [[ω̃, 0], [ṽ, ω̃]] = −(V×)ᵀ      `crf`
     F×̄*  = [[0, −f̃], [−f̃, −ñ]]            `icrf`:  F×̄* V = V×* F
 
-Cites: [Garofalo2013, appendix].
+and with a body's inertia Λ the velocity parts of two Coriolis matrices, linear in the body's V:
+
+    Ψ = Λ V× − (V×)ᵀ Λ          B = ½ (Ψ + (Λ V)×̄*)
+
+Cites: [Garofalo2013, appendix and eq. (6b)] for Ψ; [EcheandiaWensing2021, eqs. (13)-(15)] for B.
 """
 
 from __future__ import annotations
@@ -13,6 +17,7 @@ from __future__ import annotations
 from typing import Any
 
 from closedform.arrays import Array, namespace
+from closedform.arrays import cross as cross
 
 
 def skew(x: Array) -> Array:
@@ -21,15 +26,7 @@ def skew(x: Array) -> Array:
     return xp.array([[0, -x[2], x[1]], [x[2], 0, -x[0]], [-x[1], x[0], 0]])
 
 
-def cross(x: Array, y: Array) -> Array:
-    """x × y, (3,)."""
-    xp = namespace(x, y)
-    return xp.stack([x[1] * y[2] - x[2] * y[1],
-                     x[2] * y[0] - x[0] * y[2],
-                     x[0] * y[1] - x[1] * y[0]])
-
-
-def blocks(a: Array, b: Array, c: Array, d: Array) -> Array:
+def block_matrix(a: Array, b: Array, c: Array, d: Array) -> Array:
     """[[a, b], [c, d]]."""
     xp = namespace(a, b, c, d)
     return xp.concatenate([xp.concatenate([a, b], axis=1), xp.concatenate([c, d], axis=1)])
@@ -38,19 +35,19 @@ def blocks(a: Array, b: Array, c: Array, d: Array) -> Array:
 def motion_transform(R: Array, p: Array) -> Array:
     """X_kp, (6, 6): takes twists from frame p to frame k, whose pose in p is (R, p)."""
     zero = namespace(R, p).zeros((3, 3))
-    return blocks(R.T, -(R.T @ skew(p)), zero, R.T)
+    return block_matrix(R.T, -(R.T @ skew(p)), zero, R.T)
 
 
 def inverse_motion_transform(R: Array, p: Array) -> Array:
     """X_pk = X_kp⁻¹, (6, 6): Garofalo's Ad_{p,k}."""
     zero = namespace(R, p).zeros((3, 3))
-    return blocks(R, skew(p) @ R, zero, R)
+    return block_matrix(R, skew(p) @ R, zero, R)
 
 
 def crm(V: Array) -> Array:
     """V×, (6, 6)."""
     v, w = skew(V[:3]), skew(V[3:])
-    return blocks(w, v, namespace(V).zeros((3, 3)), w)
+    return block_matrix(w, v, namespace(V).zeros((3, 3)), w)
 
 
 def crf(V: Array) -> Array:
@@ -61,7 +58,30 @@ def crf(V: Array) -> Array:
 def icrf(F: Array) -> Array:
     """F×̄*, (6, 6)."""
     f, n = skew(F[:3]), skew(F[3:])
-    return blocks(namespace(F).zeros((3, 3)), -f, -f, -n)
+    return block_matrix(namespace(F).zeros((3, 3)), -f, -f, -n)
+
+
+def motion_cross(V: Array, S: Array) -> Array:
+    """V × S, (6,), without the matrix."""
+    return namespace(V, S).concatenate(
+        [cross(V[3:], S[:3]) + cross(V[:3], S[3:]), cross(V[3:], S[3:])])
+
+
+def force_cross(V: Array, F: Array) -> Array:
+    """V ×* F, (6,), without the matrix."""
+    return namespace(V, F).concatenate(
+        [cross(V[3:], F[:3]), cross(V[:3], F[:3]) + cross(V[3:], F[3:])])
+
+
+def passive_part(Lambda: Array, V: Array) -> Array:
+    """Ψ, (6, 6), skew."""
+    ad = crm(V)
+    return Lambda @ ad - ad.T @ Lambda
+
+
+def christoffel_part(Lambda: Array, V: Array) -> Array:
+    """B, (6, 6)."""
+    return (passive_part(Lambda, V) + icrf(Lambda @ V)) / 2
 
 
 def homogeneous(R: Array, p: Array, xp: Any) -> Array:

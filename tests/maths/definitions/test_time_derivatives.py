@@ -8,11 +8,9 @@ from hypothesis import given, settings
 import closedform as cf
 from closedform.lowerings import reference
 from closedform.maths.algorithms import newton_euler
-from closedform.maths.algorithms.one_frame import frame
-from closedform.maths.definitions.time_derivatives import (
-    time_derivatives,
-    time_derivatives_in_one_frame,
-)
+from closedform.maths.algorithms.one_frame.matrices import coriolis_matrix
+from closedform.maths.algorithms.time_derivatives import time_derivatives as by_series
+from closedform.maths.definitions.time_derivatives import time_derivatives
 from closedform.program.record import record
 from random_robots import KINDS, random_robot, random_state, robots, seeds
 from trajectories import along, exact_start, exactly, rates_at, state_at
@@ -30,14 +28,14 @@ def test_the_recursion_gives_the_closed_forms_in_every_frame(robot, seed):
     q, v, a, j = random_state(robot, seed, 3)
     expected = time_derivatives(robot, q, v, a, j)
     for base in {0, len(robot.segments) // 2, len(robot.segments)}:
-        assert_same(time_derivatives_in_one_frame(robot, q, v, a, j, base), expected)
+        assert_same(by_series(robot, q, v, a, j, base), expected)
 
 
 @pytest.mark.parametrize("kind", KINDS[:-1])
 def test_chains_of_one_kind_agree_too(kind):
     robot = random_robot(3, (kind, "revolute") if kind == "fixed" else (kind,), bodies=3)
     state = random_state(robot, 1, 3)
-    assert_same(time_derivatives_in_one_frame(robot, *state), time_derivatives(robot, *state))
+    assert_same(by_series(robot, *state), time_derivatives(robot, *state))
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -72,7 +70,7 @@ def test_the_derivatives_agree_with_differences_in_fifty_digits():
         start, exact, h = exact_start(robot, q), exactly(rates), mpmath.mpf("1e-12")
         def matrices(t):
             x, v = state_at(robot, start, exact, t), rates_at(exact, t)[0]
-            return (newton_euler.mass_matrix(robot, x), frame.coriolis_matrix(robot, x, v),
+            return (newton_euler.mass_matrix(robot, x), coriolis_matrix(robot, x, v),
                     newton_euler.gravity_torque(robot, x))
         expected = []
         for before, now, after in zip(matrices(-h), matrices(0), matrices(h), strict=True):
@@ -82,7 +80,7 @@ def test_the_derivatives_agree_with_differences_in_fifty_digits():
 
 
 @pytest.mark.parametrize("seed", range(4))
-@pytest.mark.parametrize("function", [time_derivatives, time_derivatives_in_one_frame])
+@pytest.mark.parametrize("function", [time_derivatives, by_series])
 def test_the_structure_of_M_and_C_carries_over_to_their_derivatives(seed, function):
     """M⁽ᵏ⁾ symmetric, Ṁ = C + Cᵀ, M̈ = Ċ + Ċᵀ, so that Ṁ − 2C and M̈ − 2Ċ are skew."""
     robot = random_robot(seed)
@@ -111,13 +109,13 @@ def test_a_recorded_program_computes_the_same():
     robot = random_robot(4, bodies=5)
     state = random_state(robot, 4, 3)
     shapes = {name: x.shape for name, x in zip("qvaj", state, strict=True)}
-    program = record(lambda *x: time_derivatives_in_one_frame(robot, *x), shapes, "d")
+    program = record(lambda *x: by_series(robot, *x), shapes, "d")
     assert_same(reference.run(program, *state), time_derivatives(robot, *state))
 
 
 def test_a_robot_that_cannot_move_has_empty_derivatives():
     robot = cf.Robot("rock", [cf.Body("b", None, cf.Fixed(), inertia=cf.Inertia(1.0))])
-    for function in (time_derivatives, time_derivatives_in_one_frame):
+    for function in (time_derivatives, by_series):
         sizes = [x.shape for x in function(robot, *np.zeros((4, 0)))]
         assert sizes == [(0, 0)] * 4 + [(0,)] * 2
 
@@ -125,5 +123,5 @@ def test_a_robot_that_cannot_move_has_empty_derivatives():
 def test_the_recursion_is_recorded_in_half_the_operations_of_the_closed_form():
     robot, shapes = cf.load("iiwa14"), dict.fromkeys("qvaj", (7,))
     closed, fast = (record(lambda *x, f=f: f(robot, *x), shapes, "d").operations.total
-                    for f in (time_derivatives, time_derivatives_in_one_frame))
+                    for f in (time_derivatives, by_series))
     assert fast < 0.65 * closed

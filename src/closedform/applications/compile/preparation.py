@@ -20,13 +20,13 @@ import numpy as np
 
 from closedform.arrays import Array, numeric
 from closedform.errors import ArgumentError, suggestion
+from closedform.maths.algorithms.joint_steps import JointStep, wrench_in_parent
 from closedform.maths.arguments import SIZES, expected_shape, size_of
 from closedform.maths.canonical.frames import Canonical, canonical, snapped
 from closedform.maths.canonical.regrouping import regrouped
 from closedform.maths.catalogue import quantity
 from closedform.maths.frames import Reference
 from closedform.maths.quantity import Form, Quantity, takes_base
-from closedform.maths.spatial import cross
 from closedform.model.inertia import Inertia
 from closedform.model.joints import Fixed, Joint, Mimic
 from closedform.model.robot import Body, Robot
@@ -249,8 +249,8 @@ class Preparation:
         total = [np.zeros(6, dtype=object) for _ in self.canonical.robot.bodies]
         for (k, T), F_b in zip(self.canonical.places, F, strict=True):
             if k is not None:
-                f, n = T[:3, :3] @ F_b[:3], T[:3, :3] @ F_b[3:]
-                total[k] = total[k] + np.concatenate([f, n + cross(T[:3, 3], f)])
+                step = JointStep((T[:3, :3],), T[:3, 3])
+                total[k] = total[k] + wrench_in_parent(step, F_b)
         return np.stack(total)
 
 

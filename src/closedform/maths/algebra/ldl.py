@@ -1,13 +1,20 @@
-"""Systems with a symmetric positive definite matrix, and the pivots that tell whether it is."""
+"""Systems with a symmetric matrix A = L D Lᵀ: definite ones, and M with the zeros of its branches.
+
+The elimination is `arrays.ldl`.
+
+Cites: [Featherstone2005, section 5].
+"""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from closedform.arrays import Array, namespace
+from closedform.arrays import Array, SymmetricFactor, ldl, namespace
 from closedform.errors import SingularMatrix
+from closedform.model.joints import Mimic
+from closedform.model.robot import Robot
 
 
 class DefiniteSolution(NamedTuple):
@@ -19,23 +26,8 @@ class DefiniteSolution(NamedTuple):
 
 def solve_definite(A: Array, b: Array) -> DefiniteSolution:
     """A⁻¹ b by A = L D Lᵀ; half the operations of elimination, since A is symmetric."""
-    xp, n = namespace(A, b), len(b)
-    rows = [[A[i, j] for j in range(i + 1)] for i in range(n)]
-    right = [b[i] for i in range(n)]
-    pivots: list[Any] = []
-    L: list[list[Any]] = [[None] * n for _ in range(n)]
-    for k in range(n):
-        pivots.append(rows[k][k])
-        for i in range(k + 1, n):
-            L[i][k] = rows[i][k] / pivots[k]
-            for j in range(k + 1, i + 1):
-                rows[i][j] = rows[i][j] - L[i][k] * rows[j][k]
-            right[i] = right[i] - L[i][k] * right[k]
-    x = [right[i] / pivots[i] for i in range(n)]
-    for i in reversed(range(n)):
-        for j in range(i + 1, n):
-            x[i] = x[i] - L[j][i] * x[j]
-    return DefiniteSolution(xp.stack(x), xp.stack(pivots))
+    xp, factor = namespace(A, b), ldl(A)
+    return DefiniteSolution(xp.stack(factor.solve(b)), xp.stack(list(factor.D.values())))
 
 
 def refuse_indefinite(A: Array, pivots: Array, what: str) -> None:
@@ -47,3 +39,34 @@ def refuse_indefinite(A: Array, pivots: Array, what: str) -> None:
     smallest = np.linalg.eigvalsh(np.real(A))[0]
     raise SingularMatrix(f"{what} is not positive definite: its smallest eigenvalue is "
                          f"{smallest:.3g}; these deflections are outside the range of the model")
+
+
+def velocity_parents(robot: Robot) -> list[int]:
+    """For each velocity, the next one towards the root that M couples it with (−1: none).
+
+    Mimic joints couple branches with each other; then every velocity counts as coupled with all
+    before it.
+    """
+    if any(isinstance(body.joint, Mimic) for body in robot.bodies):
+        return list(range(-1, robot.nv - 1))
+    parent, last = [-1] * robot.nv, [-1] * (len(robot.segments) + 1)
+    for k, segment in enumerate(robot.segments, start=1):
+        at = last[segment.parent]
+        for i in segment.v_index:
+            parent[i], at = at, i
+        last[k] = at
+    return parent
+
+
+def branch_factor(robot: Robot, M: Array) -> SymmetricFactor:
+    """M = L D Lᵀ eliminated from the leaves to the root, which fills no zero between branches."""
+    pattern: dict[int, list[int]] = {}
+    for i, p in enumerate(velocity_parents(robot)):
+        pattern[i] = [p, *pattern[p]] if p >= 0 else []
+    return ldl(M, dict(reversed(pattern.items())))
+
+
+def branch_solve(robot: Robot, M: Array, b: Array) -> Array:
+    """M⁻¹ b, (nv,) or (nv, …)."""
+    x, xp = branch_factor(robot, M).solve(b), namespace(M, b)
+    return xp.stack(x) if x else b + xp.zeros(b.shape)

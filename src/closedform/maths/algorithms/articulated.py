@@ -13,10 +13,16 @@ from typing import Any, NamedTuple
 
 from closedform.arrays import Array, namespace
 from closedform.errors import ModelError
-from closedform.maths.algorithms.joint_steps import Step, Symmetric, steps
-from closedform.maths.algorithms.newton_euler import body_force, moments, rotation_rates
+from closedform.maths.algorithms.joint_steps import (
+    JointStep,
+    Symmetric,
+    joint_steps,
+    wrench_in_parent,
+)
+from closedform.maths.algorithms.moments import moments
+from closedform.maths.algorithms.newton_euler import body_force, rotation_rates
 from closedform.maths.kinematics import body_segments
-from closedform.maths.spatial import cross
+from closedform.maths.spatial import cross, skew
 from closedform.model.joints import Mimic
 from closedform.model.robot import Robot
 from closedform.model.segments import Segment
@@ -28,8 +34,7 @@ class Articulated(NamedTuple):
     A: Symmetric
     H: Array     # (3, 3)
     J: Symmetric
-    f: Array     # (3,)
-    n: Array     # (3,)
+    F: Array     # (6,)
 
 
 class Eliminated(NamedTuple):
@@ -48,25 +53,24 @@ def forward_dynamics(
     """a = M⁻¹ (τ + Σ J_kᵀ F_k − C v − g), (nv,), by articulated bodies."""
     if any(isinstance(body.joint, Mimic) for body in robot.bodies):
         raise ModelError("articulated bodies cannot have mimic couplings; "
-                         "recursive.forward_dynamics can")
+                         "closedform.maths.algorithms.newton_euler has another algorithm")
     xp = namespace(q, v, tau, *(x for x in (wrenches,) if x is not None))
-    way = steps(robot, q)
+    way = joint_steps(robot, q)
     body, c = _velocity_pass(robot, way, v, xp)
     if wrenches is not None:
         for number, k in enumerate(body_segments(robot)):
-            F = wrenches[number]
-            body[k] = body[k]._replace(f=body[k].f - F[:3], n=body[k].n - F[3:])
+            body[k] = body[k]._replace(F=body[k].F - wrenches[number])
     joints = _inertia_pass(robot, way, body, c, tau, xp)
     return _acceleration_pass(robot, way, c, joints, xp)
 
 
 def _velocity_pass(
-    robot: Robot, way: list[Step], v: Array, xp: Any,
+    robot: Robot, way: list[JointStep], v: Array, xp: Any,
 ) -> tuple[list[Articulated], list[Array]]:
     """Rigid bodies with bias forces, and the joints' bias accelerations c; the world first."""
     zero, none = xp.zeros(3), (0, 0, 0, 0, 0, 0)
     w, U, c = [zero], [xp.zeros((3, 3))], [xp.zeros(6)]
-    body = [Articulated(none, xp.zeros((3, 3)), none, zero, zero)]
+    body = [Articulated(none, xp.zeros((3, 3)), none, xp.zeros(6))]
     for segment, step in zip(robot.segments, way, strict=True):
         w_k, s = step.down(w[segment.parent]), segment.S @ segment.velocities(v)
         c_v = step.down(U[segment.parent] @ step.p) + cross(2 * w_k + s[3:], s[:3])
@@ -78,17 +82,14 @@ def _velocity_pass(
 
 
 def _rigid(segment: Segment, w: Array, U: Array, xp: Any) -> Articulated:
-    zero, none = xp.zeros(3), (0, 0, 0, 0, 0, 0)
-    if segment.inertia is None:
-        return Articulated(none, xp.zeros((3, 3)), none, zero, zero)
-    m, h, (xx, xy, yy, xz, yz, zz) = moments(segment.inertia)
-    f, n = body_force(moments(segment.inertia), w, U, zero)
-    H = xp.array([[0, h[2], -h[1]], [-h[2], 0, h[0]], [h[1], -h[0], 0]])  # −h~
-    return Articulated((m, 0, m, 0, 0, m), H, (yy + zz, -xy, xx + zz, -xz, -yz, xx + yy), f, n)
+    m, h, (xx, xy, yy, xz, yz, zz) = body = moments(segment.inertia)
+    return Articulated((m, 0, m, 0, 0, m), -skew(h), (yy + zz, -xy, xx + zz, -xz, -yz, xx + yy),
+                       body_force(body, w, U, xp.zeros(3)))
 
 
 def _inertia_pass(
-    robot: Robot, way: list[Step], body: list[Articulated], c: list[Array], tau: Array, xp: Any,
+    robot: Robot, way: list[JointStep], body: list[Articulated], c: list[Array], tau: Array,
+    xp: Any,
 ) -> list[Eliminated]:
     joints: list[Any] = [None] * len(way)
     rotor = robot.rotor_inertia
@@ -97,7 +98,8 @@ def _inertia_pass(
         joints[k - 1] = joint = _eliminate(segment, here, tau, rotor, xp)
         if segment.parent:
             passed = _without_joint(here, joint, c[k], xp)
-            body[segment.parent] = _plus(body[segment.parent], _carried(passed, way[k - 1], xp))
+            body[segment.parent] = _plus(body[segment.parent],
+                                         _in_parent(passed, way[k - 1], xp))
     return joints
 
 
@@ -109,7 +111,7 @@ def _eliminate(
     U = xp.concatenate([A @ S[:3] + here.H @ S[3:], here.H.T @ S[:3] + J @ S[3:]])
     n = len(index)
     D = S.T @ U + xp.eye(n) * (rotor[index] if n else xp.zeros(0))
-    u = (tau[index] if n else tau[:0]) - (S[:3].T @ here.f + S[3:].T @ here.n)
+    u = (tau[index] if n else tau[:0]) - S.T @ here.F
     if n == 0:
         return Eliminated(U, D, u, xp.zeros((0, 6)), xp.zeros(0))
     if n == 1:
@@ -132,15 +134,12 @@ def _without_joint(here: Articulated, joint: Eliminated, c: Array, xp: Any) -> A
     A = _six([A[e] - less(i, j) for e, (i, j) in enumerate(order)])
     J = _six([J[e] - less(i + 3, j + 3) for e, (i, j) in enumerate(order)])
     H = xp.array([[here.H[i, j] - less(i, j + 3) for j in range(3)] for i in range(3)])
-    f = here.f + _full(A, xp) @ c[:3] + H @ c[3:]
-    n_ = here.n + H.T @ c[:3] + _full(J, xp) @ c[3:]
-    if n:
-        push = U @ joint.rest
-        f, n_ = f + push[:3], n_ + push[3:]
-    return Articulated(A, H, J, f, n_)
+    F = here.F + xp.concatenate(
+        [_full(A, xp) @ c[:3] + H @ c[3:], H.T @ c[:3] + _full(J, xp) @ c[3:]])
+    return Articulated(A, H, J, F + U @ joint.rest if n else F)
 
 
-def _carried(x: Articulated, step: Step, xp: Any) -> Articulated:
+def _in_parent(x: Articulated, step: JointStep, xp: Any) -> Articulated:
     """The articulated body seen from the parent: rotated, then moved by p.
 
         H ← H − A p~,   J ← J − Hᵀ p~ + p~ H   (the H on the left already moved)
@@ -153,12 +152,11 @@ def _carried(x: Articulated, step: Step, xp: Any) -> Articulated:
     front = xp.stack([cross(p, moved[:, j]) for j in range(3)], axis=1)  # p~ H, by columns
     J = _six([J[e] + (back[i, j] + front[i, j])
               for e, (i, j) in enumerate(((0, 0), (0, 1), (1, 1), (0, 2), (1, 2), (2, 2)))])
-    f = step.up(x.f)
-    return Articulated(A, moved, J, f, step.up(x.n) + cross(p, f))
+    return Articulated(A, moved, J, wrench_in_parent(step, x.F))
 
 
 def _acceleration_pass(
-    robot: Robot, way: list[Step], c: list[Array], joints: list[Eliminated], xp: Any,
+    robot: Robot, way: list[JointStep], c: list[Array], joints: list[Eliminated], xp: Any,
 ) -> Array:
     a = [(-robot.gravity, xp.zeros(3))]
     found: list[Any] = [0] * robot.nv
@@ -177,7 +175,7 @@ def _acceleration_pass(
 
 def _plus(x: Articulated, y: Articulated) -> Articulated:
     return Articulated(_six([a + b for a, b in zip(x.A, y.A, strict=True)]), x.H + y.H,
-                       _six([a + b for a, b in zip(x.J, y.J, strict=True)]), x.f + y.f, x.n + y.n)
+                       _six([a + b for a, b in zip(x.J, y.J, strict=True)]), x.F + y.F)
 
 
 def _six(x: list[Any]) -> Symmetric:

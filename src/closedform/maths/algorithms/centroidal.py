@@ -4,17 +4,24 @@ With screws S_j and moments of bodies in the world frame (`one_frame.frame`), co
 the total momentum is that of the composite behind joint j, moving along S_j:
 
     (f_j; n_j) = Λ_j S_j,    J_com = f_j / m,    A_G = (f_j; n_j − c × f_j),    c = h / m
+
+Cites: [OrinGoswamiLee2013] for A_G by composites; [Featherstone2005] for the factor.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from functools import reduce
+from operator import add
 
 from closedform.arrays import Array, namespace
-from closedform.maths.algebra.branch_factor import branch_solve
-from closedform.maths.algorithms.newton_euler import Moments, mass_matrix, momentum, newton_euler
-from closedform.maths.algorithms.one_frame.frame import Twist, in_one_frame, moments_sum
+from closedform.maths.algebra.entries import Entries, enter
+from closedform.maths.algebra.ldl import branch_solve
+from closedform.maths.algebra.trees import subtree_sums
+from closedform.maths.algorithms.moments import Moments
+from closedform.maths.algorithms.newton_euler import mass_matrix, newton_euler
+from closedform.maths.algorithms.one_frame.frame import in_one_frame
 from closedform.maths.frames import LOCAL_WORLD_ALIGNED, Reference, frame_jacobian
+from closedform.maths.kinematics import segment_parents
 from closedform.maths.spatial import cross
 from closedform.model.robot import Robot
 
@@ -27,51 +34,39 @@ def generalized_momentum(robot: Robot, q: Array, v: Array) -> Array:
 
 def com_jacobian(robot: Robot, q: Array) -> Array:
     """J_com, (3, nv), by composites."""
-    xp = namespace(q)
-    columns, _ = _momentum_columns(robot, q)
-    zero = xp.zeros(3)
-    linear = [columns[j][0] if j in columns else zero for j in range(robot.nv)]
-    return xp.stack(linear, axis=1) / robot.mass if robot.nv else xp.zeros((3, 0))
+    return _momentum_matrix(robot, q)[0][:3] / robot.mass
 
 
 def centroidal_momentum_matrix(robot: Robot, q: Array) -> Array:
     """A_G, (6, nv), by composites."""
     xp = namespace(q)
-    columns, total = _momentum_columns(robot, q)
-    c = total.h / robot.mass
-    whole = {j: xp.concatenate([f, n - cross(c, f)]) for j, (f, n) in columns.items()}
-    zero = xp.zeros(6)
-    ordered = [whole.get(j, zero) for j in range(robot.nv)]
-    return xp.stack(ordered, axis=1) if robot.nv else xp.zeros((6, 0))
+    A, h = _momentum_matrix(robot, q)
+    c = h / robot.mass
+    columns = [xp.concatenate([f_n[:3], f_n[3:] - cross(c, f_n[:3])]) for f_n in A.T]
+    return xp.stack(columns, axis=1) if columns else A
 
 
 def body_sum_momentum(robot: Robot, q: Array, v: Array) -> Array:
     """h_G, (6,): the sum of the bodies' momenta, O(n)."""
-    xp = namespace(q, v)
     here = in_one_frame(robot, q, v)
-    f, n, h = xp.zeros(3), xp.zeros(3), xp.zeros(3)
-    for body, V in zip(here.body, here.V, strict=True):
-        if body is not None:
-            f_k, n_k = momentum(body, *V)
-            f, n, h = f + f_k, n + n_k, h + body.h
-    return xp.concatenate([f, n - cross(h / robot.mass, f)])
+    F = reduce(add, [body @ V for body, V in zip(here.body, here.V, strict=True)])
+    h = reduce(add, [body.h for body in here.body])
+    return namespace(q, v).concatenate([F[:3], F[3:] - cross(h / robot.mass, F[:3])])
 
 
-def _momentum_columns(robot: Robot, q: Array) -> tuple[dict[int, Twist], Moments]:
-    """Momentum about the world's origin for each velocity, and the moments of the whole robot."""
+def _momentum_matrix(robot: Robot, q: Array) -> tuple[Array, Array]:
+    """The momentum about the world's origin for each velocity, (6, nv), and the robot's h, (3,)."""
     xp = namespace(q)
     here = in_one_frame(robot, q, xp.zeros(robot.nv))
-    none = Moments(0, xp.zeros(3), (0, 0, 0, 0, 0, 0))
-    behind = [body or none for body in here.body]
-    for k in range(len(robot.segments), 0, -1):
-        p = robot.segments[k - 1].parent
-        behind[p] = moments_sum(behind[p], behind[k])
-    columns: dict[int, Any] = {}
-    for k, segment in enumerate(robot.segments, start=1):
-        for j, S_j in zip(segment.v_index, here.S[k], strict=True):
-            f, n = momentum(behind[k], *S_j)
-            columns[j] = (columns[j][0] + f, columns[j][1] + n) if j in columns else (f, n)
-    return columns, behind[0]
+    behind = subtree_sums(here.body, segment_parents(robot), Moments.plus)
+    columns: Entries = {}
+    for segment, Lambda, screws in zip(robot.segments, behind[1:], here.S[1:], strict=True):
+        for j, S_j in zip(segment.v_index, screws, strict=True):
+            enter(columns, (j,), Lambda @ S_j)
+    ordered = [columns.get((j,), xp.zeros(6)) for j in range(robot.nv)]
+    roots = [body.h for segment, body in zip(robot.segments, behind[1:], strict=True)
+             if not segment.parent]
+    return xp.stack(ordered, axis=1) if ordered else xp.zeros((6, 0)), reduce(add, roots)
 
 
 def operational_space_mobility(robot: Robot, q: Array, frame: str,

@@ -1,13 +1,19 @@
-"""Cᵀ v by recursion: what momentum observers need beside g."""
+"""Cᵀ v by recursion: what momentum observers need beside g.
+
+Cites: [DeLucaMattone2003] for the use; the recursion is ours.
+"""
 
 from __future__ import annotations
 
+from operator import add
+
 from closedform.arrays import Array, namespace
-from closedform.maths.algorithms.joint_steps import steps
-from closedform.maths.algorithms.newton_euler import moments, momentum
-from closedform.maths.algorithms.one_frame.screws import Entries, enter, force_cross, tensor
-from closedform.maths.algorithms.regressors import body_twists
-from closedform.maths.spatial import cross
+from closedform.maths.algebra.entries import Entries, enter, tensor
+from closedform.maths.algebra.trees import subtree_sums
+from closedform.maths.algorithms.joint_steps import body_twists, joint_steps, wrench_in_parent
+from closedform.maths.algorithms.moments import moments
+from closedform.maths.kinematics import segment_parents
+from closedform.maths.spatial import force_cross
 from closedform.model.robot import Robot
 
 
@@ -20,20 +26,15 @@ def coriolis_transpose_torque(robot: Robot, q: Array, v: Array) -> Array:
     O = Σ V×* I the sum over i is Ṡ_j · Σ I V, because Oᵀ V = −I (V × V) = 0.
     """
     xp = namespace(q, v)
-    way = steps(robot, q)
+    way = joint_steps(robot, q)
     V = body_twists(robot, way, v, xp)
-    h = [xp.zeros(6)]
-    for V_k, segment in zip(V[1:], robot.segments, strict=True):
-        h.append(xp.zeros(6) if segment.inertia is None else
-                 xp.concatenate(momentum(moments(segment.inertia), V_k[:3], V_k[3:])))
+    own = [xp.zeros(6), *(moments(segment.inertia) @ V_k
+                          for segment, V_k in zip(robot.segments, V[1:], strict=True))]
+    h = subtree_sums(own, segment_parents(robot), add,
+                     lambda k, h_k: wrench_in_parent(way[k - 1], h_k))
     torque: Entries = {}
-    for k in range(len(way), 0, -1):
-        segment, step = robot.segments[k - 1], way[k - 1]
-        turned = force_cross(V[k], h[k])
+    for segment, V_k, h_k in zip(robot.segments, V[1:], h[1:], strict=True):
+        turned = force_cross(V_k, h_k)
         for c, i in enumerate(segment.v_index):
             enter(torque, (i,), -(segment.S[:, c] @ turned))
-        if segment.parent:
-            f = step.up(h[k][:3])
-            n = step.up(h[k][3:]) + cross(step.p, f)
-            h[segment.parent] = h[segment.parent] + xp.concatenate([f, n])
     return tensor(torque, (robot.nv,), xp)

@@ -1,4 +1,7 @@
-"""Jacobians with all their time derivatives, by Taylor series of the joints' screws."""
+"""Jacobians with all their time derivatives, by Taylor series of the joints' screws.
+
+Cites: [MuellerKumar2021, eq. (12)] for the first derivative; here of any order, screw by screw.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +10,12 @@ from operator import add
 
 from closedform.arrays import OBJECTS, Array, namespace
 from closedform.errors import ArgumentError
-from closedform.maths.algorithms.joint_steps import steps
-from closedform.maths.algorithms.one_frame.frame import rotations_seen_from
+from closedform.maths.algebra.trees import way_up
+from closedform.maths.algorithms.joint_steps import joint_steps, twist_in_parent
+from closedform.maths.algorithms.one_frame.frame import steps_to
 from closedform.maths.arguments import checked
 from closedform.maths.frames import LOCAL, LOCAL_WORLD_ALIGNED, Reference, located
+from closedform.maths.kinematics import segment_parents
 from closedform.maths.scalars.series import (
     coefficient,
     derivatives,
@@ -18,12 +23,12 @@ from closedform.maths.scalars.series import (
     from_derivatives,
     known_terms,
 )
-from closedform.maths.spatial import crm, cross, inverse_motion_transform, motion_transform
+from closedform.maths.spatial import crm, cross, motion_transform
 from closedform.model.robot import Robot
 
 
-def carried(S_0: Array, V: Array, own: Array | None = None) -> Array:
-    """Screws, (6, n) series, that start as S_0 and are carried along by twists V(t), (6,):
+def screw_series(S_0: Array, V: Array, own: Array | None = None) -> Array:
+    """Screws, (6, n) series, that start as S_0 and move with twists V(t), (6,):
 
         Ṡ = (V + S own) × S,     (m + 1) S_{m+1} = Σ_j V_j × S_{m−j}
 
@@ -38,15 +43,6 @@ def carried(S_0: Array, V: Array, own: Array | None = None) -> Array:
         twists.append(crm(V_m))
         S.append(reduce(add, [twists[j] @ S[m - j] for j in range(m + 1)]) / (m + 1))
     return from_coefficients(S)
-
-
-def _way_to(robot: Robot, k: int) -> list[int]:
-    """The numbers of the segments from the root to segment k."""
-    way = []
-    while k:
-        way.append(k)
-        k = robot.segments[k - 1].parent
-    return way[::-1]
 
 
 @checked
@@ -69,24 +65,29 @@ def jacobian_jet(
     place, k = located(robot, frame)
     v, seen = from_derivatives(list(rates)), k if reference is LOCAL else 0
     xp = namespace(q, rates)
-    T = rotations_seen_from(robot, steps(robot, q), seen, xp)
+    T = steps_to(robot, joint_steps(robot, q), seen, xp)
     R_f, p_f = place.placement[:3, :3], place.placement[:3, 3]
-    start = {i: inverse_motion_transform(*T[i]) @ robot.segments[i - 1].S
-             for i in _way_to(robot, k)}
+    way = [*reversed(way_up(segment_parents(robot), k)), k] if k else []
+    start = {i: _columns([twist_in_parent(T[i], s) for s in robot.segments[i - 1].S.T])
+             for i in way}
     if reference is LOCAL:
         X = motion_transform(R_f, p_f)
         screws = _screws_seen_from_the_frame(robot, {i: X @ S for i, S in start.items()}, v)
     else:
         screws, V = _screws_seen_from_the_world(robot, start, v)
         if reference is LOCAL_WORLD_ALIGNED:
-            p = _carried_point(T[k][1] + T[k][0] @ p_f, V)
+            p = _point_series(T[k].p + T[k].up(p_f), V)
             screws = {i: _moved(S, p) for i, S in screws.items()}
     columns = [OBJECTS.zeros(6)] * robot.nv
     for i, S in screws.items():
         for c, j in enumerate(robot.segments[i - 1].v_index):
             columns[j] = columns[j] + S[:, c]
-    J = OBJECTS.stack(columns, axis=1) if columns else OBJECTS.zeros((6, 0))
-    return derivatives(J, len(rates) + 1, xp)
+    return derivatives(_columns(columns), len(rates) + 1, xp)
+
+
+def _columns(vectors: list[Array]) -> Array:
+    """(6, n) from n vectors."""
+    return OBJECTS.stack(vectors, axis=1) if vectors else OBJECTS.zeros((6, 0))
 
 
 def _screws_seen_from_the_world(
@@ -96,7 +97,7 @@ def _screws_seen_from_the_world(
     V, screws = from_coefficients([OBJECTS.zeros(6)] * known_terms(v, 1)), {}
     for i, S_0 in start.items():
         own = robot.segments[i - 1].velocities(v)
-        screws[i] = carried(S_0, V, own if len(own) > 1 else None)
+        screws[i] = screw_series(S_0, V, own if len(own) > 1 else None)
         V = V + screws[i] @ own
     return screws, V
 
@@ -107,12 +108,12 @@ def _screws_seen_from_the_frame(
     """Screws of the segments on the way to a frame, in that frame, from its end to the root."""
     V, screws = from_coefficients([OBJECTS.zeros(6)] * known_terms(v, 1)), {}
     for i, S_0 in reversed(start.items()):
-        screws[i] = carried(S_0, V)
+        screws[i] = screw_series(S_0, V)
         V = V - screws[i] @ robot.segments[i - 1].velocities(v)
     return screws
 
 
-def _carried_point(p_0: Array, V: Array) -> Array:
+def _point_series(p_0: Array, V: Array) -> Array:
     """The series of a point that moves with the twist V: ṗ = u + ω × p."""
     p = [p_0]
     for m in range(known_terms(V, 0)):

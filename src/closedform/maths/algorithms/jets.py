@@ -1,8 +1,8 @@
 """Inverse dynamics with all its time derivatives, by Taylor series.
 
-The recursion of `newton_euler` runs on series in time, O(n K²) for order K. What is
-carried is the acceleration of every frame's origin less gravity, so that gravity is a rotated
-series of its own, added and never cancelled: at rest every derivative of τ is exactly zero.
+The recursion of `newton_euler` runs on series in time, O(n K²) for order K. Accelerations of the
+frames' origins are taken less gravity, so that gravity is a rotated series of its own, added and
+never cancelled: at rest every derivative of τ is exactly zero.
 
 Cites: [MuellerKumar2021, eqs. (28) and (38)], here as a recursion of any order.
 """
@@ -15,13 +15,9 @@ from typing import Any, NamedTuple
 
 from closedform.arrays import OBJECTS, Array, namespace
 from closedform.errors import ArgumentError
-from closedform.maths.algorithms.joint_steps import Step, steps
-from closedform.maths.algorithms.newton_euler import (
-    body_force,
-    joint_torques,
-    moments,
-    rotation_rates,
-)
+from closedform.maths.algorithms.joint_steps import JointStep, joint_steps
+from closedform.maths.algorithms.moments import moments
+from closedform.maths.algorithms.newton_euler import body_force, joint_torques, rotation_rates
 from closedform.maths.arguments import checked
 from closedform.maths.kinematics import body_segments
 from closedform.maths.scalars.series import (
@@ -47,7 +43,7 @@ class SeriesStep(NamedTuple):
         x = R_δ y   ⟺   x = y + H × (x + y)
     """
 
-    frozen: Step     # at t = 0
+    frozen: JointStep     # at t = 0
     H: list[Array]   # coefficients of H from t¹ on, (3,) each; empty where nothing turns
     p: Array         # (3,) series
 
@@ -122,7 +118,7 @@ def series_steps(robot: Robot, q: Array, v: Array) -> list[SeriesStep]:
     R_0 is the constant rotation before the joint's own R_j, s_v the joint's linear velocity.
     """
     result = []
-    for segment, step in zip(robot.segments, steps(robot, q), strict=True):
+    for segment, step in zip(robot.segments, joint_steps(robot, q), strict=True):
         H, p, S = half_turns(segment, v), step.p, segment.S[:3]
         if any(x != 0 for x in S.ravel()):
             rate = step.up(turned(H, S @ segment.velocities(v)))
@@ -142,7 +138,7 @@ def inverse_dynamics_jet(
         U_k = ω̇~ + ω~ω~,  with ω̇ the derivative of ω_k
         a_k = Rᵀ (a_p + U_p p) + (Rᵀ ω_p + ω_k) × s_v + ṡ_v   to order K
 
-    all of them series in time; then forces and torques as in `recursive.newton_euler`. Row k of
+    all of them series in time; then forces and torques as in `newton_euler`. Row k of
     `wrenches` (K+1, bodies, 6) is the k-th derivative of the loads' components in their bodies.
     Rates of quasi-velocities are those of their components.
     """
@@ -151,11 +147,10 @@ def inverse_dynamics_jet(
         raise ArgumentError("inverse_dynamics_jet: rates must have two rows (v, a) or more, "
                             f"not {len(rates)}")
     v = from_derivatives(list(rates))
-    way: list[Any] = series_steps(robot, q, v)
+    way = series_steps(robot, q, v)
     zero = OBJECTS.zeros(3)
     gravity = from_coefficients([-robot.gravity, *[zero] * (terms - 1)])
-    w, U, a = [zero], [OBJECTS.zeros((3, 3))], [gravity]
-    f, n = [zero], [zero]
+    w, U, a, F = [zero], [OBJECTS.zeros((3, 3))], [gravity], [OBJECTS.zeros(6)]
     for segment, step in zip(robot.segments, way, strict=True):
         s, above = segment.S @ segment.velocities(v), step.down(w[segment.parent])
         w_k = above + s[3:]
@@ -164,12 +159,11 @@ def inverse_dynamics_jet(
         a_k = (step.down(a[segment.parent] + U[segment.parent] @ truncated(step.p, terms))
                + cross(truncated(above, terms) + now, s[:3]) + derivative(s[:3]))
         w, U, a = [*w, w_k], [*U, U_k], [*a, a_k]
-        inertia = segment.inertia
-        push = (zero, zero) if inertia is None else body_force(moments(inertia), now, U_k, a_k)
-        f, n = [*f, push[0]], [*n, push[1]]
+        F.append(F[0] if segment.inertia is None else
+                 body_force(moments(segment.inertia), now, U_k, a_k))
     if wrenches is not None:
         load = from_derivatives(list(wrenches))
         for number, k in enumerate(body_segments(robot)):
-            f[k], n[k] = f[k] - load[number, :3], n[k] - load[number, 3:]
-    tau = joint_torques(robot, way, f, n, OBJECTS) + robot.rotor_inertia * derivative(v)
+            F[k] = F[k] - load[number]
+    tau = joint_torques(robot, way, F, OBJECTS) + robot.rotor_inertia * derivative(v)
     return derivatives(tau, terms, namespace(q, rates))

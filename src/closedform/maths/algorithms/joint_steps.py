@@ -1,17 +1,23 @@
-"""Carrying vectors and second moments across a joint, in as few operations as it allows.
+"""Vectors, twists, wrenches and second moments across a joint, in as few operations as it allows.
 
 The pose of segment k in its parent is (R_0 R_j, p): a constant rotation and the joint's own. A
 constant rotation of zeros and ones costs nothing when it is applied apart from the joint's; a dense
 one is multiplied into it first.
+
+    V_p ← (R v + p × R ω; R ω)      V_k ← (Rᵀ (v + ω × p); Rᵀ ω)      F_p ← (R f; R n + p × R f)
+
+Cites: [KhalilKleinfinger1987].
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from closedform.arrays import Array, namespace, numeric
+from closedform.maths.algebra.trees import way_up
 from closedform.maths.spatial import cross
 from closedform.model.joints import Revolute
 from closedform.model.robot import Robot
@@ -21,12 +27,12 @@ Symmetric = tuple[Array, Array, Array, Array, Array, Array]
 """xx, xy, yy, xz, yz, zz of a symmetric 3x3 matrix."""
 
 
-class Step(NamedTuple):
-    """The way from a segment to its parent."""
+class JointStep(NamedTuple):
+    """The way from a segment to its parent, or from any frame k to another p."""
 
-    factors: tuple[Array, ...]         # rotations whose product is R_pk, the parent's side first
-    p: Array                           # (3,), p_pk
-    turn: tuple[Array, Array] | None   # (sin, cos) where the last factor is a turn about z
+    factors: tuple[Array, ...]   # rotations whose product is R_pk, the parent's side first
+    p: Array                     # (3,), p_pk
+    turn: tuple[Array, Array] | None = None   # (sin, cos) where the last factor is a turn about z
 
     def up(self, x: Array) -> Array:
         """R_pk x: a vector of the segment, seen in the parent."""
@@ -59,27 +65,79 @@ class Step(NamedTuple):
         return A
 
 
-def carried(step: Step, f: Array, n: Array) -> tuple[Array, Array]:
-    """A force and a moment about a segment's origin, about its parent's and in those axes."""
-    force = step.up(f)
-    return force, step.up(n) + cross(step.p, force)
+class Crossing(Protocol):
+    """What takes vectors across a joint: a `JointStep`, or one that moves."""
+
+    @property
+    def p(self) -> Array: ...
+
+    def up(self, x: Array) -> Array: ...
+
+    def down(self, x: Array) -> Array: ...
 
 
-def steps(robot: Robot, q: Array) -> list[Step]:
+def twist_in_parent(step: Crossing, V: Array) -> Array:
+    """X_pk V, (6,): a twist of the segment, at its parent's origin and in the parent's axes."""
+    w = step.up(V[3:])
+    return _joined(step.up(V[:3]) + cross(step.p, w), w)
+
+
+def twist_in_segment(step: Crossing, V: Array) -> Array:
+    """X_kp V, (6,): a twist of the parent, at the segment's origin and in the segment's axes."""
+    return _joined(step.down(V[:3] + cross(V[3:], step.p)), step.down(V[3:]))
+
+
+def wrench_in_parent(step: Crossing, F: Array) -> Array:
+    """X_kpᵀ F, (6,): a wrench on the segment, about its parent's origin and in those axes."""
+    f = step.up(F[:3])
+    return _joined(f, step.up(F[3:]) + cross(step.p, f))
+
+
+def _joined(linear: Array, angular: Array) -> Array:
+    return namespace(linear, angular).concatenate([linear, angular])
+
+
+def joint_steps(robot: Robot, q: Array) -> list[JointStep]:
     """The steps of all segments."""
     return [_step(segment, q) for segment in robot.segments]
 
 
-def _step(segment: Segment, q: Array) -> Step:
+def body_twists(robot: Robot, way: list[JointStep], v: Array, xp: Any) -> list[Array]:
+    """V_k = X_kp V_p + S_k v_k of the world and of every segment, (6,) each."""
+    V = [xp.zeros(6)]
+    for segment, step in zip(robot.segments, way, strict=True):
+        V.append(twist_in_segment(step, V[segment.parent]) + segment.S @ segment.velocities(v))
+    return V
+
+
+def gravity_in_segments(robot: Robot, way: list[JointStep]) -> list[Array]:
+    """γ_k = Rᵀ γ_p, (3,) each: the world's γ_0 = −gravity, seen in every segment."""
+    gamma: list[Array] = [-robot.gravity]
+    for segment, step in zip(robot.segments, way, strict=True):
+        gamma.append(step.down(gamma[segment.parent]))
+    return gamma
+
+
+def at_ancestors(
+    way: Sequence[Crossing], parent: list[int], k: int, *wrenches: Array,
+) -> Iterator[tuple[int, list[Array]]]:
+    """Wrenches on segment k, taken to each segment between it and the world, nearest first."""
+    found = list(wrenches)
+    for above in way_up(parent, k):
+        found, k = [wrench_in_parent(way[k - 1], F) for F in found], above
+        yield above, found
+
+
+def _step(segment: Segment, q: Array) -> JointStep:
     xp = namespace(q)
     R_j, p_j = segment.joint.pose(segment.coordinates(q), xp)
     R_0, p_0 = segment.placement[:3, :3], segment.placement[:3, 3]
     p = p_0 + R_0 @ p_j
     if not sparse(R_0):
-        return Step((R_0 @ R_j,), p, None)
+        return JointStep((R_0 @ R_j,), p)
     joint = segment.joint
     about_z = isinstance(joint, Revolute) and tuple(joint.axis) == (0, 0, 1)
-    return Step((R_0, R_j), p, (R_j[1, 0], R_j[0, 0]) if about_z else None)
+    return JointStep((R_0, R_j), p, (R_j[1, 0], R_j[0, 0]) if about_z else None)
 
 
 def sparse(R: Array) -> bool:

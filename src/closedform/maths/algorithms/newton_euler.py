@@ -1,50 +1,50 @@
 """The recursions for M, C v, g, τ and a: the same quantities as `closed_form`, in fewer operations.
 
-Motion is carried as angular velocity ω, angular acceleration ω̇ and the acceleration a of the
-frame's origin; mass as the moments m, h = ∫ x dm and Σ = ∫ x xᵀ dm about it. Force and moment of a
-body are then linear in (m, h, Σ):
+Motion is known by angular velocity ω, angular acceleration ω̇ and the acceleration a of the frame's
+origin; mass by the moments m, h, Σ about it (`moments`). Force and moment of a body are then linear
+in (m, h, Σ):
 
     U = ω̇~ + ω~ω~          f = m a + U h          n = vee(U Σ − (U Σ)ᵀ) + h × a
 
 so that every zero among the parameters saves operations when this is recorded.
+
+Cites: [LuhWalkerPaul1980] for the torque; [WalkerOrin1982, method 3] for M by composite bodies;
+[KhalilKleinfinger1987] for moments about the origins and the products of U that are shared.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from operator import add
 from typing import Any, NamedTuple
 
 from closedform.arrays import Array, namespace
-from closedform.maths.algebra.branch_factor import branch_solve
-from closedform.maths.algorithms.joint_steps import Step, Symmetric, carried, steps
-from closedform.maths.kinematics import body_segments
-from closedform.maths.spatial import cross
-from closedform.model.inertia import Inertia
+from closedform.maths.algebra.entries import Entries, diagonal, enter, enter_twice, tensor
+from closedform.maths.algebra.ldl import branch_solve
+from closedform.maths.algebra.trees import subtree_sums
+from closedform.maths.algorithms.joint_steps import (
+    Crossing,
+    JointStep,
+    at_ancestors,
+    gravity_in_segments,
+    joint_steps,
+    twist_in_segment,
+    wrench_in_parent,
+)
+from closedform.maths.algorithms.moments import Moments, moments
+from closedform.maths.kinematics import body_segments, segment_parents
+from closedform.maths.spatial import cross, force_cross, motion_cross
 from closedform.model.robot import Robot
 from closedform.model.segments import Segment
 
 
-class Moments(NamedTuple):
-    """Mass, first and second moments of a body about its frame's origin."""
-
-    m: Any
-    h: Array          # (3,)
-    Sigma: Symmetric  # xx, xy, yy, xz, yz, zz
-
-
-class Motion(NamedTuple):
+class OriginMotion(NamedTuple):
     """Motion of a frame, in its own axes."""
 
     w: Array   # (3,) angular velocity
     U: Array   # (3, 3) ω̇~ + ω~ω~
     dw: Array  # (3,) angular acceleration
     a: Array   # (3,) acceleration of the origin, less gravity
-
-
-def moments(inertia: Inertia) -> Moments:
-    """m, h and Σ = ½ tr(I) 1 − I of an inertia."""
-    xx, xy, yy, xz, yz, zz = inertia.array[4:]
-    return Moments(inertia.mass, inertia.first_moment,
-                   ((yy + zz - xx) / 2, -xy, (xx + zz - yy) / 2, -xz, -yz, (xx + yy - zz) / 2))
 
 
 def rotation_rates(w: Array, dw: Array) -> Array:
@@ -57,8 +57,8 @@ def rotation_rates(w: Array, dw: Array) -> Array:
                      [xz - dw[1], yz + dw[0], -(xx + yy)]])
 
 
-def body_force(body: Moments, w: Array, U: Array, a: Array) -> tuple[Array, Array]:
-    """Force f and moment n about the origin, (3,) each, that move a body as U and a say.
+def body_force(body: Moments, w: Array, U: Array, a: Array) -> Array:
+    """Force and moment (f; n) about the origin, (6,), that move a body as U and a say.
 
         f = m a + U h,   n = vee(U Σ − (U Σ)ᵀ) + h × a
 
@@ -72,10 +72,12 @@ def body_force(body: Moments, w: Array, U: Array, a: Array) -> tuple[Array, Arra
         U[2, 1] * yy - U[1, 2] * zz + U[2, 0] * xy - U[1, 0] * xz + (z - y) * yz,
         U[0, 2] * zz - U[2, 0] * xx + U[0, 1] * yz - U[2, 1] * xy + (x - z) * xz,
         U[1, 0] * xx - U[0, 1] * yy + U[1, 2] * xz - U[0, 2] * yz + (y - x) * xy])
-    return f, n + cross(h, a)
+    return xp.concatenate([f, n + cross(h, a)])
 
 
-def next_motion(segment: Segment, step: Step, parent: Motion, v: Array, a: Array | None) -> Motion:
+def next_motion(
+    segment: Segment, step: JointStep, parent: OriginMotion, v: Array, a: Array | None,
+) -> OriginMotion:
     """Motion of a segment from its parent's; a None: no accelerations of the joints.
 
         ω_k  = Rᵀ ω_p + s_ω
@@ -94,13 +96,13 @@ def next_motion(segment: Segment, step: Step, parent: Motion, v: Array, a: Array
         if a is not None:
             ds = S @ segment.velocities(a)
             linear, dw = linear + ds[:3], dw + ds[3:]
-    return Motion(w, rotation_rates(w, dw), dw, linear)
+    return OriginMotion(w, rotation_rates(w, dw), dw, linear)
 
 
-def world_motion(robot: Robot, xp: Any, gravity: bool = True) -> Motion:
+def world_motion(robot: Robot, xp: Any, gravity: bool = True) -> OriginMotion:
     """The world's motion: at rest, accelerated against gravity."""
     zero = xp.zeros(3)
-    return Motion(zero, xp.zeros((3, 3)), zero, -robot.gravity if gravity else zero)
+    return OriginMotion(zero, xp.zeros((3, 3)), zero, -robot.gravity if gravity else zero)
 
 
 def inverse_dynamics(
@@ -131,64 +133,53 @@ def newton_euler(
     wrenches, and their sums from leaves to root (`joint_torques`).
     """
     xp = namespace(q, v, *(x for x in (a, wrenches) if x is not None))
-    way = steps(robot, q)
-    _, f, n = motions_and_forces(robot, way, v, a, wrenches, xp, gravity)
-    return joint_torques(robot, way, f, n, xp)
+    way = joint_steps(robot, q)
+    _, F = motions_and_forces(robot, way, v, a, wrenches, xp, gravity)
+    return joint_torques(robot, way, F, xp)
 
 
 def motions_and_forces(
-    robot: Robot, way: list[Step], v: Array, a: Array | None, wrenches: Array | None, xp: Any,
+    robot: Robot, way: list[JointStep], v: Array, a: Array | None, wrenches: Array | None, xp: Any,
     gravity: bool = True,
-) -> tuple[list[Motion], list[Array], list[Array]]:
-    """Motions of all segments, and the forces and moments on them; lists start with the world."""
+) -> tuple[list[OriginMotion], list[Array]]:
+    """Motions of all segments, and the wrenches (f; n) on them; lists start with the world."""
     motion = [world_motion(robot, xp, gravity)]
-    f: list[Array] = [xp.zeros(3)]
-    n: list[Array] = [xp.zeros(3)]
+    F: list[Array] = [xp.zeros(6)]
     for segment, step in zip(robot.segments, way, strict=True):
         here = next_motion(segment, step, motion[segment.parent], v, a)
         motion.append(here)
-        f_k, n_k = xp.zeros(3), xp.zeros(3)
-        if segment.inertia is not None:
-            f_k, n_k = body_force(moments(segment.inertia), here.w, here.U, here.a)
-        f.append(f_k)
-        n.append(n_k)
+        F.append(xp.zeros(6) if segment.inertia is None else
+                 body_force(moments(segment.inertia), here.w, here.U, here.a))
     if wrenches is not None:
         for number, k in enumerate(body_segments(robot)):
-            f[k], n[k] = f[k] - wrenches[number][:3], n[k] - wrenches[number][3:]
-    return motion, f, n
+            F[k] = F[k] - wrenches[number]
+    return motion, F
 
 
-def joint_torques(robot: Robot, way: list[Step], f: list[Array], n: list[Array], xp: Any) -> Array:
-    """Torques of the forces f_k, n_k on all segments, (nv,), from leaves to root.
+def joint_torques(robot: Robot, way: Sequence[Crossing], F: list[Array], xp: Any) -> Array:
+    """Torques of the wrenches F_k on all segments, (nv,), from leaves to root.
 
-        τ_k = S_kᵀ (f_k; n_k),   f_p += R f_k,   n_p += R n_k + p × R f_k
-
-    f and n start with the world and are used up: each becomes the sum over its subtree.
+        τ_k = S_kᵀ F_k,   F_p += X_kpᵀ F_k
     """
-    tau: list[Any] = [0] * robot.nv
-    for k in range(len(way), 0, -1):
-        segment, step = robot.segments[k - 1], way[k - 1]
+    behind = subtree_sums(F, segment_parents(robot), add,
+                          lambda k, F_k: wrench_in_parent(way[k - 1], F_k))
+    tau: Entries = {}
+    for segment, F_k in zip(robot.segments, behind[1:], strict=True):
         for c, i in enumerate(segment.v_index):
-            tau[i] = tau[i] + (segment.S[:3, c] @ f[k] + segment.S[3:, c] @ n[k])
-        if segment.parent:
-            force, moment = carried(step, f[k], n[k])
-            f[segment.parent] = f[segment.parent] + force
-            n[segment.parent] = n[segment.parent] + moment
-    return xp.stack(tau) if tau else xp.zeros(0)
+            enter(tau, (i,), segment.S[:, c] @ F_k)
+    return tensor(tau, (robot.nv,), xp)
 
 
 def gravity_torque(robot: Robot, q: Array) -> Array:
-    """g, (nv,): weights of subtrees, carried from leaves to root with gravity seen in every frame.
+    """g, (nv,): weights of subtrees, from leaves to root, with gravity seen in every frame.
 
         g_k = S_vᵀ (m γ) + S_ωᵀ (h × γ),   γ = Rᵀ γ_p
 
     m and h are the composite moments behind joint k; γ of the world is −gravity.
     """
     xp = namespace(q)
-    way = steps(robot, q)
-    gamma: list[Array] = [-robot.gravity]
-    for segment, step in zip(robot.segments, way, strict=True):
-        gamma.append(step.down(gamma[segment.parent]))
+    way = joint_steps(robot, q)
+    gamma = gravity_in_segments(robot, way)
     inertias = [None, *(segment.inertia for segment in robot.segments)]
     m: list[Any] = [0 if I is None else I.mass for I in inertias]
     h = [xp.zeros(3) if I is None else I.first_moment for I in inertias]
@@ -211,68 +202,23 @@ def passivity_inverse_dynamics(robot: Robot, q: Array, v: Array, v_r: Array, a_r
     in the body's frame, with V = J v, V_r = J v_r and A_r = J a_r + dJ v_r + γ, γ being −gravity.
     """
     xp = namespace(q, v, v_r, a_r)
-    way = steps(robot, q)
-    zero = xp.zeros(3)
-    state = [(zero, zero, zero, zero, zero, -robot.gravity)]  # ω, V; ω_r, V_r; Ȧ_r angular, linear
-    f, n = [zero], [zero]
+    way, zero = joint_steps(robot, q), xp.zeros(6)
+    V, V_r, A_r, F = [zero], [zero], [xp.concatenate([-robot.gravity, xp.zeros(3)])], [zero]
     for segment, step in zip(robot.segments, way, strict=True):
-        w, u, w_r, u_r, dw_r, du_r = state[segment.parent]
-        p = step.p
-        w, u = step.down(w), step.down(u + cross(w, p))
-        w_r, u_r = step.down(w_r), step.down(u_r + cross(w_r, p))
-        dw_r, du_r = step.down(dw_r), step.down(du_r + cross(dw_r, p))
+        V_p, seen, A_p = (twist_in_segment(step, X[segment.parent]) for X in (V, V_r, A_r))
         s, s_r, ds_r = (segment.S @ segment.velocities(x) for x in (v, v_r, a_r))
-        dw_r = dw_r - cross(s[3:], w_r) + ds_r[3:]
-        du_r = du_r - cross(s[3:], u_r) - cross(s[:3], w_r) + ds_r[:3]
-        w, u, w_r, u_r = w + s[3:], u + s[:3], w_r + s_r[3:], u_r + s_r[:3]
-        state.append((w, u, w_r, u_r, dw_r, du_r))
-        if segment.inertia is None:
-            f.append(zero)
-            n.append(zero)
-            continue
-        body = moments(segment.inertia)
-        # Λ (A_r + V× V_r) + V×* (Λ V_r)
-        f_a, n_a = momentum(body, du_r + cross(w, u_r) + cross(u, w_r), dw_r + cross(w, w_r))
-        f_r, n_r = momentum(body, u_r, w_r)
-        f.append(f_a + cross(w, f_r))
-        n.append(n_a + cross(u, f_r) + cross(w, n_r))
-    return joint_torques(robot, way, f, n, xp) + robot.rotor_inertia * a_r
+        V_k, V_rk, A_k = V_p + s, seen + s_r, A_p - motion_cross(s, seen) + ds_r
+        V, V_r, A_r = [*V, V_k], [*V_r, V_rk], [*A_r, A_k]
+        Lambda = moments(segment.inertia)
+        F.append(Lambda @ (A_k + motion_cross(V_k, V_rk)) + force_cross(V_k, Lambda @ V_rk))
+    return joint_torques(robot, way, F, xp) + robot.rotor_inertia * a_r
 
 
-def momentum(body: Moments, u: Array, w: Array) -> tuple[Array, Array]:
-    """Λ (u; ω) of a body: f = m u + ω × h, n = h × u + (tr Σ 1 − Σ) ω."""
-    m, h, (xx, xy, yy, xz, yz, zz) = body
-    xp = namespace(u, w, h)
-    turning = xp.stack([(yy + zz) * w[0] - xy * w[1] - xz * w[2],
-                        (xx + zz) * w[1] - xy * w[0] - yz * w[2],
-                        (xx + yy) * w[2] - xz * w[0] - yz * w[1]])
-    return m * u + cross(w, h), cross(h, u) + turning
-
-
-def composites(robot: Robot, way: list[Step], xp: Any) -> list[Moments]:
-    """Moments of every segment with all that it carries, about its frame's origin.
-
-        m_p += m,   h_p += R h + m p,   Σ_p += R Σ Rᵀ + p tᵀ + t pᵀ,   t = R h + ½ m p
-
-    The list starts with the world, which stays empty.
-    """
-    none = Moments(0, xp.zeros(3), (0, 0, 0, 0, 0, 0))
-    found = [none] + [none if s.inertia is None else moments(s.inertia) for s in robot.segments]
-    for k in range(len(way), 0, -1):
-        p, step = robot.segments[k - 1].parent, way[k - 1]
-        if p:
-            found[p] = _joined(found[p], found[k], step)
-    return found
-
-
-def _joined(parent: Moments, child: Moments, step: Step) -> Moments:
-    p, mp, h = step.p, child.m * step.p, step.up(child.h)
-    t, (xx, xy, yy, xz, yz, zz) = h + mp / 2, step.up_symmetric(child.Sigma)
-    x, y = parent.Sigma, (
-        xx + 2 * p[0] * t[0], xy + (p[0] * t[1] + t[0] * p[1]), yy + 2 * p[1] * t[1],
-        xz + (p[0] * t[2] + t[0] * p[2]), yz + (p[1] * t[2] + t[1] * p[2]), zz + 2 * p[2] * t[2])
-    Sigma = (x[0] + y[0], x[1] + y[1], x[2] + y[2], x[3] + y[3], x[4] + y[4], x[5] + y[5])
-    return Moments(parent.m + child.m, parent.h + (h + mp), Sigma)
+def composites(robot: Robot, way: list[JointStep]) -> list[Moments]:
+    """Moments of every segment with all behind it, about its frame's origin; the world is first."""
+    bodies = [moments(None), *(moments(segment.inertia) for segment in robot.segments)]
+    return subtree_sums(bodies, segment_parents(robot), Moments.plus,
+                        lambda k, body: body.in_parent(way[k - 1]))
 
 
 def mass_matrix(robot: Robot, q: Array) -> Array:
@@ -280,36 +226,21 @@ def mass_matrix(robot: Robot, q: Array) -> Array:
 
         M_ij = S_iᵀ (Λ S_j)
 
-    Λ is the composite inertia behind joint j, and its momentum Λ S_j is carried to the ancestors i.
+    Λ is the composite inertia behind joint j, and its momentum Λ S_j is taken to the ancestors i.
     """
-    xp = namespace(q)
-    way = steps(robot, q)
-    composite = composites(robot, way, xp)
-    M: dict[tuple[int, int], Any] = {(i, i): robot.rotor_inertia[i] for i in range(robot.nv)}
-
-    def enter(i: int, j: int, value: Any) -> None:
-        M[i, j] = M.get((i, j), 0) + value
-
+    way, parent = joint_steps(robot, q), segment_parents(robot)
+    composite = composites(robot, way)
+    M = diagonal(robot.rotor_inertia)
     for k, segment in enumerate(robot.segments, start=1):
         for c, j in enumerate(segment.v_index):
-            f, n = momentum(composite[k], segment.S[:3, c], segment.S[3:, c])
-            for d, i in enumerate(segment.v_index):
-                if d >= c:
-                    value = segment.S[:3, d] @ f + segment.S[3:, d] @ n
-                    enter(i, j, value)
-                    if d > c:
-                        enter(j, i, value)
-            at = k
-            while robot.segments[at - 1].parent:
-                f, n = carried(way[at - 1], f, n)
-                at = robot.segments[at - 1].parent
-                above = robot.segments[at - 1]
-                for d, i in enumerate(above.v_index):
-                    value = above.S[:3, d] @ f + above.S[3:, d] @ n
-                    enter(i, j, value)
-                    enter(j, i, value)  # for a mimic i may be j: both halves belong there
-    return xp.stack([xp.stack([M.get((i, j), 0) + xp.zeros(()) for j in range(robot.nv)])
-                     for i in range(robot.nv)]) if robot.nv else xp.zeros((0, 0))
+            F = composite[k] @ segment.S[:, c]
+            enter(M, (j, j), segment.S[:, c] @ F)
+            for d in range(c + 1, len(segment.v_index)):
+                enter_twice(M, segment.v_index[d], j, segment.S[:, d] @ F)
+            for above, (F_i,) in at_ancestors(way, parent, k, F):
+                for d, i in enumerate(robot.segments[above - 1].v_index):
+                    enter_twice(M, i, j, robot.segments[above - 1].S[:, d] @ F_i)
+    return tensor(M, (robot.nv, robot.nv), namespace(q))
 
 
 def forward_dynamics(

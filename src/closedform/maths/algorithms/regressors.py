@@ -1,8 +1,10 @@
 """Regressors and derivatives by the parameters by recursion, zeros kept.
 
-For every body the screws of the joints on its way to the world are carried to its frame, one column
+For every body the screws of the joints on its way to the world are taken to its frame, one column
 each, and meet there the body's own (6, 10) matrix, in which a third of the entries are zero. (To
-carry the ten columns of the matrix to the joints takes about twice the operations.)
+take the ten columns of the matrix to the joints costs about twice the operations.)
+
+Cites: [AtkesonAnHollerbach1986] for the body's matrix; [Garofalo2013, eqs. (8)-(16)].
 """
 
 from __future__ import annotations
@@ -10,18 +12,18 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from closedform.arrays import Array, namespace
-from closedform.maths.algorithms.joint_steps import Step, steps
-from closedform.maths.algorithms.newton_euler import Motion, next_motion, world_motion
-from closedform.maths.algorithms.one_frame.screws import (
-    Entries,
-    enter,
-    force_cross,
-    motion_cross,
-    tensor,
+from closedform.maths.algebra.entries import Entries, enter, tensor
+from closedform.maths.algorithms.joint_steps import (
+    JointStep,
+    body_twists,
+    gravity_in_segments,
+    joint_steps,
+    twist_in_segment,
 )
+from closedform.maths.algorithms.newton_euler import OriginMotion, next_motion, world_motion
 from closedform.maths.definitions.regressor import ParameterDerivatives, momentum_matrix
 from closedform.maths.kinematics import body_segments
-from closedform.maths.spatial import cross, skew
+from closedform.maths.spatial import cross, force_cross, motion_cross, skew
 from closedform.model.robot import Robot
 
 
@@ -33,27 +35,14 @@ class Column(NamedTuple):
     dJ: Array     # (V_j × S_j) of the joint's own segment j, seen in the body's frame
 
 
-def carried_down(step: Step, X: Array) -> Array:
-    """X_kp X, (6,): a twist of the parent, seen in the segment."""
-    w = X[3:]
-    return namespace(X, step.p).concatenate([step.down(X[:3] + cross(w, step.p)), step.down(w)])
-
-
-def body_twists(robot: Robot, way: list[Step], v: Array, xp: Any) -> list[Array]:
-    """V_k = X_kp V_p + S_k v_k of the world and of every segment, (6,) each."""
-    V = [xp.zeros(6)]
-    for segment, step in zip(robot.segments, way, strict=True):
-        V.append(carried_down(step, V[segment.parent]) + segment.S @ segment.velocities(v))
-    return V
-
-
 def jacobian_columns(
-    robot: Robot, way: list[Step], V: list[Array] | None, xp: Any,
+    robot: Robot, way: list[JointStep], V: list[Array] | None, xp: Any,
 ) -> list[list[Column]]:
     """The columns of J_k that are not zero, of all segments and the world; V None: dJ is zero."""
     found: list[list[Column]] = [[]]
     for k, (segment, step) in enumerate(zip(robot.segments, way, strict=True), start=1):
-        columns = [Column(i, carried_down(step, J), dJ if V is None else carried_down(step, dJ))
+        columns = [Column(i, twist_in_segment(step, J),
+                          dJ if V is None else twist_in_segment(step, dJ))
                    for i, J, dJ in found[segment.parent]]
         for c, i in enumerate(segment.v_index):
             S = segment.S[:, c] + xp.zeros(6)
@@ -62,7 +51,7 @@ def jacobian_columns(
     return found
 
 
-def body_regressor(motion: Motion) -> Array:
+def body_regressor(motion: OriginMotion) -> Array:
     """Force and moment of a body by its ten parameters, (6, 10): (f; n) = W π.
 
         f = m a + U h,   n = h × a + I ω̇ + ω × I ω
@@ -82,7 +71,7 @@ def body_regressor(motion: Motion) -> Array:
 def regressor(robot: Robot, q: Array, v: Array, a: Array) -> Array:
     """Y, (nv, parameters): the torque M a + C v + g is Y π;  Y_k = J_kᵀ W_k, in O(n d)."""
     xp = namespace(q, v, a)
-    way, motion = steps(robot, q), [world_motion(robot, xp)]
+    way, motion = joint_steps(robot, q), [world_motion(robot, xp)]
     for segment, step in zip(robot.segments, way, strict=True):
         motion.append(next_motion(segment, step, motion[segment.parent], v, a))
     W = [body_regressor(motion[k]) for k in body_segments(robot)]
@@ -116,15 +105,16 @@ def slotine_li_regressor(robot: Robot, q: Array, v: Array, v_r: Array, a_r: Arra
 
         W_k = A(α_k) + V_k×* A(V_rk),   α_k = J_k a_r + (dJ_k + V_k× J_k) v_r + γ_k
 
-    α is carried as a whole: dJ + V× J is the rate of the screws in a frame at rest.
+    α is one vector: dJ + V× J is the rate of the screws in a frame at rest.
     """
     xp = namespace(q, v, v_r, a_r)
-    way = steps(robot, q)
+    way = joint_steps(robot, q)
     V, V_r = body_twists(robot, way, v, xp), body_twists(robot, way, v_r, xp)
     alpha = [xp.concatenate([-robot.gravity, xp.zeros(3)])]
     for k, (segment, step) in enumerate(zip(robot.segments, way, strict=True), start=1):
         own, faster = segment.S @ segment.velocities(v_r), segment.S @ segment.velocities(a_r)
-        alpha.append(carried_down(step, alpha[segment.parent]) + motion_cross(V[k], own) + faster)
+        alpha_p = twist_in_segment(step, alpha[segment.parent])
+        alpha.append(alpha_p + motion_cross(V[k], own) + faster)
     W = []
     for k in body_segments(robot):
         A_r = momentum_matrix(V_r[k])
@@ -136,7 +126,7 @@ def slotine_li_regressor(robot: Robot, q: Array, v: Array, v_r: Array, a_r: Arra
 def momentum_regressor(robot: Robot, q: Array, v: Array) -> Array:
     """Y, (nv, parameters): the generalised momentum M v is Y π, in O(n d)."""
     xp = namespace(q, v)
-    way = steps(robot, q)
+    way = joint_steps(robot, q)
     V = body_twists(robot, way, v, xp)
     W = [momentum_matrix(V[k]) for k in body_segments(robot)]
     return _torque_regressor(robot, jacobian_columns(robot, way, None, xp), W, v, xp)
@@ -148,7 +138,7 @@ def kinetic_energy_regressor(robot: Robot, q: Array, v: Array) -> Array:
         Y_k = (½ u·u, u × ω, ½ ω_x², ω_x ω_y, ½ ω_y², ω_x ω_z, ω_y ω_z, ½ ω_z²),   V_k = (u; ω)
     """
     xp = namespace(q, v)
-    V = body_twists(robot, steps(robot, q), v, xp)
+    V = body_twists(robot, joint_steps(robot, q), v, xp)
     Y = []
     for k in body_segments(robot):
         u, w = V[k][:3], V[k][3:]
@@ -165,14 +155,13 @@ def potential_energy_regressor(robot: Robot, q: Array) -> Array:
         Y_k = (s_k, γ_k, 0),   γ_k = Rᵀ γ_p,   s_k = s_p + γ_p · p_pk,   γ_0 = −gravity
     """
     xp = namespace(q)
-    gamma, height = [-robot.gravity], [xp.zeros(())]
-    for segment, step in zip(robot.segments, steps(robot, q), strict=True):
-        p = segment.parent
-        gamma.append(step.down(gamma[p]))
-        height.append(height[p] + gamma[p] @ step.p)
-    blocks = [xp.concatenate([xp.stack([height[k]]), gamma[k], xp.zeros(6)])
+    way, height = joint_steps(robot, q), [xp.zeros(())]
+    gamma = gravity_in_segments(robot, way)
+    for segment, step in zip(robot.segments, way, strict=True):
+        height.append(height[segment.parent] + gamma[segment.parent] @ step.p)
+    bodies = [xp.concatenate([xp.stack([height[k]]), gamma[k], xp.zeros(6)])
               for k in body_segments(robot)]
-    return xp.concatenate([*blocks, xp.zeros(robot.rotor_map.shape[1])])
+    return xp.concatenate([*bodies, xp.zeros(robot.rotor_map.shape[1])])
 
 
 def parameter_derivatives(robot: Robot, q: Array, v: Array) -> ParameterDerivatives:
@@ -183,12 +172,10 @@ def parameter_derivatives(robot: Robot, q: Array, v: Array) -> ParameterDerivati
     in the frame of each body, J̇_j = V_j × S_j being the rate of a screw in a frame at rest.
     """
     xp = namespace(q, v)
-    way = steps(robot, q)
+    way = joint_steps(robot, q)
     V = body_twists(robot, way, v, xp)
     columns = jacobian_columns(robot, way, V, xp)
-    gamma = [-robot.gravity]
-    for segment, step in zip(robot.segments, way, strict=True):
-        gamma.append(step.down(gamma[segment.parent]))
+    gamma = gravity_in_segments(robot, way)
     M: Entries = {}
     C: Entries = {}
     g: Entries = {}

@@ -6,7 +6,7 @@ from closedform.arrays import Array, namespace
 from closedform.maths.arguments import checked
 from closedform.maths.definitions.closed_form import coriolis_matrix, with_inertia
 from closedform.maths.definitions.state_derivatives import jacobian_derivatives
-from closedform.maths.spatial import crm, icrf
+from closedform.maths.spatial import christoffel_part
 from closedform.model.robot import Robot
 
 
@@ -30,9 +30,7 @@ def christoffel_symbols(robot: Robot, q: Array) -> Array:
     found = [xp.zeros((n, n)) for _ in range(n)]
     for k, _, L in with_inertia(robot):
         for h in range(n):
-            V = J[k][:, h]
-            ad = crm(V)
-            B = (L @ ad - ad.T @ L + icrf(L @ V)) / 2
+            B = christoffel_part(L, J[k][:, h])
             found[h] = found[h] + J[k].T @ (L @ J_h[k][h] + B @ J[k])
     return xp.stack(found, axis=2) if n else xp.zeros((0, 0, 0))
 

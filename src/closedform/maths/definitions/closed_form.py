@@ -17,7 +17,7 @@ from closedform.maths.kinematics import (
     jacobians,
     world_poses,
 )
-from closedform.maths.spatial import crm, icrf
+from closedform.maths.spatial import christoffel_part, passive_part
 from closedform.model.robot import Robot
 from closedform.model.segments import Segment
 
@@ -56,8 +56,7 @@ def coriolis_matrix(robot: Robot, q: Array, v: Array) -> Array:
     J, dJ = jacobian_rates(robot, q, v)
     C = namespace(q, v).zeros((robot.nv, robot.nv))
     for k, _, Lambda_k in with_inertia(robot):
-        ad_k = crm(J[k] @ v)
-        Psi_k = Lambda_k @ ad_k - ad_k.T @ Lambda_k
+        Psi_k = passive_part(Lambda_k, J[k] @ v)
         C = C + J[k].T @ (Lambda_k @ dJ[k] + Psi_k @ J[k])
     return C
 
@@ -77,25 +76,21 @@ def christoffel_coriolis_matrix(robot: Robot, q: Array, v: Array) -> Array:
     J, dJ = jacobian_rates(robot, q, v)
     C = namespace(q, v).zeros((robot.nv, robot.nv))
     for k, _, Lambda_k in with_inertia(robot):
-        V_k = J[k] @ v
-        ad_k = crm(V_k)
-        B_k = (Lambda_k @ ad_k - ad_k.T @ Lambda_k + icrf(Lambda_k @ V_k)) / 2
+        B_k = christoffel_part(Lambda_k, J[k] @ v)
         C = C + J[k].T @ (Lambda_k @ dJ[k] + B_k @ J[k])
     return C
 
 
 @checked
 def gravity_torque(robot: Robot, q: Array) -> Array:
-    """g = Σ_k J_kᵀ Λ_k Ad_{0,k}⁻¹ γ_0, (nv,), with γ_0 = (−gravity; 0).
+    """g = Σ_k J_kᵀ Λ_k γ_k, (nv,), with γ_k = Ad_{0,k}⁻¹ (−gravity; 0).
 
     Cites: [Garofalo2013, eq. (6c)].
     """
-    xp = namespace(q)
-    J, T = jacobians(robot, q), world_poses(robot, q)
-    g = xp.zeros(robot.nv)
+    J, gamma = jacobians(robot, q), gravity_accelerations(robot, q)
+    g = namespace(q).zeros(robot.nv)
     for k, _, Lambda_k in with_inertia(robot):
-        gamma_k = xp.concatenate([T[k][0].T @ -robot.gravity, xp.zeros(3)])
-        g = g + J[k].T @ (Lambda_k @ gamma_k)
+        g = g + J[k].T @ (Lambda_k @ gamma[k])
     return g
 
 
@@ -164,6 +159,12 @@ def with_inertia(robot: Robot) -> Iterator[tuple[int, Segment, Array]]:
     for k, segment in enumerate(robot.segments, start=1):
         if segment.inertia is not None:
             yield k, segment, segment.inertia.matrix
+
+
+def gravity_accelerations(robot: Robot, q: Array) -> list[Array]:
+    """γ_k = Ad_{0,k}⁻¹ (−gravity; 0), (6,), of the world and of each segment."""
+    xp = namespace(q)
+    return [xp.concatenate([R.T @ -robot.gravity, xp.zeros(3)]) for R, _ in world_poses(robot, q)]
 
 
 def rotor_matrix(robot: Robot, q: Array) -> Array:

@@ -2,7 +2,7 @@
 
 M, C, g, momentum and energy are linear in π = `robot.parameters`: ten numbers of every body, then
 the rotor inertias that are given. Columns follow `robot.parameter_names`. These are the
-definitions; `recursive_regressor` has the algorithms that are held to them.
+definitions; `closedform.maths.algorithms.regressors` has the algorithms that are held to them.
 
 Cites: [Garofalo2013, eqs. (8)-(16)]; his order of the ten is that of `GAROFALO_ORDER`.
 """
@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from closedform.arrays import Array, namespace
 from closedform.maths.arguments import checked
+from closedform.maths.definitions.closed_form import gravity_accelerations
 from closedform.maths.kinematics import body_segments, jacobian_rates, jacobians, world_poses
 from closedform.maths.spatial import crm, skew
 from closedform.model.robot import Robot
@@ -57,12 +58,11 @@ def slotine_li_regressor(robot: Robot, q: Array, v: Array, v_r: Array, a_r: Arra
     Cites: [Garofalo2013, eqs. (15), (16)].
     """
     xp = namespace(q, v, v_r, a_r)
-    (J, dJ), T = jacobian_rates(robot, q, v), world_poses(robot, q)
+    (J, dJ), gamma = jacobian_rates(robot, q, v), gravity_accelerations(robot, q)
     blocks = []
     for k in body_segments(robot):
-        gamma = xp.concatenate([T[k][0].T @ -robot.gravity, xp.zeros(3)])
         ad, V_r = crm(J[k] @ v), J[k] @ v_r
-        alpha = J[k] @ a_r + ad @ V_r + dJ[k] @ v_r + gamma
+        alpha = J[k] @ a_r + ad @ V_r + dJ[k] @ v_r + gamma[k]
         blocks.append(J[k].T @ (momentum_matrix(alpha) - ad.T @ momentum_matrix(V_r)))
     return xp.concatenate([*blocks, robot.rotor_map * a_r[:, None]], axis=1)
 
@@ -117,7 +117,7 @@ def parameter_derivatives(robot: Robot, q: Array, v: Array) -> ParameterDerivati
     Cites: [Garofalo2013, eq. (13)].
     """
     xp = namespace(q, v)
-    (J, dJ), T, n = jacobian_rates(robot, q, v), world_poses(robot, q), robot.nv
+    (J, dJ), gamma, n = jacobian_rates(robot, q, v), gravity_accelerations(robot, q), robot.nv
     M: list[list[Array]] = [[] for _ in range(n)]
     C: list[list[Array]] = [[] for _ in range(n)]
     g = []
@@ -128,8 +128,7 @@ def parameter_derivatives(robot: Robot, q: Array, v: Array) -> ParameterDerivati
             A_j = momentum_matrix(J[k][:, j])
             M[j].append(J[k].T @ A_j)
             C[j].append(J[k].T @ (momentum_matrix(turned[:, j]) - ad.T @ A_j))
-        gamma = xp.concatenate([T[k][0].T @ -robot.gravity, xp.zeros(3)])
-        g.append(J[k].T @ momentum_matrix(gamma))
+        g.append(J[k].T @ momentum_matrix(gamma[k]))
     rotors = robot.rotor_map
     for j in range(n):
         M[j].append(rotors * xp.eye(n)[:, j, None])

@@ -9,12 +9,12 @@ from typing import NamedTuple
 
 from closedform.arrays import Array, namespace
 from closedform.maths.arguments import checked
-from closedform.maths.definitions.closed_form import with_inertia
+from closedform.maths.definitions.closed_form import gravity_accelerations, with_inertia
 from closedform.maths.definitions.state_derivatives import (
     jacobian_derivatives,
     jacobian_rate_derivatives,
 )
-from closedform.maths.kinematics import motion_subspace, relative_poses, world_poses
+from closedform.maths.kinematics import motion_subspace, relative_poses
 from closedform.maths.spatial import crf, crm, motion_transform
 from closedform.model.robot import Robot
 
@@ -97,10 +97,10 @@ def inverse_dynamics_second_derivatives(
     dJ, dJ_h = jacobian_rate_derivatives(robot, q, v)
     J_hl = jacobian_second_derivatives(robot, q)
     dJ_hl = jacobian_rate_second_derivatives(robot, q, v)
-    T = world_poses(robot, q)
+    gammas = gravity_accelerations(robot, q)
     total = [[[xp.zeros(n) for _ in numbers] for _ in numbers] for _ in range(4)]
     for k, _, L in with_inertia(robot):
-        gamma = xp.concatenate([T[k][0].T @ -robot.gravity, xp.zeros(3)])
+        gamma = gammas[k]
         body = _BodyDerivatives(L, J[k] @ v, J[k] @ a + dJ[k] @ v + gamma)
         ad = [crm(J[k][:, h]) for h in numbers]
         D, DD = J_h[k], J_hl[k]

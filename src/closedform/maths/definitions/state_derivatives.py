@@ -13,15 +13,14 @@ from typing import NamedTuple
 
 from closedform.arrays import Array, namespace
 from closedform.maths.arguments import checked
-from closedform.maths.definitions.closed_form import with_inertia
+from closedform.maths.definitions.closed_form import gravity_accelerations, with_inertia
 from closedform.maths.kinematics import (
     jacobian_rates,
     jacobians,
     motion_subspace,
     relative_poses,
-    world_poses,
 )
-from closedform.maths.spatial import crm, motion_transform
+from closedform.maths.spatial import crm, motion_transform, passive_part
 from closedform.model.robot import Robot
 
 
@@ -90,21 +89,19 @@ def state_derivatives(robot: Robot, q: Array, v: Array) -> StateDerivatives:
     """
     xp = namespace(q, v)
     (J, J_h), (dJ, dJ_h) = jacobian_derivatives(robot, q), jacobian_rate_derivatives(robot, q, v)
-    T = world_poses(robot, q)
-    gamma = [xp.concatenate([R.T @ -robot.gravity, xp.zeros(3)]) for R, _ in T]
-    n = robot.nv
+    gamma, n = gravity_accelerations(robot, q), robot.nv
     M_h, C_h, C_v = ([xp.zeros((n, n)) for _ in range(n)] for _ in range(3))
     g_h = [xp.zeros(n) for _ in range(n)]
     for k, _, L in with_inertia(robot):
-        Psi_k = _psi(L, J[k] @ v)
+        Psi_k = passive_part(L, J[k] @ v)
         F = Psi_k @ J[k] + L @ dJ[k]
         for h in range(n):
             D, column = J_h[k][h], J[k][:, h]
             half = J[k].T @ (L @ D)
             M_h[h] = M_h[h] + half.T + half                                            # (24a)
             C_h[h] = (C_h[h] + D.T @ F + J[k].T @ (L @ dJ_h[k][h])
-                      + J[k].T @ (_psi(L, D @ v) @ J[k] + Psi_k @ D))                  # (24b)
-            C_v[h] = C_v[h] + J[k].T @ (_psi(L, column) @ J[k]) + half                 # (24c)
+                      + J[k].T @ (passive_part(L, D @ v) @ J[k] + Psi_k @ D))          # (24b)
+            C_v[h] = C_v[h] + J[k].T @ (passive_part(L, column) @ J[k]) + half         # (24c)
             weight = L @ gamma[k]
             g_h[h] = g_h[h] + D.T @ weight - J[k].T @ (L @ (crm(column) @ gamma[k]))   # (24d)
     if not n:
@@ -112,9 +109,3 @@ def state_derivatives(robot: Robot, q: Array, v: Array) -> StateDerivatives:
         return StateDerivatives(cube, cube, cube, xp.zeros((0, 0)))
     return StateDerivatives(xp.stack(M_h, axis=2), xp.stack(C_h, axis=2), xp.stack(C_v, axis=2),
                             xp.stack(g_h, axis=1))
-
-
-def _psi(L: Array, V: Array) -> Array:
-    """Ψ(V) = Λ V× − (V×)ᵀ Λ, (6, 6): skew, linear in V."""
-    ad = crm(V)
-    return L @ ad - ad.T @ L

@@ -19,7 +19,7 @@ import numpy as np
 
 from closedform.arrays import Array, checked_array, namespace
 from closedform.errors import ArgumentError
-from closedform.maths.algebra.branch_factor import branch_solve
+from closedform.maths.algebra.ldl import branch_solve
 from closedform.maths.algorithms import newton_euler
 from closedform.maths.algorithms.jets import inverse_dynamics_jet
 from closedform.maths.elastic.arguments import checked

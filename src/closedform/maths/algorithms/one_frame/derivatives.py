@@ -8,28 +8,16 @@ Cites: [SinghRussellWensing2022], with the Coriolis operator B in twelve numbers
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from closedform.arrays import Array, namespace
-from closedform.maths.algebra.branch_factor import branch_solve
-from closedform.maths.algorithms.one_frame.screws import (
-    Entries,
-    Screw,
-    Screws,
-    applied,
-    applied_transposed,
-    enter,
-    enter_twice,
-    force_cross,
-    screws,
-    tensor,
-    times,
-)
+from closedform.maths.algebra.entries import Entries, diagonal, enter, enter_twice, tensor
+from closedform.maths.algorithms.forward_derivatives import by_factor_of_mass
+from closedform.maths.algorithms.one_frame.screws import Screw, Screws, screws
 from closedform.maths.definitions.forward_derivatives import ForwardDynamicsDerivatives
 from closedform.maths.definitions.inverse_derivatives import (
     InverseDynamicsAndDerivatives,
     InverseDynamicsDerivatives,
 )
+from closedform.maths.spatial import force_cross
 from closedform.model.robot import Robot
 
 
@@ -57,7 +45,7 @@ def inverse_dynamics_and_derivatives(
     tau: Entries = {(i,): robot.rotor_inertia[i] * a[i] for i in range(n)}
     dq: Entries = {}
     dv: Entries = {}
-    da: Entries = {(i, i): robot.rotor_inertia[i] for i in range(n)}
+    da = diagonal(robot.rotor_inertia)
     for k in here.segments:
         for x in here.own[k]:
             enter(tau, (x.i,), x.S @ here.f[k])
@@ -69,20 +57,20 @@ def inverse_dynamics_and_derivatives(
 def _enter_rows_and_columns(
     here: Screws, k: int, dq: Entries, dv: Entries, da: Entries,
 ) -> None:
-    """What joint k has to do with itself and with the joints above it."""
+    """Entries of ∂τ/∂q, ∂τ/∂v and M of a screw of segment k with another of k or one above."""
     I, B, f = here.I[k], here.B[k], here.f[k]
     own, above = here.own[k], here.above(k)
     for at, x in enumerate(own):                     # columns: j = x
-        still = times(I, x.ddPsi) + applied(B, 2 * x.dPsi)
+        still = I @ x.ddPsi + B @ (2 * x.dPsi)
         moved = still + force_cross(x.S, f)
-        faster = times(I, x.dPsi + x.dS) + applied(B, 2 * x.S)
+        faster = I @ (x.dPsi + x.dS) + B @ (2 * x.S)
         for y in own:
             enter(dq, (y.i, x.i), y.S @ still)
             enter(dv, (y.i, x.i), y.S @ faster)
         for y in above:
             enter(dq, (y.i, x.i), y.S @ moved)
             enter(dv, (y.i, x.i), y.S @ faster)
-        p, b = times(I, x.S), 2 * applied_transposed(B, x.S)
+        p, b = I @ x.S, 2 * B.transposed_times(x.S)
         for y in above:                              # rows: i = x
             enter(dq, (x.i, y.i), p @ y.ddPsi + b @ y.dPsi)
             enter(dv, (x.i, y.i), p @ (y.dPsi + y.dS) + b @ y.S)
@@ -98,24 +86,6 @@ def forward_dynamics_derivatives(
         robot, q, v, a, wrenches, base))
 
 
-def by_factor_of_mass(
-    robot: Robot, M: Array, force: Array,
-    derivatives: Callable[[Array], InverseDynamicsDerivatives],
-) -> ForwardDynamicsDerivatives:
-    """∂a/∂q = −M⁻¹ ∂τ/∂q, ∂a/∂v = −M⁻¹ ∂τ/∂v and ∂a/∂τ = M⁻¹ at a = M⁻¹ force.
-
-    One branch-sparse factor M = Lᵀ D L serves a and all right-hand sides.
-    """
-    xp, n = namespace(M, force), robot.nv
-    dtau_dq, dtau_dv, _ = derivatives(branch_solve(robot, M, force))
-    right = xp.concatenate([-dtau_dq, -dtau_dv, xp.eye(n)], axis=1)
-    solved = branch_solve(robot, M, right) if n else right
-    inverse: Entries = {(i, j): solved[max(i, j), 2 * n + min(i, j)]
-                        for i in range(n) for j in range(n)}
-    return ForwardDynamicsDerivatives(
-        solved[:, :n], solved[:, n:2 * n], tensor(inverse, (n, n), xp))
-
-
 def _mass_and_bias(
     robot: Robot, q: Array, v: Array, wrenches: Array | None, base: int,
 ) -> tuple[Array, Array]:
@@ -123,13 +93,13 @@ def _mass_and_bias(
     xp = namespace(q, v, *(() if wrenches is None else (wrenches,)))
     here = screws(robot, q, v, None, wrenches, base)
     n = robot.nv
-    M: Entries = {(i, i): robot.rotor_inertia[i] for i in range(n)}
+    M = diagonal(robot.rotor_inertia)
     bias: Entries = {}
     for k in here.segments:
         own, above = here.own[k], here.above(k)
         for at, x in enumerate(own):
             enter(bias, (x.i,), x.S @ here.f[k])
-            _enter_mass(times(here.I[k], x.S), x, own[:at], above, M)
+            _enter_mass(here.I[k] @ x.S, x, own[:at], above, M)
     return tensor(M, (n, n), xp), tensor(bias, (n,), xp)
 
 

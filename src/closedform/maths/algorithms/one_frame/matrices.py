@@ -2,27 +2,39 @@
 
     M_ij = S_i · I S_j      C_ij = S_i · (I Ṡ_j + O S_j)      g_i = γ · I S_i
 
-with the composites I and O behind the deeper of joints i and j; O is an operator of `one_frame`.
+with the composites I and O behind the deeper of joints i and j; O is one of `operators`.
+
+Cites: [EcheandiaWensing2021, algorithm 1]; with the passive operator it gives [Garofalo2013, (6b)].
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Protocol
+
 from closedform.arrays import Array, namespace
-from closedform.maths.algorithms.one_frame.frame import Operator, passive_operator
-from closedform.maths.algorithms.one_frame.screws import (
-    Entries,
-    Screws,
-    applied,
-    applied_transposed,
-    composite,
-    enter,
-    enter_twice,
-    screws,
-    tensor,
-    times,
-)
+from closedform.maths.algebra.entries import Entries, diagonal, enter, enter_twice, tensor
+from closedform.maths.algebra.trees import way_up
+from closedform.maths.algorithms.moments import Moments
+from closedform.maths.algorithms.one_frame.screws import screws
+from closedform.maths.algorithms.operators import BlockOperator
 from closedform.maths.definitions.dynamics_matrices import DynamicsMatrices
+from closedform.maths.kinematics import segment_parents
 from closedform.model.robot import Robot
+
+
+class RatedScrew(Protocol):
+    """A screw of a joint and its rate, (6,) each."""
+
+    @property
+    def i(self) -> int:
+        """The velocity that drives it."""
+
+    @property
+    def S(self) -> Array: ...
+
+    @property
+    def dS(self) -> Array: ...
 
 
 def passive_dynamics_matrices(
@@ -30,9 +42,7 @@ def passive_dynamics_matrices(
 ) -> DynamicsMatrices:
     """M, the passive C of (6b) and g; `base` names the frame of expression."""
     here = screws(robot, q, v, base=base)
-    O = composite([passive_operator(I_k, (V_k[:3], V_k[3:]))
-                   for I_k, V_k in zip(here.body, here.V, strict=True)], here.parent, Operator.plus)
-    return _matrices(robot, here, O)
+    return matrices(robot, here.own, here.I, here.passive_operators(), here.gamma)
 
 
 def christoffel_dynamics_matrices(
@@ -40,28 +50,32 @@ def christoffel_dynamics_matrices(
 ) -> DynamicsMatrices:
     """M, the C of Christoffel symbols and g; `base` names the frame of expression."""
     here = screws(robot, q, v, base=base)
-    return _matrices(robot, here, here.B)
+    return matrices(robot, here.own, here.I, here.B, here.gamma)
 
 
-def _matrices(robot: Robot, here: Screws, O: list[Operator]) -> DynamicsMatrices:
-    n = robot.nv
-    M: Entries = {(i, i): robot.rotor_inertia[i] for i in range(n)}
+def matrices(
+    robot: Robot, screws: Sequence[Sequence[RatedScrew]], I: Sequence[Moments],
+    O: Sequence[BlockOperator], gamma: Array,
+) -> DynamicsMatrices:
+    """M, C and g of the screws and composites of every segment; lists start with the world."""
+    M = diagonal(robot.rotor_inertia)
     C: Entries = {}
     g: Entries = {}
-    for k in here.segments:
-        own, above = here.own[k], here.above(k)
+    parent = segment_parents(robot)
+    for k, own in enumerate(screws):
+        above = [y for p in way_up(parent, k) for y in screws[p]]
         for at, x in enumerate(own):
-            u, o = times(here.I[k], x.S), applied_transposed(O[k], x.S)
-            force = times(here.I[k], x.dS) + applied(O[k], x.S)
-            enter(g, (x.i,), here.gamma @ u)
-            for y in own + above:
+            u, o = I[k] @ x.S, O[k].transposed_times(x.S)
+            force = I[k] @ x.dS + O[k] @ x.S
+            enter(g, (x.i,), gamma @ u)
+            for y in (*own, *above):
                 enter(C, (y.i, x.i), y.S @ force)
             for y in above:
                 enter(C, (x.i, y.i), u @ y.dS + o @ y.S)
-            for y in own[:at] + above:
+            for y in (*own[:at], *above):
                 enter_twice(M, x.i, y.i, u @ y.S)
             enter(M, (x.i, x.i), u @ x.S)
-    xp = namespace(here.gamma, *here.V)
+    n, xp = robot.nv, namespace(gamma, *(x.dS for own in screws for x in own))
     return DynamicsMatrices(tensor(M, (n, n), xp), tensor(C, (n, n), xp), tensor(g, (n,), xp))
 
 

@@ -12,22 +12,11 @@ Cites: [SinghRussellWensing2024] for an algorithm of the same order.
 from __future__ import annotations
 
 from closedform.arrays import Array, namespace
-from closedform.maths.algorithms.one_frame.screws import (
-    Entries,
-    Screw,
-    Screws,
-    applied,
-    applied_transposed,
-    carried,
-    enter,
-    force_cross,
-    motion_cross,
-    screws,
-    tensor,
-    times,
-)
+from closedform.maths.algebra.entries import Entries, enter, tensor
+from closedform.maths.algorithms.one_frame.screws import Screw, Screws, screws
 from closedform.maths.algorithms.one_frame.tensors import enter_mass_derivatives
 from closedform.maths.definitions.second_derivatives import InverseDynamicsSecondDerivatives
+from closedform.maths.spatial import force_cross, motion_cross
 from closedform.model.robot import Robot
 
 
@@ -36,7 +25,7 @@ def inverse_dynamics_second_derivatives(
 ) -> InverseDynamicsSecondDerivatives:
     """∂²τ/∂q∂q, ∂²τ/∂q∂v, ∂²τ/∂v∂v and ∂²τ/∂q∂a, (nv, nv, nv) each; `base` names the frame.
 
-    What is differentiated are the first derivatives of `one_frame_derivatives`; a zero stands where
+    What is differentiated are the first derivatives of `derivatives`; a zero stands where
     the three joints are not on one way to the world.
     """
     xp = namespace(q, v, a)
@@ -66,7 +55,7 @@ def _enter_rows(here: Screws, x: Screw, qq: Entries, qv: Entries, vv: Entries) -
                  ∂²τ_x/∂q_y∂v_z    = (S_y×* u) · (Ψ̇_z + Ṡ_z) + (S_y×* b + c_y) · S_z
     """
     I, path = here.I[x.k], here.above(x.k) + here.own[x.k]
-    u, b = times(I, x.S), 2 * applied_transposed(here.B[x.k], x.S)
+    u, b = I @ x.S, 2 * here.B[x.k].transposed_times(x.S)
     for y in path:
         turned, bent = force_cross(y.S, u), force_cross(y.dPsi, u)
         c = _rate_transposed(here, y.dPsi, x, bent)
@@ -91,7 +80,7 @@ def _enter_rows(here: Screws, x: Screw, qq: Entries, qv: Entries, vv: Entries) -
 def _rate_transposed(here: Screws, X: Array, x: Screw, turned: Array) -> Array:
     """2 B(I, X)ᵀ S_x with turned = X×* I S_x."""
     I = here.I[x.k]
-    return turned - times(I, motion_cross(X, x.S)) - force_cross(x.S, times(I, X))
+    return turned - I @ motion_cross(X, x.S) - force_cross(x.S, I @ X)
 
 
 def _enter_columns(here: Screws, x: Screw, qq: Entries, qv: Entries, vv: Entries) -> None:
@@ -107,18 +96,18 @@ def _enter_columns(here: Screws, x: Screw, qq: Entries, qv: Entries, vv: Entries
     and by v_y, v_x: as ρ_y with S_y for Ψ̇_y, with one I (S_y × S_x) less in one joint.
     """
     I, B, own, above = here.I[x.k], here.B[x.k], here.own[x.k], here.above(x.k)
-    u, u_dot = times(I, x.S), times(I, x.dPsi)
-    A_x = force_cross(x.S, here.f[x.k]) + times(I, x.ddPsi) + applied(B, 2 * x.dPsi)
-    W_x = times(I, x.dPsi + x.dS) + applied(B, 2 * x.S)
+    u, u_dot = I @ x.S, I @ x.dPsi
+    A_x = force_cross(x.S, here.f[x.k]) + I @ x.ddPsi + B @ (2 * x.dPsi)
+    W_x = I @ (x.dPsi + x.dS) + B @ (2 * x.S)
     for y in above + own:
-        bent, I_dot = motion_cross(y.dPsi, x.S), times(I, y.dPsi)
+        bent, I_dot = motion_cross(y.dPsi, x.S), I @ y.dPsi
         inner = motion_cross(y.ddPsi, x.S) + motion_cross(y.dPsi, x.dPsi)
-        r = (force_cross(x.S, times(I, y.ddPsi) + applied(B, 2 * y.dPsi)) + times(I, inner)
-             + applied(B, 2 * bent) + force_cross(y.dPsi, u_dot) + force_cross(x.dPsi, I_dot))
-        rho = times(I, bent) + force_cross(y.dPsi, u) + force_cross(x.S, I_dot)
+        r = (force_cross(x.S, I @ y.ddPsi + B @ (2 * y.dPsi)) + I @ inner
+             + B @ (2 * bent) + force_cross(y.dPsi, u_dot) + force_cross(x.dPsi, I_dot))
+        rho = I @ bent + force_cross(y.dPsi, u) + force_cross(x.S, I_dot)
         r_moved, rho_moved = r + force_cross(y.S, A_x), rho + force_cross(y.S, W_x)
-        fast = force_cross(y.S, u) + force_cross(x.S, times(I, y.S))
-        fast = fast if y.k == x.k else fast + times(I, motion_cross(y.S, x.S))
+        fast = force_cross(y.S, u) + force_cross(x.S, I @ y.S)
+        fast = fast if y.k == x.k else fast + I @ motion_cross(y.S, x.S)
         for i in above:
             still = y.k <= i.k
             enter(qq, (i.i, x.i, y.i), i.S @ (r if still else r_moved))
@@ -137,18 +126,18 @@ def _enter_leaf(here: Screws, x: Screw, qq: Entries, qv: Entries) -> None:
         ∂²τ_i/∂q_x∂v_j   = S_i · ((S_x×* I − I S_x×) (Ψ̇_j + Ṡ_j) + E S_j)
     """
     I, B, above = here.I[x.k], here.B[x.k], here.above(x.k)
-    rate, I_dot = carried(I, x.S), times(I, x.dPsi)
-    A_x = force_cross(x.S, here.f[x.k]) + times(I, x.ddPsi) + applied(B, 2 * x.dPsi)
+    rate, I_dot = I.rate(x.S), I @ x.dPsi
+    A_x = force_cross(x.S, here.f[x.k]) + I @ x.ddPsi + B @ (2 * x.dPsi)
 
     def E(Y: Array) -> Array:
-        return (force_cross(x.S, applied(B, 2 * Y)) - applied(B, 2 * motion_cross(x.S, Y))
-                + force_cross(x.dPsi, times(I, Y)) - times(I, motion_cross(x.dPsi, Y))
+        return (force_cross(x.S, B @ (2 * Y)) - B @ (2 * motion_cross(x.S, Y))
+                + force_cross(x.dPsi, I @ Y) - I @ motion_cross(x.dPsi, Y)
                 + force_cross(Y, I_dot))
 
     for j in above:
-        change = times(rate, j.ddPsi) + E(j.dPsi)
+        change = rate @ j.ddPsi + E(j.dPsi)
         moved = change + force_cross(j.S, A_x)
-        fast = times(rate, j.dPsi + j.dS) + E(j.S)
+        fast = rate @ (j.dPsi + j.dS) + E(j.S)
         for i in above:
             enter(qq, (i.i, j.i, x.i), i.S @ (change if j.k <= i.k else moved))
             enter(qv, (i.i, x.i, j.i), i.S @ fast)

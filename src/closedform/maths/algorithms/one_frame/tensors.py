@@ -10,23 +10,11 @@ The definitions are in `state_derivatives` and `christoffel`.
 from __future__ import annotations
 
 from closedform.arrays import Array, namespace
-from closedform.maths.algorithms.one_frame.frame import Operator, passive_operator
-from closedform.maths.algorithms.one_frame.screws import (
-    Entries,
-    Screw,
-    Screws,
-    applied,
-    applied_transposed,
-    carried,
-    composite,
-    enter,
-    force_cross,
-    motion_cross,
-    screws,
-    tensor,
-    times,
-)
+from closedform.maths.algebra.entries import Entries, enter, tensor
+from closedform.maths.algorithms.one_frame.screws import Screw, Screws, screws
+from closedform.maths.algorithms.operators import BlockOperator
 from closedform.maths.definitions.state_derivatives import StateDerivatives
+from closedform.maths.spatial import force_cross, motion_cross
 from closedform.model.robot import Robot
 
 
@@ -39,8 +27,7 @@ def state_derivatives(robot: Robot, q: Array, v: Array, base: int = 0) -> StateD
     """
     xp = namespace(q, v)
     here = screws(robot, q, v, base=base)
-    O = composite([passive_operator(I_k, (V_k[:3], V_k[3:]))
-                   for I_k, V_k in zip(here.body, here.V, strict=True)], here.parent, Operator.plus)
+    O = here.passive_operators()
     dM_dq: Entries = {}
     dC_dq: Entries = {}
     dC_dv: Entries = {}
@@ -64,7 +51,7 @@ def enter_mass_derivatives(here: Screws, k: int, dM_dq: Entries) -> None:
     """
     I, own, above = here.I[k], here.own[k], here.above(k)
     for x in own:
-        momentum = times(I, x.S)
+        momentum = I @ x.S
         for y in above + own:
             turned = force_cross(y.S, momentum)
             for j in above:
@@ -72,9 +59,9 @@ def enter_mass_derivatives(here: Screws, k: int, dM_dq: Entries) -> None:
                     value = turned @ j.S
                     enter(dM_dq, (x.i, j.i, y.i), value)
                     enter(dM_dq, (j.i, x.i, y.i), value)
-        rate = carried(I, x.S)
+        rate = I.rate(x.S)
         for at, j in enumerate(above):
-            change = times(rate, j.S)
+            change = rate @ j.S
             for other, i in enumerate(above[:at + 1]):
                 value = change @ i.S
                 enter(dM_dq, (i.i, j.i, x.i), value)
@@ -83,7 +70,7 @@ def enter_mass_derivatives(here: Screws, k: int, dM_dq: Entries) -> None:
 
 
 def _enter_coriolis_by_path(
-    here: Screws, x: Screw, O: Operator, dC_dq: Entries, dC_dv: Entries,
+    here: Screws, x: Screw, O: BlockOperator, dC_dq: Entries, dC_dv: Entries,
 ) -> None:
     """∂C_xj, ∂C_ix by the coordinates and speeds y ⪯ x, for j ⪯ x and i ≺ x.
 
@@ -95,11 +82,11 @@ def _enter_coriolis_by_path(
     and by v_y: the first and third with S_y for Ψ̇_y; without S_y×* I S_x where j ≺ y.
     """
     I, own, above = here.I[x.k], here.own[x.k], here.above(x.k)
-    momentum, o = times(I, x.S), applied_transposed(O, x.S)
-    force = times(I, x.dS) + applied(O, x.S)
+    momentum, o = I @ x.S, O.transposed_times(x.S)
+    force = I @ x.dS + O @ x.S
     for y in above + own:
-        bent = times(I, motion_cross(y.dPsi, x.S))
-        turned, side = force_cross(y.S, momentum), times(I, motion_cross(y.S, x.S))
+        bent = I @ motion_cross(y.dPsi, x.S)
+        turned, side = force_cross(y.S, momentum), I @ motion_cross(y.S, x.S)
         whole, fast = force_cross(y.dPsi, momentum) + bent, turned + side
         later = force_cross(y.S, o) - bent
         for j in above + own:
@@ -116,7 +103,7 @@ def _enter_coriolis_by_path(
 
 
 def _enter_coriolis_by_leaf(
-    here: Screws, x: Screw, O: Operator, dC_dq: Entries, dC_dv: Entries,
+    here: Screws, x: Screw, O: BlockOperator, dC_dq: Entries, dC_dv: Entries,
 ) -> None:
     """∂C_ij by the coordinate and the speed x, for i, j ≺ x.
 
@@ -124,11 +111,11 @@ def _enter_coriolis_by_leaf(
         ∂C_ij/∂v_x  = S_i · S_x×* I S_j
     """
     I, above = here.I[x.k], here.above(x.k)
-    rate = carried(I, x.S)
+    rate = I.rate(x.S)
     for j in above:
-        momentum = times(I, j.S)
-        change = (times(rate, j.dS) + force_cross(x.S, applied(O, j.S))
-                  - applied(O, motion_cross(x.S, j.S)) + force_cross(x.dPsi, momentum))
+        momentum = I @ j.S
+        change = (rate @ j.dS + force_cross(x.S, O @ j.S)
+                  - O @ motion_cross(x.S, j.S) + force_cross(x.dPsi, momentum))
         fast = force_cross(x.S, momentum)
         for i in above:
             enter(dC_dq, (i.i, j.i, x.i), change @ i.S)
@@ -138,11 +125,10 @@ def _enter_coriolis_by_leaf(
 def _enter_gravity(here: Screws, x: Screw, dg_dq: Entries) -> None:
     """∂g_x/∂q_y = I S_x · (γ × S_y) for y ⪯ x;  ∂g_i/∂q_x = S_i · (S_x×* I γ + I (γ × S_x))."""
     I, above = here.I[x.k], here.above(x.k)
-    momentum = times(I, x.S)
+    momentum = I @ x.S
     for y in above + here.own[x.k]:
         enter(dg_dq, (x.i, y.i), momentum @ motion_cross(here.gamma, y.S))
-    change = (force_cross(x.S, times(I, here.gamma))
-              + times(I, motion_cross(here.gamma, x.S)))
+    change = force_cross(x.S, I @ here.gamma) + I @ motion_cross(here.gamma, x.S)
     for i in above:
         enter(dg_dq, (i.i, x.i), change @ i.S)
 
@@ -167,10 +153,10 @@ def christoffel_symbols(robot: Robot, q: Array, base: int = 0) -> Array:
 def _enter_symbols(here: Screws, x: Screw, symbols: Entries) -> None:
     """Γ where x is among the deepest: as i with j, k ⪯ x, or as j or k with i ≺ x."""
     I, own, above = here.I[x.k], here.own[x.k], here.above(x.k)
-    momentum = times(I, x.S) / 2
+    momentum = I @ x.S / 2
     for y in above + own:
-        turned, side = force_cross(y.S, momentum), times(I, motion_cross(y.S, x.S)) / 2
-        swapped = force_cross(x.S, times(I, y.S)) / 2
+        turned, side = force_cross(y.S, momentum), I @ motion_cross(y.S, x.S) / 2
+        swapped = force_cross(x.S, I @ y.S) / 2
         row = -(turned + side + swapped)
         for z in above + own:
             if y.k <= z.k:                           # k = y, j = z

@@ -1,11 +1,11 @@
 """Derivatives of inverse and forward dynamics by composite bodies in their own frames, in O(n d).
 
-The formulas of `one_frame_derivatives`; for a joint j and its ancestors i
+The formulas of `one_frame.derivatives`; for a joint j and its ancestors i
 
     ∂τ_i/∂q_j = S_i · (Λ Ψ̈_j + 2 O Ψ̇_j + S_j×* f)      ∂τ_j/∂q_i = y · Ψ̈_i + z · Ψ̇_i
     ∂τ_i/∂v_j = S_i · (Λ (Ψ̇_j + Ṡ_j) + 2 O S_j)         ∂τ_j/∂v_i = y · (Ψ̇_i + Ṡ_i) + z · S_i
 
-with y = Λ S_j and the moment z = 2 Oᵀ S_j, all four carried from j to its ancestors.
+with y = Λ S_j and the moment z = 2 Oᵀ S_j, all four taken from j to its ancestors.
 
 Cites: [SinghRussellWensing2022].
 """
@@ -13,24 +13,17 @@ Cites: [SinghRussellWensing2022].
 from __future__ import annotations
 
 from closedform.arrays import Array, namespace
-from closedform.maths.algorithms.joint_steps import carried
-from closedform.maths.algorithms.newton_euler import mass_matrix, momentum, newton_euler
-from closedform.maths.algorithms.one_frame.derivatives import by_factor_of_mass
-from closedform.maths.algorithms.one_frame.frame import dot
-from closedform.maths.algorithms.one_frame.screws import Entries, enter, enter_twice, tensor
-from closedform.maths.algorithms.own_frames.composites import (
-    Composites,
-    composites_in_motion,
-    plus,
-    turned,
-    turned_back,
-)
+from closedform.maths.algebra.entries import Entries, diagonal, enter, enter_twice, tensor
+from closedform.maths.algorithms.forward_derivatives import by_factor_of_mass
+from closedform.maths.algorithms.joint_steps import at_ancestors
+from closedform.maths.algorithms.newton_euler import mass_matrix, newton_euler
+from closedform.maths.algorithms.own_frames.composites import Composites, composites_in_motion
 from closedform.maths.definitions.forward_derivatives import ForwardDynamicsDerivatives
 from closedform.maths.definitions.inverse_derivatives import (
     InverseDynamicsAndDerivatives,
     InverseDynamicsDerivatives,
 )
-from closedform.maths.spatial import cross
+from closedform.maths.spatial import force_cross
 from closedform.model.robot import Robot
 
 
@@ -51,10 +44,10 @@ def inverse_dynamics_and_derivatives(
     tau: Entries = {(i,): robot.rotor_inertia[i] * a[i] for i in range(n)}
     dq: Entries = {}
     dv: Entries = {}
-    da: Entries = {(i, i): robot.rotor_inertia[i] for i in range(n)}
-    for k, own in enumerate(here.joints):
+    da = diagonal(robot.rotor_inertia)
+    for k, own in enumerate(here.own):
         for x in own:
-            enter(tau, (x.i,), dot(x.S, here.force[k]))
+            enter(tau, (x.i,), x.S @ here.F[k])
         _enter_rows_and_columns(here, k, dq, dv, da)
     return InverseDynamicsAndDerivatives(
         tensor(tau, (n,), xp), *(tensor(d, (n, n), xp) for d in (dq, dv, da)))
@@ -63,30 +56,27 @@ def inverse_dynamics_and_derivatives(
 def _enter_rows_and_columns(
     here: Composites, k: int, dq: Entries, dv: Entries, da: Entries,
 ) -> None:
-    """What joint k has to do with itself and with the joints above it."""
-    I, O, (f, n), own = here.I[k], here.flow[k], here.force[k], here.joints[k]
+    """Entries of ∂τ/∂q, ∂τ/∂v and M of a screw of segment k with another of k or one above."""
+    I, O, own = here.I[k], here.B[k], here.own[k]
     for at, x in enumerate(own):
-        u, w = x.S
-        p, b = momentum(I, u, w), 2 * turned_back(O, x.S)
-        still = plus(momentum(I, *x.ddPsi), turned(O, (2 * x.dPsi[0], 2 * x.dPsi[1])))
-        faster = plus(momentum(I, *plus(x.dPsi, x.dS)), turned(O, (2 * u, 2 * w)))
-        for y in own:
-            enter(dq, (y.i, x.i), dot(y.S, still))
-            enter(dv, (y.i, x.i), dot(y.S, faster))
-        for y in own[:at]:
-            enter_twice(da, x.i, y.i, dot(y.S, p))
-        enter(da, (x.i, x.i), dot(x.S, p))
-        moved = plus(still, (cross(w, f), cross(u, f) + cross(w, n)))
-        above = k
-        while here.parent[above]:
-            step, above = here.way[above - 1], here.parent[above]
-            moved, faster, p, b = (*(carried(step, *F) for F in (moved, faster, p)), step.up(b))
-            for y in here.joints[above]:
-                enter(dq, (y.i, x.i), dot(y.S, moved))
-                enter(dv, (y.i, x.i), dot(y.S, faster))
-                enter(dq, (x.i, y.i), dot(y.ddPsi, p) + y.dPsi[1] @ b)
-                enter(dv, (x.i, y.i), dot(plus(y.dPsi, y.dS), p) + y.S[1] @ b)
-                enter_twice(da, x.i, y.i, dot(y.S, p))
+        y, z = I @ x.S, 2 * O.transposed_times(x.S)
+        still = I @ x.ddPsi + O @ (2 * x.dPsi)
+        faster = I @ (x.dPsi + x.dS) + O @ (2 * x.S)
+        for i in own:
+            enter(dq, (i.i, x.i), i.S @ still)
+            enter(dv, (i.i, x.i), i.S @ faster)
+        for i in own[:at]:
+            enter_twice(da, x.i, i.i, i.S @ y)
+        enter(da, (x.i, x.i), x.S @ y)
+        moved = still + force_cross(x.S, here.F[k])
+        ways = at_ancestors(here.way, here.parent, k, moved, faster, y, z)
+        for above, (moved, faster, y, z) in ways:
+            for i in here.own[above]:
+                enter(dq, (i.i, x.i), i.S @ moved)
+                enter(dv, (i.i, x.i), i.S @ faster)
+                enter(dq, (x.i, i.i), i.ddPsi @ y + i.dPsi @ z)
+                enter(dv, (x.i, i.i), (i.dPsi + i.dS) @ y + i.S @ z)
+                enter_twice(da, x.i, i.i, i.S @ y)
 
 
 def forward_dynamics_derivatives(

@@ -3,7 +3,7 @@
     y = Λ S_j      w = Λ Ṡ_j + O S_j      z = Oᵀ S_j
     M_ij = S_i · y      C_ij = S_i · w      C_ji = Ṡ_i · y + S_i · z      for ancestors i of j
 
-y, w and the moment z are carried to the ancestors; definitions in `dynamics_matrices`.
+y, w and the moment z are taken to the ancestors; definitions in `dynamics_matrices`.
 
 Cites: [EcheandiaWensing2021, algorithm 1].
 """
@@ -11,43 +11,35 @@ Cites: [EcheandiaWensing2021, algorithm 1].
 from __future__ import annotations
 
 from closedform.arrays import Array, namespace
-from closedform.maths.algorithms.joint_steps import carried
-from closedform.maths.algorithms.newton_euler import gravity_torque, momentum
-from closedform.maths.algorithms.one_frame.frame import dot
-from closedform.maths.algorithms.one_frame.screws import Entries, enter, enter_twice, tensor
-from closedform.maths.algorithms.own_frames.composites import (
-    composites_in_motion,
-    plus,
-    turned,
-    turned_back,
-)
+from closedform.maths.algebra.entries import Entries, diagonal, enter, enter_twice, tensor
+from closedform.maths.algorithms.joint_steps import at_ancestors
+from closedform.maths.algorithms.newton_euler import gravity_torque
+from closedform.maths.algorithms.own_frames.composites import composites_in_motion
 from closedform.maths.definitions.dynamics_matrices import DynamicsMatrices
 from closedform.model.robot import Robot
 
 
 def christoffel_dynamics_matrices(robot: Robot, q: Array, v: Array) -> DynamicsMatrices:
     """M, the C of Christoffel symbols and g."""
-    xp = namespace(q, v)
     here, n = composites_in_motion(robot, q, v), robot.nv
-    M: Entries = {(i, i): robot.rotor_inertia[i] for i in range(n)}
+    M = diagonal(robot.rotor_inertia)
     C: Entries = {}
-    for k, own in enumerate(here.joints):
+    for k, own in enumerate(here.own):
+        I, O = here.I[k], here.B[k]
         for at, x in enumerate(own):
-            y, z = momentum(here.I[k], *x.S), turned_back(here.flow[k], x.S)
-            w = plus(momentum(here.I[k], *x.dS), turned(here.flow[k], x.S))
+            y, w, z = I @ x.S, I @ x.dS + O @ x.S, O.transposed_times(x.S)
             for other in own:
-                enter(C, (other.i, x.i), dot(other.S, w))
+                enter(C, (other.i, x.i), other.S @ w)
             for other in own[:at]:
-                enter_twice(M, x.i, other.i, dot(other.S, y))
-            enter(M, (x.i, x.i), dot(x.S, y))
-            above = k
-            while here.parent[above]:
-                step, above = here.way[above - 1], here.parent[above]
-                y, w, z = carried(step, *y), carried(step, *w), step.up(z)
-                for other in here.joints[above]:
-                    enter(C, (other.i, x.i), dot(other.S, w))
-                    enter(C, (x.i, other.i), dot(other.dS, y) + other.S[1] @ z)
-                    enter_twice(M, x.i, other.i, dot(other.S, y))
+                enter_twice(M, x.i, other.i, other.S @ y)
+            enter(M, (x.i, x.i), x.S @ y)
+            ways = at_ancestors(here.way, here.parent, k, y, w, z)
+            for above, (y, w, z) in ways:
+                for other in here.own[above]:
+                    enter(C, (other.i, x.i), other.S @ w)
+                    enter(C, (x.i, other.i), other.dS @ y + other.S @ z)
+                    enter_twice(M, x.i, other.i, other.S @ y)
+    xp = namespace(q, v)
     return DynamicsMatrices(tensor(M, (n, n), xp), tensor(C, (n, n), xp), gravity_torque(robot, q))
 
 

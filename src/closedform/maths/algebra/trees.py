@@ -1,0 +1,36 @@
+"""Sums over subtrees and ways to the root, for trees numbered from the root: parent[k] < k.
+
+Number 0 is the world; lists have an entry for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
+
+Part = TypeVar("Part")
+
+
+def subtree_sums(
+    parts: list[Part], parent: list[int], plus: Callable[[Part, Part], Part],
+    in_parent: Callable[[int, Part], Part] | None = None,
+) -> list[Part]:
+    """For every k the sum of the parts in its subtree; the world's stays as it is.
+
+    `in_parent(k, part)` is a part of k as its parent sees it, where that is another thing.
+    """
+    found = list(parts)
+    for k in range(len(found) - 1, 0, -1):
+        p = parent[k]
+        if p:
+            found[p] = plus(found[p], found[k] if in_parent is None else in_parent(k, found[k]))
+    return found
+
+
+def way_up(parent: list[int], k: int) -> list[int]:
+    """The numbers between k and the world, both left out, nearest first."""
+    found = []
+    while parent[k]:
+        k = parent[k]
+        found.append(k)
+    return found
