@@ -183,6 +183,25 @@ class SymmetricFactor(NamedTuple):
                 x[k] = x[k] - L_ik * x[i]
         return x
 
+    def inverse_entries(self) -> dict[tuple[int, ...], Any]:
+        """The entries of P = A⁻¹ that are not zero by structure.
+
+            P_kj = δ_kj / D_k − Σ_i L_ik P_ij      for j eliminated with or after k
+
+        which is Lᵀ P = D⁻¹ L⁻¹, whose right side vanishes there but for 1/D: a third of the
+        operations of n solutions.
+        """
+        P: dict[tuple[int, ...], Any] = {}
+        for k, column in reversed(self.L.items()):
+            for j in [j for j in self.L if (j, j) in P]:
+                terms = [L_ik * P[i, j] for i, L_ik in column.items() if (i, j) in P]
+                if terms:
+                    P[k, j] = P[j, k] = -sum(terms[1:], terms[0])
+            P[k, k] = self.inverse[k]
+            for i, L_ik in column.items():
+                P[k, k] = P[k, k] - L_ik * P[k, i]
+        return P
+
 
 def ldl(A: Array, pattern: Mapping[int, Sequence[int]] | None = None) -> SymmetricFactor:
     """A = L D Lᵀ of a symmetric A, of which the lower triangle is read; no pivoting.

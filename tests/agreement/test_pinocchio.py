@@ -8,8 +8,14 @@ from lxml import etree
 
 import closedform as cf
 from closedform.applications.conventions import from_pinocchio_model
-from closedform.maths.algorithms import newton_euler
+from closedform.maths.algorithms import (
+    body_motion,
+    center_of_mass,
+    inverse_mass,
+    newton_euler,
+)
 from closedform.maths.algorithms.one_frame import matrices
+from closedform.maths.algorithms.own_frames import centroidal
 from example_urdfs import FILES
 
 pin = pytest.importorskip("pinocchio")
@@ -95,7 +101,8 @@ def assert_motion_agrees(robot, model, data, other, q, v, a):
               pin.getFrameAcceleration(model, data, *k).vector)
         close(cf.frame_classical_acceleration(robot, q, v, a, name, reference),
               pin.getFrameClassicalAcceleration(model, data, *k).vector)
-    V, A = cf.body_velocities(robot, q, v), cf.body_accelerations(robot, q, v, a)
+    V = body_motion.body_velocities(robot, q, v)
+    A = body_motion.body_accelerations(robot, q, v, a)
     for body, V_k, A_k in zip(robot.body_names, V, A, strict=True):
         if body in names:
             close(V_k, pin.getFrameVelocity(model, data, names[body], pin.LOCAL).vector)
@@ -107,21 +114,21 @@ def assert_momentum_agrees(robot, model, data, other, q, v, a):
     theirs = other.q_to(q), other.v_to(q, v), other.a_to(q, v, a)
     B = other.B(q)
     pin.centerOfMass(model, data, *theirs)
-    close(cf.com_velocity(robot, q, v), data.vcom[0])
-    close(cf.com_acceleration(robot, q, v, a), data.acom[0])
-    close(B @ cf.mass_matrix_inverse(robot, q) @ B.T, symmetric(pin.computeMinverse(
+    close(center_of_mass.com_velocity(robot, q, v), data.vcom[0])
+    close(center_of_mass.com_acceleration(robot, q, v, a), data.acom[0])
+    close(B @ inverse_mass.mass_matrix_inverse(robot, q) @ B.T, symmetric(pin.computeMinverse(
         model, data, theirs[0])))
     derivatives = pin.computeCentroidalDynamicsDerivatives(model, data, *theirs)
-    h, dh = cf.centroidal_dynamics(robot, q, v, a)
+    h, dh = center_of_mass.centroidal_dynamics(robot, q, v, a)
     close(h, data.hg.vector)
     close(dh, data.dhg.vector)
     if np.abs(other.a_to(q, v, np.zeros(robot.nv))).max() == 0:
-        for ours, x in zip(cf.centroidal_dynamics_derivatives(robot, q, v, a), derivatives,
+        for ours, x in zip(centroidal.centroidal_dynamics_derivatives(robot, q, v, a), derivatives,
                            strict=True):
             close(ours @ B.T, x)
         pin.dccrba(model, data, *theirs[:2])
-        close(cf.centroidal_momentum_matrix_rate(robot, q, v) @ B.T, data.dAg)
-        close(cf.com_jacobian_rate(robot, q, v) @ B.T, data.dAg[:3] / robot.mass)
+        close(centroidal.centroidal_momentum_matrix_rate(robot, q, v) @ B.T, data.dAg)
+        close(centroidal.com_jacobian_rate(robot, q, v) @ B.T, data.dAg[:3] / robot.mass)
 
 
 def symmetric(M):
