@@ -18,8 +18,13 @@ types: .venv/.tested
 unit: .venv/.tested
 	$(BIN)/pytest -n 2 -m "not slow"
 
+SEED ?= $(shell $(PYTHON) -c 'import secrets; print(secrets.randbelow(10**9))')
+TREES ?= 2000
+
 slow: .venv/.tested
 	$(BIN)/pytest -n 2 -m slow
+	@echo "laws on $(TREES) random trees each, seed $(SEED) (again: make slow SEED=$(SEED))"
+	$(BIN)/pytest -n 2 tests/laws --trees $(TREES) --hypothesis-seed=$(SEED)
 
 bench: .venv/.benched
 	$(BIN)/python benchmarks/run.py $(BENCH)

@@ -12,7 +12,7 @@ from subjects import ARM, TASKS, TREE, Subject
 from tables import NOTHING, Table, number
 
 import closedform as cf
-from closedform.applications.compile.preparation import Preparation
+from closedform.applications.compile.forms import Forms
 from closedform.arrays import Array
 from closedform.lowerings.call.kernel import compile_program
 from closedform.lowerings.store.cache import Cache
@@ -20,10 +20,9 @@ from closedform.maths.algorithms import newton_euler
 from closedform.maths.catalogue import quantity
 from closedform.maths.quantity import Form
 from closedform.model.robot import Robot
-from closedform.program.ordering.live_ranges import scheduled
+from closedform.program.pipeline import optimised
 from closedform.program.program import Program
 from closedform.program.record import record
-from closedform.program.rules.simplify import simplify
 
 ROBOTS = ("puma560", "ur5", "iiwa14", "panda", "stanford", "rx90", "humanoid25")
 
@@ -60,7 +59,7 @@ def jets_table() -> Table:
     """Operations of τ, τ̇, … to order K, in those of order 0."""
     rows = []
     for name in ("iiwa14",) if JET.exists else ():
-        ready = Preparation(cf.load(name), (), 1e-9)
+        ready = Forms(cf.load(name))
         totals = [_jet(ready, order).operations.total for order in range(7)]
         rows.append((name, *(f"{t} ({t / totals[0]:.1f})" for t in totals)))
     return Table("Jets of inverse dynamics", ("robot", *(f"K = {k}" for k in range(7))), rows,
@@ -68,7 +67,7 @@ def jets_table() -> Table:
                  "(in brackets: as a multiple of τ alone): it grows like K².")
 
 
-def _jet(ready: Preparation, order: int) -> Program:
+def _jet(ready: Forms, order: int) -> Program:
     row = quantity("inverse_dynamics_jet")
     algorithm = (row.algorithms or (row.definition,))[0]
     robot = ready.base if row.form is Form.BASE else ready.canonical.robot
@@ -77,7 +76,7 @@ def _jet(ready: Preparation, order: int) -> Program:
         return algorithm(robot, q + ready.canonical.offset, rates)
 
     shapes = {"q": (robot.nq,), "rates": (order + 2, robot.nv)}
-    return simplify(record(jet, shapes, "inverse_dynamics_jet")).program
+    return optimised(record(jet, shapes, "inverse_dynamics_jet"))
 
 
 def _row(name: str, robot: Robot, effort: Effort) -> tuple[str, ...]:
@@ -93,7 +92,7 @@ def _row(name: str, robot: Robot, effort: Effort) -> tuple[str, ...]:
 
 def _stages(robot: Robot) -> list[Program]:
     """Programs of the robot as it is, in canonical frames, and with base parameters."""
-    ready = Preparation(robot, (), 1e-9)
+    ready = Forms(robot)
     none, offset = np.zeros(robot.nq), ready.canonical.offset
     return [_program(ready.robot, none), _program(ready.canonical.robot, offset),
             _program(ready.base, offset)]
@@ -104,7 +103,7 @@ def _program(robot: Robot, offset: Array) -> Program:
         return newton_euler.inverse_dynamics(robot, q + offset, v, a)
 
     shapes = {"q": (robot.nq,), "v": (robot.nv,), "a": (robot.nv,)}
-    return scheduled(simplify(record(inverse_dynamics, shapes, "inverse_dynamics")).program)
+    return optimised(record(inverse_dynamics, shapes, "inverse_dynamics"))
 
 
 def _times(robot: Robot, programs: Sequence[Program], effort: Effort) -> list[float]:

@@ -4,11 +4,11 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 from closedform.applications import conventions as conventions
-from closedform.applications.compile.kernels import At as At
 from closedform.applications.compile.kernels import compile as compile
-from closedform.applications.compile.preparation import Gravity as Gravity
-from closedform.applications.compile.preparation import Parameters as Parameters
-from closedform.applications.compile.preparation import PayloadAt as PayloadAt
+from closedform.applications.compile.requests import At as At
+from closedform.applications.compile.requests import Gravity as Gravity
+from closedform.applications.compile.requests import Parameters as Parameters
+from closedform.applications.compile.requests import PayloadAt as PayloadAt
 from closedform.errors import ArgumentError as ArgumentError
 from closedform.errors import ClosedformError as ClosedformError
 from closedform.errors import FormatError as FormatError
@@ -24,6 +24,7 @@ from closedform.maths.base_parameters.base_parameters import BaseParameters as B
 from closedform.maths.base_parameters.base_parameters import base_parameters as base_parameters
 from closedform.maths.base_parameters.numeric_rank import RankDisagreement as RankDisagreement
 from closedform.maths.catalogue import CATALOGUE as CATALOGUE
+from closedform.maths.catalogue import CATALOGUES as CATALOGUES
 from closedform.maths.definitions.center_of_mass import center_of_mass as center_of_mass
 from closedform.maths.definitions.center_of_mass import (
     centroidal_momentum_matrix as centroidal_momentum_matrix,
@@ -121,9 +122,10 @@ from closedform.maths.kinematics import body_jacobians as body_jacobians
 from closedform.maths.kinematics import body_velocities as body_velocities
 from closedform.maths.kinematics import poses as poses
 from closedform.maths.scalars.along import along as along
-from closedform.model.beam import FlexibleLink as FlexibleLink
-from closedform.model.beam import Payload as Payload
-from closedform.model.elastic import ElasticJoints as ElasticJoints
+from closedform.model import groups as groups
+from closedform.model.elasticity.beam import FlexibleLink as FlexibleLink
+from closedform.model.elasticity.beam import Payload as Payload
+from closedform.model.elasticity.joints import ElasticJoints as ElasticJoints
 from closedform.model.findings import Finding as Finding
 from closedform.model.findings import Level as Level
 from closedform.model.formats.dh import from_modified_dh as from_modified_dh
@@ -133,6 +135,7 @@ from closedform.model.inertia import Inertia as Inertia
 from closedform.model.joints import Cylindrical as Cylindrical
 from closedform.model.joints import Fixed as Fixed
 from closedform.model.joints import Free as Free
+from closedform.model.joints import Gimbal as Gimbal
 from closedform.model.joints import Helical as Helical
 from closedform.model.joints import Joint as Joint
 from closedform.model.joints import Mimic as Mimic
@@ -146,23 +149,43 @@ from closedform.model.load import load as load
 from closedform.model.robot import Body as Body
 from closedform.model.robot import Frame as Frame
 from closedform.model.robot import Robot as Robot
+from closedform.version import __version__ as __version__
 
 if TYPE_CHECKING:
     from closedform.applications import elastic as elastic
     from closedform.applications import flexible as flexible
     from closedform.applications import redundancy as redundancy
-    from closedform.applications.export.export import ExportOptions as ExportOptions
+    from closedform.applications.elastic.system import ElasticSystem as ElasticSystem
+    from closedform.applications.export import targets as targets
     from closedform.applications.export.export import export as export
-    from closedform.applications.motion.simulate import Simulation as Simulation
-    from closedform.applications.motion.simulate import simulate as simulate
-
-__version__ = "0.1.0"
+    from closedform.applications.export.options import ExportOptions as ExportOptions
+    from closedform.applications.flexible.system import FlexibleSystem as FlexibleSystem
+    from closedform.applications.motion.methods import BDF as BDF
+    from closedform.applications.motion.methods import DOP853 as DOP853
+    from closedform.applications.motion.methods import LSODA as LSODA
+    from closedform.applications.motion.methods import RK4 as RK4
+    from closedform.applications.motion.methods import RK23 as RK23
+    from closedform.applications.motion.methods import RK45 as RK45
+    from closedform.applications.motion.methods import Radau as Radau
+    from closedform.applications.motion.rigid import RigidSystem as RigidSystem
+    from closedform.applications.motion.simulation import Simulation as Simulation
+    from closedform.applications.motion.system import System as System
+    from closedform.applications.simulate import simulate as simulate
 
 _APPLICATIONS = "closedform.applications"
 _LATER = {
     **{name: (f"{_APPLICATIONS}.{name}", None) for name in ("elastic", "flexible", "redundancy")},
-    **{name: (f"{_APPLICATIONS}.export.export", name) for name in ("ExportOptions", "export")},
-    **{name: (f"{_APPLICATIONS}.motion.simulate", name) for name in ("Simulation", "simulate")},
+    "targets": (f"{_APPLICATIONS}.export.targets", None),
+    "ExportOptions": (f"{_APPLICATIONS}.export.options", "ExportOptions"),
+    "export": (f"{_APPLICATIONS}.export.export", "export"),
+    **{name: (f"{_APPLICATIONS}.motion.methods", name)
+       for name in ("BDF", "DOP853", "LSODA", "RK4", "RK23", "RK45", "Radau")},
+    "ElasticSystem": (f"{_APPLICATIONS}.elastic.system", "ElasticSystem"),
+    "FlexibleSystem": (f"{_APPLICATIONS}.flexible.system", "FlexibleSystem"),
+    "RigidSystem": (f"{_APPLICATIONS}.motion.rigid", "RigidSystem"),
+    "Simulation": (f"{_APPLICATIONS}.motion.simulation", "Simulation"),
+    "System": (f"{_APPLICATIONS}.motion.system", "System"),
+    "simulate": (f"{_APPLICATIONS}.simulate", "simulate"),
 }
 """Modules, and names in modules, that bring SciPy or SymPy: imported when they are first used."""
 

@@ -12,14 +12,19 @@ import cmath
 import math
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from closedform.errors import ArgumentError, SingularMatrix, shape_text
 
 Array = Any
 """A NumPy array (float, complex or object) or an array of a library with `__array_namespace__`."""
+
+Floats = NDArray[np.floating[Any]]
+"""A NumPy array of floats, where nothing else will do."""
 
 
 def namespace(*arrays: Any) -> Any:
@@ -35,7 +40,7 @@ def namespace(*arrays: Any) -> Any:
 
 
 class Numbers:
-    """NumPy on float and complex arrays."""
+    """NumPy on float and complex arrays; functions that are not named here are NumPy's."""
 
     sin = staticmethod(np.sin)
     cos = staticmethod(np.cos)
@@ -45,6 +50,11 @@ class Numbers:
     array = staticmethod(np.array)
     zeros = staticmethod(np.zeros)
     eye = staticmethod(np.eye)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return getattr(np, name)
 
     @staticmethod
     def sign(x: Array) -> Array:
@@ -60,7 +70,7 @@ class Numbers:
 
 
 class Objects:
-    """The same on object arrays, one scalar at a time."""
+    """The same on object arrays, one scalar at a time; a function is asked for by its name."""
 
     stack = staticmethod(np.stack)
     concatenate = staticmethod(np.concatenate)
@@ -77,21 +87,10 @@ class Objects:
     def eye(n: int) -> Array:
         return np.array([[int(i == j) for j in range(n)] for i in range(n)], dtype=object)
 
-    @staticmethod
-    def sin(x: Array) -> Array:
-        return _elementwise("sin", x)
-
-    @staticmethod
-    def cos(x: Array) -> Array:
-        return _elementwise("cos", x)
-
-    @staticmethod
-    def sqrt(x: Array) -> Array:
-        return _elementwise("sqrt", x)
-
-    @staticmethod
-    def sign(x: Array) -> Array:
-        return _elementwise("sign", x)
+    def __getattr__(self, name: str) -> Callable[[Array], Array]:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return partial(elementwise, name)
 
     @staticmethod
     def solve(A: Array, b: Array) -> Array:
@@ -116,7 +115,8 @@ class Foreign:
         return self._library.linalg.solve(A, b)
 
 
-def _elementwise(name: str, x: Array) -> Array:
+def elementwise(name: str, x: Array) -> Array:
+    """A function of one scalar, known by its name, of every entry of an array of objects."""
     if isinstance(x, np.ndarray):
         flat = [_scalar(name, y) for y in x.ravel()]
         result = np.empty(len(flat), dtype=object)
@@ -128,9 +128,9 @@ def _elementwise(name: str, x: Array) -> Array:
 def _scalar(name: str, x: Any) -> Any:
     """A function of one scalar: a number's, the scalar's own method, or its home package's."""
     if isinstance(x, int | float | np.floating | np.integer):
-        return _REAL[name](x)
+        return (_real_sign if name == "sign" else getattr(math, name))(x)
     if isinstance(x, complex | np.complexfloating):
-        return _COMPLEX[name](x)
+        return _real_sign(x.real) if name == "sign" else getattr(cmath, name)(x)
     own = getattr(x, name, None)
     if callable(own):
         return own()
@@ -142,22 +142,15 @@ def _real_sign(x: Any) -> float:
     return math.copysign(1.0, x) if x != 0 else 0.0
 
 
-_REAL: dict[str, Callable[[Any], Any]] = {
-    "sin": math.sin, "cos": math.cos, "sqrt": math.sqrt, "sign": _real_sign,
-}
-_COMPLEX: dict[str, Callable[[Any], Any]] = {
-    "sin": cmath.sin, "cos": cmath.cos, "sqrt": cmath.sqrt, "sign": lambda x: _real_sign(x.real),
-}
-
 NUMBERS = Numbers()
 OBJECTS = Objects()
 
 
 def cross(x: Array, y: Array) -> Array:
-    """x × y, (3,)."""
-    return namespace(x, y).stack([x[1] * y[2] - x[2] * y[1],
-                                  x[2] * y[0] - x[0] * y[2],
-                                  x[0] * y[1] - x[1] * y[0]])
+    """x × y, (3,); batch axes first."""
+    (a, b, c), (d, e, f) = ((u[0], u[1], u[2]) if u.ndim == 1 else
+                            (u[..., 0], u[..., 1], u[..., 2]) for u in (x, y))
+    return namespace(x, y).stack([b * f - c * e, c * d - a * f, a * e - b * d], axis=-1)
 
 
 class SymmetricFactor(NamedTuple):
@@ -168,11 +161,15 @@ class SymmetricFactor(NamedTuple):
     inverse: dict[int, Any]        # 1 / D_k
 
     def forward(self, b: Array) -> list[Any]:
-        """The entries, or the rows, of L⁻¹ b."""
-        y = list(b)
+        """The entries, or the rows, of L⁻¹ b.
+
+        Sums come before b, so that right sides which differ in some entries share them.
+        """
+        y, known = list(b), dict[int, Any]()
         for k, column in self.L.items():
+            y[k] = y[k] - known[k] if k in known else y[k]
             for i, L_ik in column.items():
-                y[i] = y[i] - L_ik * y[k]
+                known[i] = known[i] + L_ik * y[k] if i in known else L_ik * y[k]
         return y
 
     def solve(self, b: Array) -> list[Any]:
@@ -232,6 +229,13 @@ def numeric(x: Any) -> bool:
     if a.dtype.kind in "iuf":
         return True
     return a.dtype == object and all(isinstance(y, int | float | np.number) for y in a.ravel())
+
+
+def symbolic(x: Any) -> bool:
+    """Whether x holds SymPy's expressions, which stay exact and are compared with nothing."""
+    if isinstance(x, np.ndarray):
+        return x.dtype == object and any(hasattr(y, "free_symbols") for y in x.flat)
+    return hasattr(x, "free_symbols")
 
 
 def exact_or_float(x: Any) -> np.ndarray:

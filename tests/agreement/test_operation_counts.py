@@ -1,16 +1,51 @@
 """Operation counts of compiled quantities: free of noise, and not to rise."""
 
+import warnings
+
 import numpy as np
 import pytest
 
 import closedform as cf
-from closedform.applications.compile.preparation import Preparation, Request
+from closedform.applications.compile.preparation import Preparation
+from closedform.applications.compile.requests import Request
 from closedform.maths.algorithms.newton_euler import inverse_dynamics
 from closedform.maths.canonical.frames import canonical, snapped
 from closedform.maths.canonical.regrouping import regrouped
 from closedform.maths.catalogue import quantity
 from closedform.program.record import record
 from example_urdfs import FILES
+from operation_counts import ARMS, HUMANOIDS, ROWS, allowed
+from operation_counts import operations as counted
+
+LONG = frozenset({
+    "time_derivatives", "state_derivatives", "forward_dynamics_derivatives", "christoffel_symbols",
+    "inverse_dynamics_second_derivatives", "parameter_derivatives"})
+"""Rows with 10⁴ to 10⁵ operations on a humanoid, minutes in all to record."""
+ON_TALOS = frozenset({
+    "poses", "mass_matrix", "gravity_torque", "bias", "inverse_dynamics", "forward_dynamics",
+    "christoffel_coriolis_matrix", "center_of_mass", "frame_jacobian"})
+"""Rows that are counted on Talos in every run."""
+
+
+def fast(row, name):
+    return name in ARMS or (row in ON_TALOS if name == "talos" else row not in LONG)
+
+
+@pytest.mark.parametrize(("row", "name"), [
+    pytest.param(row, name, marks=() if fast(row, name) else pytest.mark.slow)
+    for name in (*ARMS, *HUMANOIDS) for row in ROWS])
+def test_no_count_rises(row, name):
+    command = f"python tests/operation_counts.py {row!r}"
+    most = allowed().get(row, {}).get(name)
+    assert most is not None, f"no figure for {row} of {name}: {command}"
+    try:
+        count = counted(row, name)
+    except LookupError as error:
+        pytest.skip(str(error))
+    assert count <= most
+    if count < most:
+        warnings.warn(f"{row} of {name} fell from {most} to {count} operations: {command}",
+                      stacklevel=1)
 
 
 def urdf(name):

@@ -10,6 +10,9 @@ from pathlib import Path
 import pytest
 
 import closedform as cf
+from closedform.applications.export.options import options_of
+from closedform.applications.export.sources import SOURCES
+from closedform.applications.export.targets import TARGETS
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -63,6 +66,16 @@ def test_every_public_name_is_in_the_api_reference():
     init = Path(cf.__file__).read_text(encoding="utf8")
     public = re.findall(r" as (\w+)", init)
     assert [n for n in public if not re.search(rf"\b{n}\b", text)] == []
+
+
+def test_the_page_of_exports_has_the_table_of_targets_and_every_option():
+    text = (DOCS / "export.md").read_text(encoding="utf8")
+    for name, target in TARGETS.items():
+        files = ", ".join(f"`{x}`" for x in target.files)
+        assert f"| `{name}` | {files} | `{target.check}` | {target.needs} |" in text
+        assert [x for x in options_of(target) if f"`{x}`" not in text] == []
+    for source in SOURCES.values():
+        assert [x for x in options_of(source) if f"`{x}`" not in text] == []
 
 
 def test_every_test_that_a_page_names_exists():

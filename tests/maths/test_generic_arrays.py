@@ -8,8 +8,8 @@ import pytest
 import sympy
 
 from closedform.errors import SingularMatrix
+from closedform.maths.algorithms.applicability import applies
 from closedform.maths.catalogue import CATALOGUE
-from closedform.model.joints import Mimic
 from random_robots import KINDS, random_robot
 
 ROWS = [row for row in CATALOGUE if row.name != "joint_friction"]
@@ -29,9 +29,7 @@ def assert_same(row, result, expected):
 
 
 def functions(robot, row):
-    coupled = any(isinstance(body.joint, Mimic) for body in robot.bodies)
-    return [f for f in (row.definition, *row.algorithms)
-            if not (coupled and f.__module__.endswith("articulated"))]
+    return [f for f in (row.definition, *row.algorithms) if applies(f, robot)]
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)

@@ -14,15 +14,14 @@ from closedform.errors import UnknownName, suggestion
 from closedform.maths import frames, kinematics
 from closedform.maths.algorithms import (
     articulated,
-    body_motion,
     coriolis_transpose,
+    frame_screws,
     inverse_mass,
     jacobian_jets,
     jets,
     newton_euler,
     regressors,
 )
-from closedform.maths.algorithms import center_of_mass as center_of_mass_sums
 from closedform.maths.algorithms import time_derivatives as time_derivatives_by_series
 from closedform.maths.algorithms.one_frame import (
     derivatives as one_frame_derivatives,
@@ -35,6 +34,12 @@ from closedform.maths.algorithms.one_frame import (
 )
 from closedform.maths.algorithms.one_frame import (
     tensors as one_frame_tensors,
+)
+from closedform.maths.algorithms.own_frames import (
+    body_motion,
+)
+from closedform.maths.algorithms.own_frames import (
+    center_of_mass as own_frames_center_of_mass,
 )
 from closedform.maths.algorithms.own_frames import (
     centroidal as own_frames_centroidal,
@@ -86,11 +91,12 @@ CATALOGUE: tuple[Quantity, ...] = (
          body_motion.body_velocities,
          derivatives=partials(v="body_jacobians", t="body_accelerations")),
     _row("body_accelerations", kinematics.body_accelerations, "q v a", "bodies 6",
-         body_motion.body_accelerations,
-         derivatives=partials(a="body_jacobians")),
-    _row("frame_jacobian", frames.frame_jacobian, "q", "6 nv", framed=True, form=_CANONICAL,
+         body_motion.body_accelerations, derivatives=partials(a="body_jacobians")),
+    _row("frame_jacobian", frames.frame_jacobian, "q", "6 nv",
+         frame_screws.frame_jacobian, frames.frame_jacobian, framed=True, form=_CANONICAL,
          letter="J", derivatives=partials(q="kinematic_hessian", t="frame_jacobian_rate")),
     _row("frame_jacobian_rate", frames.frame_jacobian_rate, "q v", "6 nv",
+         frame_screws.frame_jacobian_rate, frames.frame_jacobian_rate,
          framed=True, form=_CANONICAL),
     _row("frame_velocity", frames.frame_velocity, "q v", "6", body_motion.frame_velocity,
          framed=True, form=_CANONICAL, derivatives=partials(v="frame_jacobian")),
@@ -101,21 +107,22 @@ CATALOGUE: tuple[Quantity, ...] = (
          body_motion.frame_classical_acceleration, framed=True, form=_CANONICAL,
          derivatives=partials(a="frame_jacobian")),
     _row("kinematic_hessian", frames.kinematic_hessian, "q", "6 nv nv",
+         frame_screws.kinematic_hessian, frames.kinematic_hessian,
          framed=True, form=_CANONICAL),
     _row("center_of_mass", center_of_mass.center_of_mass, "q", "3",
-         center_of_mass_sums.center_of_mass,
+         own_frames_center_of_mass.center_of_mass,
          derivatives=partials(q="com_jacobian", t="com_velocity")),
     _row("com_jacobian", center_of_mass.com_jacobian, "q", "3 nv",
          own_frames_centroidal.com_jacobian, derivatives=partials(t="com_jacobian_rate")),
     _row("com_jacobian_rate", center_of_mass.com_jacobian_rate, "q v", "3 nv",
          own_frames_centroidal.com_jacobian_rate),
     _row("com_velocity", center_of_mass.com_velocity, "q v", "3",
-         center_of_mass_sums.com_velocity,
+         own_frames_center_of_mass.com_velocity,
          derivatives=partials(v="com_jacobian", t="com_acceleration")),
     _row("com_acceleration", center_of_mass.com_acceleration, "q v a", "3",
-         center_of_mass_sums.com_acceleration, derivatives=partials(a="com_jacobian")),
+         own_frames_center_of_mass.com_acceleration, derivatives=partials(a="com_jacobian")),
     _row("mass_matrix", closed_form.mass_matrix, "q", "nv nv",
-         newton_euler.mass_matrix, shared=one_frame_matrices.mass_matrix,
+         newton_euler.mass_matrix, one_frame_matrices.mass_matrix,
          symmetric=True, form=_BASE, letter="M", essential=True,
          derivatives=partials(q="state_derivatives.dM_dq", pi="parameter_derivatives.dM_dpi",
                               t="time_derivatives.dM")),
@@ -126,10 +133,10 @@ CATALOGUE: tuple[Quantity, ...] = (
          derivatives=partials(q="state_derivatives.dC_dq", v="state_derivatives.dC_dv",
                               pi="parameter_derivatives.dC_dpi", t="time_derivatives.dC")),
     _row("christoffel_coriolis_matrix", closed_form.christoffel_coriolis_matrix, "q v", "nv nv",
-         one_frame_matrices.christoffel_coriolis_matrix,
-         own_frames_matrices.christoffel_coriolis_matrix, form=_BASE, letter="C"),
+         own_frames_matrices.christoffel_coriolis_matrix,
+         one_frame_matrices.christoffel_coriolis_matrix, form=_BASE, letter="C"),
     _row("gravity_torque", closed_form.gravity_torque, "q", "nv",
-         newton_euler.gravity_torque, shared=one_frame_matrices.gravity_torque, form=_BASE,
+         newton_euler.gravity_torque, one_frame_matrices.gravity_torque, form=_BASE,
          letter="g", essential=True,
          derivatives=partials(q="state_derivatives.dg_dq", pi="parameter_derivatives.dg_dpi",
                               t="time_derivatives.dg")),
@@ -137,7 +144,7 @@ CATALOGUE: tuple[Quantity, ...] = (
          newton_euler.coriolis_torque, form=_BASE, essential=True),
     _row("bias", closed_form.bias, "q v", "nv", newton_euler.bias, form=_BASE),
     _row("inverse_dynamics", closed_form.inverse_dynamics, "q v a", "nv",
-         newton_euler.inverse_dynamics, shared=one_frame_derivatives.inverse_dynamics,
+         newton_euler.inverse_dynamics, one_frame_derivatives.inverse_dynamics,
          wrenches=True, form=_BASE, letter=r"\tau", essential=True,
          derivatives=partials(q="inverse_dynamics_derivatives.dtau_dq",
                               v="inverse_dynamics_derivatives.dtau_dv",
@@ -159,7 +166,7 @@ CATALOGUE: tuple[Quantity, ...] = (
     _row("generalized_momentum", energy.generalized_momentum, "q v", "nv",
          newton_euler.generalized_momentum, form=_BASE, letter="p",
          derivatives=partials(v="mass_matrix", pi="momentum_regressor")),
-    _row("momentum", center_of_mass.momentum, "q v", "6", center_of_mass_sums.momentum,
+    _row("momentum", center_of_mass.momentum, "q v", "6", own_frames_center_of_mass.momentum,
          derivatives=partials(q="centroidal_dynamics_derivatives.dh_dq",
                               v="centroidal_momentum_matrix", t="centroidal_dynamics.dh")),
     _row("centroidal_momentum_matrix", center_of_mass.centroidal_momentum_matrix, "q", "6 nv",
@@ -169,7 +176,7 @@ CATALOGUE: tuple[Quantity, ...] = (
          centroidal_dynamics.centroidal_momentum_matrix_rate, "q v", "6 nv",
          own_frames_centroidal.centroidal_momentum_matrix_rate),
     _row("centroidal_dynamics", centroidal_dynamics.centroidal_dynamics, "q v a", "",
-         center_of_mass_sums.centroidal_dynamics, fields=(("h", (6,)), ("dh", (6,)))),
+         own_frames_center_of_mass.centroidal_dynamics, fields=(("h", (6,)), ("dh", (6,)))),
     _row("centroidal_dynamics_derivatives", centroidal_dynamics.centroidal_dynamics_derivatives,
          "q v a", "", own_frames_centroidal.centroidal_dynamics_derivatives, fields=tuple(
              (name, (6, "nv")) for name in ("dh_dq", "ddh_dq", "ddh_dv", "ddh_da"))),
@@ -238,7 +245,9 @@ CATALOGUE: tuple[Quantity, ...] = (
 
 
 CATALOGUES: Mapping[type, tuple[Quantity, ...]] = MappingProxyType({
-    rows[0].of.model: rows for rows in (CATALOGUE, FLEXIBLE_CATALOGUE, ELASTIC_CATALOGUE)})
+    rows[0].of.model: rows for rows in (
+        CATALOGUE, FLEXIBLE_CATALOGUE, ELASTIC_CATALOGUE,
+    )})
 """The rows of every kind of model, by its class."""
 
 

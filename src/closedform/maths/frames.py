@@ -1,4 +1,10 @@
-"""Frames: their poses, motions and Jacobians in three references, and the derivatives of these."""
+"""Frames: their poses, motions and Jacobians in three references, and the derivatives of these.
+
+`maths.algorithms.frame_screws` and `own_frames.body_motion` have the algorithms that are held to
+them.
+
+Cites: [Hourtash2005] for the kinematic Hessian.
+"""
 
 from __future__ import annotations
 

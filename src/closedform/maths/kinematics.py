@@ -3,7 +3,7 @@
 Lists with one entry a segment (see `closedform.model.segments`) start with the world at 0, so that
 the root is no special case; the public functions answer for bodies.
 
-Cites: [Garofalo2013, eqs. (26)-(29) and (33)].
+Cites: [Garofalo2013, eqs. (26)-(29)].
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from closedform.maths.spatial import crm, homogeneous, motion_transform
 from closedform.model.robot import Robot
 from closedform.model.segments import Segment
 
-Pose = tuple[Array, Array]
+RigidMotion = tuple[Array, Array]
 
 
-def relative_poses(robot: Robot, q: Array) -> list[Pose]:
+def relative_poses(robot: Robot, q: Array) -> list[RigidMotion]:
     """(R_pk, p_pk) of each segment in its parent: placement · joint(q)."""
     xp = namespace(q)
     result = []
@@ -30,10 +30,10 @@ def relative_poses(robot: Robot, q: Array) -> list[Pose]:
     return result
 
 
-def world_poses(robot: Robot, q: Array) -> list[Pose]:
+def world_poses(robot: Robot, q: Array) -> list[RigidMotion]:
     """(R_0k, p_0k) of the world and of each segment: T_0k = T_0p T_pk."""
     xp = namespace(q)
-    T: list[Pose] = [(xp.eye(3), xp.zeros(3))]
+    T: list[RigidMotion] = [(xp.eye(3), xp.zeros(3))]
     for segment, (R_pk, p_pk) in zip(robot.segments, relative_poses(robot, q), strict=True):
         R_0p, p_0p = T[segment.parent]
         T.append((R_0p @ R_pk, p_0p + R_0p @ p_pk))
@@ -69,7 +69,10 @@ def motion_subspace(segment: Segment, nv: int, xp: Any) -> Array:
 def jacobians(robot: Robot, q: Array) -> list[Array]:
     """Body Jacobians J_k of the world and of each segment, each (6, nv): V_k = J_k v.
 
+        V_k = X_kp V_p + S_k v_k                          (26)
         J_k = X_kp J_p + S_k E_k                          (27)
+
+    E_k picks joint k's velocities v_k out of v; S_k E_k is the paper's Ξ_k.
     """
     xp = namespace(q)
     J = [xp.zeros((6, robot.nv))]
@@ -101,8 +104,7 @@ def jacobian_second_rates(
 
         ddJ_k = X_kp ddJ_p − ξ× X_kp dJ_p − ξ̇× X_kp J_p − ξ× dJ_k            (29)
 
-    with ξ = S_k v_k and ξ̇ = S_k a_k. (In (28) ξ× S_k E_k v = 0 has been used for one-dof joints
-    only in the paper's text; the form here holds for all.)
+    with ξ = S_k v_k and ξ̇ = S_k a_k.
     """
     xp = namespace(q, v, a)
     J, dJ = jacobian_rates(robot, q, v)

@@ -48,8 +48,7 @@ class Quantity:
     `letter`: its symbol in formulas, as LaTeX; none: its name.
     `derivatives`: where its derivatives are.
     `essential`: pictures and certificates need it, so it is compiled before others.
-    Algorithms with a parameter `base` may be written in the frame of any segment. `shared` is one
-    that pays only beside other quantities in the same frame.
+    Algorithms with a parameter `base` may be written in the frame of any segment.
     """
 
     of: Kind
@@ -66,7 +65,6 @@ class Quantity:
     letter: str = ""
     derivatives: tuple[Partial, ...] = ()
     essential: bool = False
-    shared: Function | None = None
 
     @property
     def summary(self) -> str:

@@ -73,6 +73,11 @@ def force_cross(V: Array, F: Array) -> Array:
         [cross(V[3:], F[:3]), cross(V[:3], F[:3]) + cross(V[3:], F[3:])])
 
 
+def power(S: Array, F: Array) -> Array:
+    """S · F; the halves apart, because entries of one matrix share them."""
+    return S[:3] @ F[:3] + S[3:] @ F[3:]
+
+
 def passive_part(Lambda: Array, V: Array) -> Array:
     """Ψ, (6, 6), skew."""
     ad = crm(V)

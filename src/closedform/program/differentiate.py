@@ -22,7 +22,7 @@ from closedform.program.record import collect, input_array, object_array, replay
 def gradient(value: Any, inputs: Array) -> Array:
     """∂value/∂inputs, of the inputs' shape, by one sweep from the value backwards.
 
-        x̄_i = Σ_j x̄_j ∂x_j/∂x_i,  over the values x_j that x_i is an argument of         (1)
+        x̄_i = Σ_j x̄_j ∂x_j/∂x_i,  over the values x_j that x_i is an argument of         (i)
 
     `inputs` are recorded scalars, entries of input arrays or values on the way, which are then
     taken as independent.
@@ -35,7 +35,7 @@ def gradient(value: Any, inputs: Array) -> Array:
             if node in adjoints and node not in places:
                 adjoint = adjoints.pop(node)
                 for argument, partial in _partials(value.graph, node):
-                    adjoints[argument] = adjoints.get(argument, 0.0) + adjoint * partial  # (1)
+                    adjoints[argument] = adjoints.get(argument, 0.0) + adjoint * partial  # (i)
     entries = [adjoints.get(x.node, 0.0) * x.signum for x in np.ravel(inputs)]
     return object_array(entries, np.shape(inputs))
 

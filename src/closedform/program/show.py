@@ -12,18 +12,15 @@ keep the order of evaluation.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
 import numpy as np
 
-from closedform.program.ops import OPS
+from closedform.program.ops import ATOM, OPS
 from closedform.program.program import Entry, Program, Slot
 
 WIDTH = 60
 """Longer expressions get a line of their own."""
-
-PRECEDENCE: Mapping[str, int] = {"add": 1, "sub": 1, "mul": 2, "div": 2}
-ATOM = 3
 
 Text = tuple[str, int]
 """An expression and how tightly it binds."""
@@ -48,12 +45,12 @@ def _plural(n: int, noun: str) -> str:
 
 
 def _body(program: Program) -> Iterable[str]:
-    taken = {_input_name(slot, k) for slot in program.inputs for k in range(_count(slot))}
+    taken = {input_name(slot, k) for slot in program.inputs for k in range(_count(slot))}
     texts: list[Text] = []
     temporaries = 0
     for i, (op, args, value) in enumerate(program.code):
         if op == "input":
-            texts.append((_input_name(program.inputs[args[0]], args[1]), ATOM))
+            texts.append((input_name(program.inputs[args[0]], args[1]), ATOM))
         elif value is not None:
             texts.append((repr(value), ATOM))
         else:
@@ -76,10 +73,9 @@ def _body(program: Program) -> Iterable[str]:
 
 
 def _expression(op: str, args: list[Text]) -> Text:
-    symbol = OPS[op].symbol
-    if op not in PRECEDENCE:
+    symbol, precedence = OPS[op].symbol, OPS[op].precedence
+    if precedence == ATOM:
         return f"{symbol}({', '.join(text for text, _ in args)})", ATOM
-    precedence = PRECEDENCE[op]
     left = _bracketed(args[0], precedence)
     right = _bracketed(args[1], precedence + 1)
     space = " " if precedence == 1 else ""
@@ -101,7 +97,7 @@ def _count(slot: Slot) -> int:
     return int(np.prod(slot.shape, dtype=int))
 
 
-def _input_name(slot: Slot, k: int) -> str:
+def input_name(slot: Slot, k: int) -> str:
     """q for a scalar, q2 for an entry of a vector, q_1_2 for one of a matrix."""
     if len(slot.shape) < 2:
         return f"{slot.name}{k if slot.shape else ''}"

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from scipy.special import ellipj, ellipk
 
-from closedform.applications.motion.simulate import METHODS, simulate
+from closedform.applications.motion.methods import METHODS
+from closedform.applications.simulate import simulate
 from closedform.errors import ArgumentError, ClosedformError, SingularMatrix
 from closedform.maths.definitions.center_of_mass import center_of_mass, momentum
 from closedform.maths.kinematics import poses
@@ -142,13 +143,13 @@ def test_viscous_friction_slows_by_the_exponential():
 
 
 def test_coulomb_friction_stops_a_slider_after_its_braking_distance():
-    """v0²/2c, to the width of the smoothed sign: |v| falls from v0 to 0 at c, less tanh's tail."""
-    slip = 1e-3
-    run = simulate(slider(coulomb=2.0), [0], [1.0], None, [0, 0.25, 2.0], friction=True,
+    """∫ √(v² + s²) dv / c from 0 to v0, a little more than v0²/2c."""
+    slip, c = 0.1, 2.0
+    run = simulate(slider(coulomb=c), [0], [1.0], None, [0, 2.0], friction=True,
                    slip_velocity=slip, method="Radau")
-    assert run.v[1, 0] == pytest.approx(1 - 2 * 0.25, abs=GLOBAL)
-    assert run.q[2, 0] == pytest.approx(1 / 4, abs=slip**2)
-    assert abs(run.v[2, 0]) < GLOBAL
+    distance = (np.hypot(1, slip) + slip**2 * np.arcsinh(1 / slip)) / (2 * c)
+    assert run.q[1, 0] == pytest.approx(distance, abs=GLOBAL)
+    assert abs(run.v[1, 0]) < GLOBAL
 
 
 def test_friction_acts_only_when_asked_for():

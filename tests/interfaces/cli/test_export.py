@@ -4,9 +4,8 @@ import sys
 import pytest
 from typer.testing import CliRunner
 
-from closedform.applications.export import targets as export_targets
+from closedform.applications.export.targets import TARGETS
 from closedform.errors import ArgumentError
-from closedform.interfaces.cli import export as cli_export
 from closedform.interfaces.cli.main import app
 from export_tools import check_folder
 
@@ -17,8 +16,11 @@ def export(*arguments):
     return CALL.invoke(app, ["export", *map(str, arguments)], catch_exceptions=False)
 
 
-def test_the_help_names_every_target():
-    assert tuple(export_targets.TARGETS) == cli_export.TARGETS
+def test_the_help_names_every_target_and_every_option_of_the_tables():
+    told = CALL.invoke(app, ["export", "--help"], env={"COLUMNS": "200"}).output
+    assert f"One of {', '.join(TARGETS)}." in told
+    for flag in ("--no-batch", "--single", "--symbols", "--damping", "--wrenches", "--order"):
+        assert flag in told
 
 
 def test_the_command_writes_a_folder_that_checks_itself(tmp_path):
@@ -55,6 +57,8 @@ def test_flexible_arms_leave_by_the_same_command(tmp_path):
 @pytest.mark.parametrize("arguments, message", [
     (["frame_pose", "--to", "c"], "needs a frame"),
     (["mass_matrix", "--to", "fortran"], "no target"),
+    (["mass_matrix", "--to", "casadi", "--single"], "to c and python and jax, not to casadi"),
+    (["mass_matrix", "--to", "c", "--damping", "0.1"], "of flexible arms, not of robots"),
     (["mass_matrix", "--to", "c", "--input", "wind"], "payload:FRAME"),
     (["frame_jacobian", "--to", "c", "--frame", "tip", "--reference", "mars"], "reference is one"),
 ])

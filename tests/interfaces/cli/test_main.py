@@ -4,11 +4,17 @@ import json
 import os
 import subprocess
 import sys
+from importlib import metadata
+from pathlib import Path
 
+import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+import closedform as cf
+from closedform.interfaces.cli import main as main_module
 from closedform.interfaces.cli.main import app, main
+from closedform.lowerings.store.cache import Cache, package_stamp
 from closedform.model.zoo.zoo import BUILTIN
 
 GOOD = """<robot name="arm"><link name="base"/>
@@ -110,7 +116,7 @@ def test_a_file_that_cannot_be_read_is_one_line_and_status_2(model, monkeypatch,
 def test_a_trouble_of_the_system_is_one_line_and_status_2(model, monkeypatch, capsys):
     def denied(*_, **__):
         raise PermissionError(13, "Permission denied", "arm.urdf")
-    monkeypatch.setattr("closedform.interfaces.cli.main.load", denied)
+    monkeypatch.setattr("closedform.interfaces.cli.terminal.load", denied)
     assert status_of_main(monkeypatch, "show", model(GOOD)) == 2
     assert capsys.readouterr().err == "error: [Errno 13] Permission denied: 'arm.urdf'\n"
 
@@ -163,11 +169,25 @@ def test_robots_lists_every_built_in_robot():
 
 
 def test_version_is_the_packages():
-    from importlib.metadata import version
-    assert run("--version").stdout == f"closedform {version('closedform')}\n"
+    assert run("--version").stdout == f"closedform {metadata.version('closedform')}\n"
 
 
-@pytest.mark.parametrize("command", ["show", "lint", "robots"])
+def test_a_package_that_was_only_copied_works_too(monkeypatch, tmp_path):
+    """Without the metadata of an installation: kernels, exports and the version."""
+    def none(name):
+        raise metadata.PackageNotFoundError(name)
+
+    monkeypatch.setattr(metadata, "distribution", none)
+    package_stamp.cache_clear()
+    robot = cf.load("planar2r")
+    assert cf.compile(robot, cache=Cache(None)).mass_matrix(np.zeros(2)).shape == (2, 2)
+    for target in ("c", "latex"):
+        cf.export(robot, "gravity_torque", target, tmp_path)
+    assert run("--version").stdout == f"closedform {cf.__version__}\n"
+
+
+@pytest.mark.parametrize("command", [x.name or x.callback.__name__
+                                     for x in app.registered_commands])
 def test_help_of_every_command_has_an_example(command):
     _, examples = run(command, "--help").stdout.split("Example", 1)
     assert f"closedform {command}" in " ".join(examples.split())
@@ -201,3 +221,12 @@ def test_a_shell_completes_commands_robots_files_and_quantities(words, found, tm
             "_CLOSEDFORM_COMPLETE": "complete_bash", "COMP_WORDS": " ".join(words),
             "COMP_CWORD": str(len(words) - 1)})
     assert set(told.stdout.split()) == found
+
+
+def test_every_command_is_a_file_of_the_folder_and_is_told_by_the_help():
+    files = {path.stem for path in Path(main_module.__file__).parent.glob("*.py")
+             if "def register(" in path.read_text(encoding="utf8")}
+    assert {command.__name__.rpartition(".")[2] for command in main_module.COMMANDS} == files
+    told = run("--help").stdout
+    assert [x.name or x.callback.__name__ for x in app.registered_commands if
+            (x.name or x.callback.__name__) not in told] == []

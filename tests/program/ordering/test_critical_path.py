@@ -1,14 +1,15 @@
-"""Sums and products in the order of arrival: the same value and count, known earlier."""
+"""Sums and products with what is known last at the end: the same, known earlier."""
 
 import numpy as np
 import pytest
 
 import closedform as cf
-from closedform.applications.compile.preparation import Preparation, Request
+from closedform.applications.compile.preparation import Preparation
+from closedform.applications.compile.requests import Request
 from closedform.lowerings import reference
 from closedform.maths.catalogue import quantity
 from closedform.program.check import check
-from closedform.program.ordering.critical_path import by_arrival
+from closedform.program.ordering.critical_path import by_critical_path
 from closedform.program.record import record
 from closedform.program.rules.simplify import simplify
 
@@ -26,20 +27,20 @@ def longest_way(program):
 
 def test_what_is_known_last_comes_last():
     program = record(lambda q: [((q[0].sin().cos() + q[1]) + q[2]) + q[3] * q[3]], {"q": (4,)}, "f")
-    ordered = by_arrival(program)
+    ordered = by_critical_path(program)
     assert longest_way(program) - longest_way(ordered) == 2 * CYCLES["add"]
     assert ordered.operations.total == program.operations.total
 
 
 def test_factors_wait_for_the_last_one_together():
     program = record(lambda q: [((q[0].sin() * q[1]) * q[2]) * 3.0], {"q": (3,)}, "f")
-    assert longest_way(program) - longest_way(by_arrival(program)) == 2 * CYCLES["mul"]
+    assert longest_way(program) - longest_way(by_critical_path(program)) == 2 * CYCLES["mul"]
 
 
 def test_a_product_is_not_torn_from_its_sum_for_a_few_cycles():
     """q0 − q1 is known three cycles after the product's factors: fused it costs nothing."""
     program = record(lambda q: [(q[0] - q[1]) + q[2] * q[3]], {"q": (4,)}, "f")
-    assert by_arrival(program).operations.instructions == 2
+    assert by_critical_path(program).operations.instructions == 2
 
 
 @pytest.mark.parametrize("name", ["ur5", "panda", "humanoid25"])
@@ -48,9 +49,8 @@ def test_programs_of_robots_keep_value_and_count_and_are_known_earlier(name, ask
     robot = cf.load(name)
     whole = Preparation(robot, (), 1e-9)
     request = [Request(quantity(asked))]
-    choice = next(iter(whole._choices(request, False)))
-    program = simplify(whole._recorded(asked, request, choice, False)).program
-    ordered = by_arrival(program)
+    program = simplify(next(whole.programs(request))).program
+    ordered = by_critical_path(program)
     check(ordered)
     assert ordered.operations.total == program.operations.total
     assert ordered.operations.instructions <= 1.05 * program.operations.instructions

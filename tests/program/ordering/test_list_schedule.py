@@ -5,7 +5,8 @@ from typing import NamedTuple
 
 import closedform as cf
 from closedform.lowerings.native.steps import _arithmetic
-from closedform.program.ordering.list_schedule import LATENCY, LIVE, in_issue_order
+from closedform.program.ordering.list_schedule import by_list_schedule
+from closedform.program.ordering.machine import CORE
 
 
 class Step(NamedTuple):
@@ -25,10 +26,10 @@ def assert_in_order(steps):
 def test_the_longest_chain_starts_first():
     short = [Step("mul", (k,), (-1,)) for k in range(20)]
     chain = [Step("fma", (50,), (-1,)), *(Step("fma", (k,), (k - 1,)) for k in range(51, 55))]
-    ordered = in_issue_order(short + chain)
+    ordered = by_list_schedule(short + chain)
     places = [ordered.index(step) for step in chain]
     assert places[0] == 0
-    assert all(0 < y - x <= 2 * LATENCY["fma"] for x, y in pairwise(places))
+    assert all(0 < y - x <= 2 * CORE.latency("fma") for x, y in pairwise(places))
     assert_in_order(ordered)
     assert sorted(ordered) == sorted(short + chain)
 
@@ -37,13 +38,13 @@ def test_values_do_not_pile_up():
     """Quotients that could all start at once wait until those before them are used."""
     pairs = [step for k in range(150) for step in (
         Step("div", (k,), (-1,)), Step("add", (1000 + k,), (k, -1)))]
-    ordered = in_issue_order(pairs)
+    ordered = by_list_schedule(pairs)
     assert_in_order(ordered)
     live = most = 0
     for step in ordered:
         live += 1 if step.op == "div" else -1
         most = max(most, live)
-    assert most == LIVE
+    assert most == CORE.registers
 
 
 def test_steps_of_real_programs_stay_the_same_steps():
@@ -51,6 +52,6 @@ def test_steps_of_real_programs_stay_the_same_steps():
                         ("humanoid25", "mass_matrix")):
         program = getattr(cf.compile(cf.load(name)), asked).program
         given = list(_arithmetic(program, fma=True))
-        ordered = in_issue_order(given)
+        ordered = by_list_schedule(given)
         assert sorted(ordered) == sorted(given)
         assert_in_order(ordered)

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from closedform.lowerings import reference
 from closedform.program.check import check
-from closedform.program.ordering.live_ranges import largest_live_set, scheduled
+from closedform.program.ordering.live_ranges import by_live_ranges, largest_live_set
 from closedform.program.record import record
 
 
@@ -25,7 +25,7 @@ def test_the_live_set_of_a_recording_is_counted():
 
 
 def test_values_are_computed_when_they_are_needed():
-    assert largest_live_set(scheduled(wide_then_narrow(40))) <= 3
+    assert largest_live_set(by_live_ranges(wide_then_narrow(40))) <= 3
 
 
 def test_rows_and_columns_of_a_matrix_are_computed_together():
@@ -36,14 +36,14 @@ def test_rows_and_columns_of_a_matrix_are_computed_together():
         return np.array([[x[max(i, j)] * (i + 2.0) + y[max(i, j)] for j in range(19)]
                          for i in range(19)])
     program = record(f, {"q": (20,)}, "f")
-    assert largest_live_set(scheduled(program)) < largest_live_set(program) / 2
+    assert largest_live_set(by_live_ranges(program)) < largest_live_set(program) / 2
 
 
 @settings(max_examples=50, deadline=None)
 @given(st.lists(
     st.tuples(st.sampled_from("+-*s"), st.integers(0, 60), st.integers(0, 60)), max_size=60
 ))
-def test_a_scheduled_program_computes_the_same_bits_with_no_larger_live_set(steps):
+def test_a_program_by_live_ranges_computes_the_same_bits_with_no_larger_live_set(steps):
     def f(q):
         pool = list(q)
         for op, i, j in steps:
@@ -53,7 +53,7 @@ def test_a_scheduled_program_computes_the_same_bits_with_no_larger_live_set(step
         return {"last": np.array(pool[-3:], dtype=object), "first": pool[0], "number": 2.0}
 
     program = record(f, {"q": (4,)}, "f")
-    better = check(scheduled(program))
+    better = check(by_live_ranges(program))
     assert len(better.code) == len(program.code)
     assert better.operations == program.operations
     assert largest_live_set(better) <= largest_live_set(program)
@@ -64,4 +64,4 @@ def test_a_scheduled_program_computes_the_same_bits_with_no_larger_live_set(step
 
 def test_scheduling_is_deterministic():
     program = wide_then_narrow(30)
-    assert scheduled(program).digest == scheduled(program).digest
+    assert by_live_ranges(program).digest == by_live_ranges(program).digest

@@ -7,38 +7,30 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from threading import Lock
 from typing import Any, final
 
-from closedform.applications.compile.preparation import (
+from closedform.applications.compile.preparation import Preparation
+from closedform.applications.compile.requests import (
+    Asked,
+    At,
     Gravity,
     Parameters,
     PayloadAt,
-    Preparation,
     Request,
     RuntimeInput,
+    asked_request,
+    checked_reference,
 )
+from closedform.applications.progress import compiling
 from closedform.errors import ArgumentError, UnknownName
 from closedform.lowerings.call.kernel import Kernel
 from closedform.lowerings.store.cache import Cache
 from closedform.maths.catalogue import CATALOGUE, quantity
-from closedform.maths.frames import LOCAL_WORLD_ALIGNED, Reference
+from closedform.maths.frames import Reference
 from closedform.maths.quantity import Quantity
 from closedform.model.robot import Robot
 from closedform.program.program import Program
-
-
-@dataclass(frozen=True)
-class At:
-    """A quantity of a frame, as in `compile(robot, ["mass_matrix", At("frame_pose", "tool")])`."""
-
-    quantity: str
-    frame: str
-    reference: Reference | None = None
-
-
-Asked = str | At
 
 
 def compile(
@@ -91,30 +83,6 @@ def _runtime_inputs(inputs: Any) -> tuple[RuntimeInput, ...]:
     return checked
 
 
-def asked_request(robot: Robot, asked: Asked) -> Request:
-    if isinstance(asked, At):
-        row = quantity(asked.quantity)
-        if not row.framed:
-            raise ArgumentError(f"{row.name} takes no frame, got {asked.frame!r}")
-        robot.frame(asked.frame)
-        return Request(row, asked.frame, _reference(row, asked.reference))
-    row = quantity(asked)
-    if row.framed:
-        raise ArgumentError(f"{row.name} needs a frame: cf.At({row.name!r}, frame, reference)")
-    return Request(row)
-
-
-def _reference(row: Quantity, given: Reference | None) -> Reference | None:
-    if not row.takes("reference"):
-        if given is not None:
-            raise ArgumentError(f"{row.name} takes no reference, got {given!r}")
-        return None
-    if given is not None and not isinstance(given, Reference):
-        raise ArgumentError("reference must be cf.LOCAL, cf.WORLD or cf.LOCAL_WORLD_ALIGNED, "
-                            f"not {given!r}")
-    return given or LOCAL_WORLD_ALIGNED
-
-
 @final
 class CompiledRobot:
     """A robot whose quantities are kernels: `arm.mass_matrix(q)`, `arm.frame_pose(q, "tool")`."""
@@ -128,7 +96,7 @@ class CompiledRobot:
     @property
     def snapped(self) -> tuple[str, ...]:
         """What was made exact before recording."""
-        return self._preparation.notes
+        return self._preparation.forms.notes
 
     def program(self, requests: Sequence[Request], wrenches: bool = False,
                 only: tuple[str, ...] = ()) -> Program:
@@ -139,17 +107,16 @@ class CompiledRobot:
                accepted: Callable[[Program], None] = lambda program: None,
                only: tuple[str, ...] = ()) -> Kernel:
         """One kernel for these requests; `accepted` sees a new program before it is compiled."""
-        prepared = self._preparation
-
         def build() -> Program:
-            program = self.program(requests, wrenches, only)
+            with compiling(requests[0].text):
+                program = self.program(requests, wrenches, only)
             accepted(program)
             return program
 
         loads = " with wrenches" if wrenches else ""
         kept = f" only {', '.join(only)}" if only else ""
-        key = f"{prepared.digest} {'; '.join(r.text for r in requests)}{loads}{kept}"
-        return Kernel.load(key, build, self._cache, self.robot.name)
+        key = f"{self._preparation.forms.digest} {'; '.join(r.text for r in requests)}{loads}{kept}"
+        return Kernel.load(key, build, self._cache, compiling, self.robot.name)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
@@ -169,7 +136,7 @@ class CompiledRobot:
         kernel = self.kernel([Request(row)])
         if not row.wrenches:
             return kernel
-        return kernel.with_variant("wrenches", Loaded(self, row))
+        return kernel.with_variant("wrenches", UnderWrenches(self, row))
 
     def __dir__(self) -> list[str]:
         return [*super().__dir__(), *(row.name for row in CATALOGUE)]
@@ -183,7 +150,7 @@ class CompiledRobot:
 
 
 @final
-class Loaded:
+class UnderWrenches:
     """The kernel of a quantity under wrenches, made when it is first asked for."""
 
     def __init__(self, arm: CompiledRobot, row: Quantity) -> None:
@@ -196,11 +163,11 @@ class Loaded:
         return self._kernel
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _loaded, (self.arm, self.row.name)
+        return _under_wrenches, (self.arm, self.row.name)
 
 
-def _loaded(arm: CompiledRobot, name: str) -> Loaded:
-    return Loaded(arm, quantity(name))
+def _under_wrenches(arm: CompiledRobot, name: str) -> UnderWrenches:
+    return UnderWrenches(arm, quantity(name))
 
 
 @final
@@ -215,7 +182,7 @@ class Framed:
     def at(self, frame: str, reference: Reference | None = None) -> Kernel:
         """The kernel of one frame: a function of the arrays alone."""
         frame = self._arm.robot.frame(frame).name
-        key = frame, _reference(self._row, reference)
+        key = frame, checked_reference(self._row, reference)
         if key not in self._kernels:
             self._kernels[key] = self._arm.kernel([Request(self._row, *key)])
         return self._kernels[key]

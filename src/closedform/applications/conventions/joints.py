@@ -2,19 +2,35 @@
 
     v' = B(q) v,    a' = B a + Ḃ v,    B orthogonal
 
-Batch axes come first.
+Batch axes come first. `PINOCCHIO`, `MUJOCO` and `DRAKE` say how each kind of joint is written
+there; a joint without a row has no counterpart.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import final
+from typing import NamedTuple, final
 
 import numpy as np
 
 from closedform.arrays import Array
-from closedform.model import groups
+from closedform.errors import ModelError
+from closedform.model.bodies import Body
+from closedform.model.groups import quaternions
+from closedform.model.joints import (
+    Free,
+    Gimbal,
+    Helical,
+    Joint,
+    Planar,
+    Prismatic,
+    Revolute,
+    Spherical,
+    Universal,
+    describe,
+)
 
 
 class Habit(ABC):
@@ -122,14 +138,14 @@ class WorldFree(Habit):
     def q_to(self, q: Array) -> Array:
         R_0, p_0 = self.placement[:3, :3], self.placement[:3, 3]
         p = p_0 + q[..., :3] @ R_0.T
-        a = groups.quaternion_product(np.broadcast_to(self._turn(), q[..., 3:].shape), q[..., 3:])
+        a = quaternions.product(np.broadcast_to(self._turn(), q[..., 3:].shape), q[..., 3:])
         return self._joined(p, np.roll(a, 1, axis=-1))
 
     def q_from(self, q: Array) -> Array:
         p, a = (q[..., 4:], q[..., :4]) if self.turn_first else (q[..., :3], q[..., 3:])
         R_0, p_0 = self.placement[:3, :3], self.placement[:3, 3]
-        back = np.broadcast_to(groups.quaternion_conjugate(self._turn()), a.shape)
-        turned = groups.quaternion_product(back, np.roll(a, -1, axis=-1))
+        back = np.broadcast_to(quaternions.conjugate(self._turn()), a.shape)
+        turned = quaternions.product(back, np.roll(a, -1, axis=-1))
         return np.concatenate([(p - p_0) @ R_0, turned], axis=-1)
 
     def B(self, q: Array, nv: int) -> Array:
@@ -155,5 +171,70 @@ class WorldFree(Habit):
 
     def _R(self, q: Array) -> Array:
         """Rotation of the body in the world, (..., 3, 3)."""
-        columns = groups.rotate(q[..., None, 3:], np.eye(3))  # row i is R e_i
+        columns = quaternions.rotate(q[..., None, 3:], np.eye(3))  # row i is R e_i
         return self.placement[:3, :3] @ np.swapaxes(columns, -1, -2)
+
+
+# ---------------------------------------------------------------------- tables
+class Row(NamedTuple):
+    """A kind of joint in another library: a pattern of its name there, and how it is written.
+
+    `habit` takes the body and whether the other library has a continuous joint; None: not so.
+    """
+
+    name: str
+    habit: Callable[[Body, bool], Habit | None]
+
+
+def _same(body: Body, continuous: bool) -> Habit | None:
+    return None if continuous else Same(body.joint.nq)
+
+
+def _across_z(habit: Habit) -> Callable[[Body, bool], Habit | None]:
+    """The habit of a joint whose own frame has the body's axes."""
+    return lambda body, _: habit if np.array_equal(body.joint.frame, np.eye(4)) else None
+
+
+def _world_free(turn_first: bool) -> Callable[[Body, bool], Habit | None]:
+    return lambda body, _: None if body.parent else WorldFree(body.placement, turn_first)
+
+
+Table = Mapping[type[Joint], Row]
+
+PINOCCHIO: Table = {
+    Revolute: Row(r"R(UB)?[XYZ]|Revolute(Unbounded)?Unaligned",
+                  lambda _, continuous: CosSin(2) if continuous else Same(1)),
+    Prismatic: Row(r"P[XYZ]|PrismaticUnaligned", _same),
+    Helical: Row(r"H[XYZ]|HelicalUnaligned", _same),
+    Universal: Row(r"Universal", _same),
+    Gimbal: Row(r"SphericalZYX", _same),
+    Spherical: Row(r"Spherical", _same),
+    Planar: Row(r"Planar", _across_z(CosSin(4))),
+    Free: Row(r"FreeFlyer", _same),
+}
+MUJOCO: Table = {
+    Revolute: Row("hinge", _same),
+    Prismatic: Row("slide", _same),
+    Spherical: Row("ball", lambda *_: ScalarFirst()),
+    Free: Row("free", _world_free(turn_first=False)),
+}
+DRAKE: Table = {
+    Revolute: Row("revolute", _same),
+    Prismatic: Row("prismatic", _same),
+    Universal: Row("universal", _same),
+    Planar: Row("planar", _across_z(PlanarRates())),
+    Free: Row("quaternion_floating", _world_free(turn_first=True)),
+}
+
+
+def habit_of(body: Body, library: str, table: Table, continuous: bool = False) -> Habit:
+    """How the library writes the body's joint, or an error that says that it cannot."""
+    row = table.get(type(body.joint))
+    habit = row.habit(body, continuous) if row else None
+    if habit is None:
+        row_of = body.joint.series()
+        instead = f"; it is {len(row_of)} joints in a row: {', '.join(map(describe, row_of))}" \
+            if len(row_of) > 1 else ""
+        raise ModelError(f"the joint {body.joint_name!r} ({describe(body.joint)}) has no "
+                         f"counterpart in {library} that this convention knows{instead}")
+    return habit

@@ -21,28 +21,12 @@ from typing import Any, final
 
 import numpy as np
 
-from closedform.applications.conventions.joints import (
-    CosSin,
-    Habit,
-    PlanarRates,
-    Same,
-    ScalarFirst,
-    WorldFree,
-)
+from closedform.applications.conventions.joints import DRAKE, MUJOCO, PINOCCHIO, Habit, habit_of
 from closedform.arrays import Array, checked_array
 from closedform.errors import ArgumentError, ModelError, suggestion
-from closedform.model.joints import (
-    Free,
-    Helical,
-    Joint,
-    Planar,
-    Prismatic,
-    Revolute,
-    Spherical,
-    Universal,
-    describe,
-)
-from closedform.model.robot import Body, Robot
+from closedform.model.bodies import Body
+from closedform.model.joints import describe
+from closedform.model.robot import Robot
 
 
 # ---------------------------------------------------------------------- all joints
@@ -147,18 +131,20 @@ def pinocchio_convention(robot: Robot, joint_order: Sequence[str],
     if unknown:
         raise ArgumentError(f"continuous: {robot.name} has no joint {unknown[0]!r}; "
                             f"{suggestion(unknown[0], robot.joint_names)}")
-    return _in_order("Pinocchio", robot, joint_order,
-                     lambda body: _pinocchio_habit(body, body.joint_name in continuous))
+    def habit(body: Body) -> Habit:
+        return habit_of(body, "Pinocchio", PINOCCHIO, body.joint_name in continuous)
+    return _in_order("Pinocchio", robot, joint_order, habit)
 
 
 def mujoco_convention(robot: Robot, joint_order: Sequence[str]) -> Convention:
     """MuJoCo's, for its joints in `joint_order`."""
-    return _in_order("MuJoCo", robot, joint_order, _mujoco_habit)
+    return _in_order("MuJoCo", robot, joint_order,
+                     lambda body: habit_of(body, "MuJoCo", MUJOCO))
 
 
 def drake_convention(robot: Robot, joint_order: Sequence[str]) -> Convention:
     """Drake's, for its joints in `joint_order`, with the free joint a `QuaternionFloatingJoint`."""
-    return _in_order("Drake", robot, joint_order, _drake_habit)
+    return _in_order("Drake", robot, joint_order, lambda body: habit_of(body, "Drake", DRAKE))
 
 
 def _in_order(library: str, robot: Robot, order: Sequence[str],
@@ -186,57 +172,7 @@ def _check_same_joints(library: str, robot: Robot, theirs: Iterable[str]) -> Non
         raise ModelError(f"the joints of {robot.name} and of {library} differ: {'; '.join(wrong)}")
 
 
-def _pinocchio_habit(body: Body, continuous: bool) -> Habit:
-    joint = body.joint
-    if isinstance(joint, Planar) and tuple(joint.normal) == (0, 0, 1):
-        return CosSin(4)
-    if isinstance(joint, Revolute):
-        return CosSin(2) if continuous else Same(1)
-    if isinstance(joint, Prismatic | Helical | Universal | Spherical | Free) and not continuous:
-        return Same(joint.nq)
-    raise _unsupported("Pinocchio", body)
-
-
-def _mujoco_habit(body: Body) -> Habit:
-    joint = body.joint
-    if isinstance(joint, Revolute | Prismatic):
-        return Same(1)
-    if isinstance(joint, Spherical):
-        return ScalarFirst()
-    if isinstance(joint, Free) and body.parent is None:
-        return WorldFree(body.placement, turn_first=False)
-    raise _unsupported("MuJoCo", body)
-
-
-def _drake_habit(body: Body) -> Habit:
-    joint = body.joint
-    if isinstance(joint, Revolute | Prismatic | Universal):
-        return Same(joint.nq)
-    if isinstance(joint, Planar) and tuple(joint.normal) == (0, 0, 1):
-        return PlanarRates()
-    if isinstance(joint, Free) and body.parent is None:
-        return WorldFree(body.placement, turn_first=True)
-    raise _unsupported("Drake", body)
-
-
-def _unsupported(library: str, body: Body) -> ModelError:
-    return ModelError(f"the joint {body.joint_name!r} ({describe(body.joint)}) has no counterpart "
-                      f"in {library} that this convention knows")
-
-
 # ---------------------------------------------------------------------- from a model
-PINOCCHIO_KINDS: tuple[tuple[type[Joint], str], ...] = (
-    (Revolute, r"R(UB)?[XYZ]|Revolute(Unbounded)?Unaligned"),
-    (Prismatic, r"P[XYZ]|PrismaticUnaligned"),
-    (Helical, r"H[XYZ]|HelicalUnaligned"),
-    (Universal, r"Universal"),
-    (Spherical, r"Spherical"),
-    (Planar, r"Planar"),
-    (Free, r"FreeFlyer"),
-)
-"""Our joints and Pinocchio's names of theirs, without the `JointModel` before them."""
-
-
 def from_pinocchio_model(robot: Robot, model: Any,
                          names: Mapping[str, str] | None = None) -> Convention:
     """The convention of a `pinocchio.Model`, by its joints' names.
@@ -252,20 +188,19 @@ def from_pinocchio_model(robot: Robot, model: Any,
     places = []
     for name, joint in theirs.items():
         body, kind = bodies[ours[name]], joint.shortname().removeprefix("JointModel")
-        known = next((p for t, p in PINOCCHIO_KINDS if isinstance(body.joint, t)), "")
-        if not re.fullmatch(known, kind):
+        row = PINOCCHIO.get(type(body.joint))
+        if row and not re.fullmatch(row.name, kind):
             raise ModelError(f"the joint {name!r} is {describe(body.joint)} in {robot.name}, but "
                              f"{joint.shortname()} in Pinocchio")
-        habit = _pinocchio_habit(body, continuous=(joint.nq, joint.nv) == (2, 1))
+        habit = habit_of(body, "Pinocchio", PINOCCHIO, (joint.nq, joint.nv) == (2, 1))
         places.append(Place(habit, robot.q_slices[ours[name]], robot.v_slices[ours[name]],
                             slice(joint.idx_q, joint.idx_q + joint.nq),
                             slice(joint.idx_v, joint.idx_v + joint.nv)))
     return Convention("Pinocchio", robot, tuple(places))
 
 
-MUJOCO_KINDS: tuple[tuple[type[Joint], int], ...] = ((Free, 0), (Spherical, 1), (Prismatic, 2),
-                                                    (Revolute, 3))
-"""Our joints and MuJoCo's `mjtJoint`."""
+MUJOCO_TYPES = ("free", "ball", "slide", "hinge")
+"""The kinds of `mjtJoint`, by their numbers."""
 
 
 def from_mujoco_model(robot: Robot, model: Any,
@@ -280,12 +215,11 @@ def from_mujoco_model(robot: Robot, model: Any,
     bodies = {body.joint_name: body for body in robot.bodies}
     places = []
     for name, j in theirs.items():
-        body = bodies[ours[name]]
-        habit = _mujoco_habit(body)
-        kind = next(t for t, number in MUJOCO_KINDS if number == model.jnt_type[j])
-        if not isinstance(body.joint, kind):
+        body, kind = bodies[ours[name]], MUJOCO_TYPES[int(model.jnt_type[j])]
+        habit = habit_of(body, "MuJoCo", MUJOCO)
+        if MUJOCO[type(body.joint)].name != kind:
             raise ModelError(f"the joint {name!r} is {describe(body.joint)} in {robot.name}, but "
-                             f"{kind.__name__.lower()} in MuJoCo")
+                             f"{kind} in MuJoCo")
         q, v = int(model.jnt_qposadr[j]), int(model.jnt_dofadr[j])
         places.append(Place(habit, robot.q_slices[ours[name]], robot.v_slices[ours[name]],
                             slice(q, q + habit.nq), slice(v, v + body.joint.nv)))
@@ -303,7 +237,7 @@ def _matched(library: str, robot: Robot, theirs: list[str], free: list[str],
     """Our joint's name for each of theirs."""
     ours = {name: (names or {}).get(name, name) for name in theirs}
     left = [body.joint_name for body in robot.bodies
-            if isinstance(body.joint, Free) and body.joint_name not in ours.values()]
+            if body.joint.nv == 6 and body.joint_name not in ours.values()]
     loose = [name for name in free if ours[name] not in robot.joint_names]
     if len(left) == len(loose) == 1:
         ours[loose[0]] = left[0]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol, final
+from typing import Any, final
 
 import numpy as np
 
@@ -18,17 +18,10 @@ from closedform.applications.motion.trajectories import Trajectory
 from closedform.arrays import Array
 from closedform.errors import ArgumentError
 from closedform.maths.elastic.control import ElasticState
-from closedform.model.elastic import ElasticJoints
+from closedform.model.elasticity.joints import ElasticJoints
 
-Law = Callable[[int, ElasticState], Array]
+SampledLaw = Callable[[int, ElasticState], Array]
 """(number of the sample, state) -> motor torques (nv,)."""
-
-
-class Controller(Protocol):
-    """What a closed loop asks for its torques."""
-
-    def start(self, times: Array) -> Law:
-        """The law at these times."""
 
 
 def outer_loop(poles: Any, nv: int, order: int = 4) -> Array:
@@ -63,7 +56,7 @@ def reference(model: ElasticJoints, trajectory: Trajectory, times: Array) -> Arr
 @final
 @dataclass(frozen=True, eq=False)
 class Decoupling:
-    """u of (3) with q⁽⁴⁾ = q_d⁽⁴⁾ + Σ_k K_k (q_d⁽ᵏ⁾ − q⁽ᵏ⁾), computed with `model`.
+    """The decoupling u with q⁽⁴⁾ = q_d⁽⁴⁾ + Σ_k K_k (q_d⁽ᵏ⁾ − q⁽ᵏ⁾), computed with `model`.
 
     For models whose joints are all elastic and undamped.
     """
@@ -72,7 +65,7 @@ class Decoupling:
     trajectory: Trajectory
     poles: Any
 
-    def start(self, times: Array) -> Law:
+    def start(self, times: Array) -> SampledLaw:
         kernel = compile_elastic(self.model).tracking_control
         gains = outer_loop(self.poles, self.model.robot.nv)
         rows = list(reference(self.model, self.trajectory, times))
@@ -97,7 +90,7 @@ class ComputedTorque:
     poles: Any
     at_motors: bool = False
 
-    def start(self, times: Array) -> Law:
+    def start(self, times: Array) -> SampledLaw:
         m = self.model
         if m.robot.nq != m.robot.nv:
             raise ArgumentError(f"computed torque is for robots without quaternions; "
@@ -123,5 +116,5 @@ class Feedback:
 
     function: Callable[[float, ElasticState], Any]
 
-    def start(self, times: Array) -> Law:
+    def start(self, times: Array) -> SampledLaw:
         return lambda k, state: self.function(times[k], state)

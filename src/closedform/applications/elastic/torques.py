@@ -15,14 +15,16 @@ from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
-from closedform.applications.elastic.simulation import motor_angles
+from closedform.applications.elastic.system import motor_angles
+from closedform.applications.motion.pictures import Panel, legend, panels_figure
+from closedform.applications.motion.times import increasing
 from closedform.applications.motion.trajectories import DEGREE, Sampled, Trajectory, motion
 from closedform.arrays import Array
 from closedform.errors import ArgumentError
 from closedform.lowerings import lanes
 from closedform.maths.algorithms.jets import inverse_dynamics_jet
 from closedform.maths.elastic.joints import motion_from_jet
-from closedform.model.elastic import ElasticJoints
+from closedform.model.elasticity.joints import ElasticJoints
 from closedform.program.record import record
 
 if TYPE_CHECKING:
@@ -65,8 +67,17 @@ class ElasticTorques:
 
     def plot(self) -> Figure:
         """Torques, what elasticity adds to them, and deflections over time."""
-        from closedform.applications.elastic.pictures import torques_figure
-        return torques_figure(self)
+        N, names = self.model.gear_ratio, self.model.names
+        figure = panels_figure(
+            f"{self.model.robot.name}: torques of motors on springs", self.times,
+            [Panel("motor torque at the link\n[N m, N]", self.motor_torque / N, names),
+             Panel("what elasticity adds\n[N m, N]",
+                   (self.motor_torque - self.rigid_torque) / N, ()),
+             Panel("deflection at the link\n[mrad, mm]", 1e3 * N * self.deflection, ())])
+        dashes = figure.axes[0].plot(self.times, self.rigid_torque / N, "k--", linewidth=0.7)
+        dashes[0].set_label("rigid joints")
+        legend(figure.axes[0], len(names) + 1)
+        return figure
 
 
 def torques(
@@ -77,9 +88,7 @@ def torques(
     `deflection` (nv,) is the springs' state at the first time, for damped ones; by default that of
     a filter which has settled. Samples that do not determine four derivatives are refused.
     """
-    t = np.asarray(times, dtype=float)
-    if t.ndim != 1 or len(t) < 2 or not np.all(np.diff(t) > 0):
-        raise ArgumentError("times must be two or more numbers that increase")
+    t = increasing(times, 2)
     if isinstance(trajectory, Sampled):
         refuse_rough(trajectory)
     q, rates = motion(model.robot, trajectory, t)

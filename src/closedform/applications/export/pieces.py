@@ -1,36 +1,57 @@
-"""One function that leaves: its name, program, test vectors and the lines about it."""
+"""One function that leaves: its name, program, test vectors, letters and the lines about it."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from closedform.applications.export.vectors import Vectors
-from closedform.lowerings.to_sympy import Expressions
+from closedform.maths.arguments import DOTS, Size
+from closedform.maths.quantity import Quantity
 from closedform.program.program import Program
+
+if TYPE_CHECKING:
+    from closedform.lowerings.source.latex import Letters
+    from closedform.lowerings.to_sympy import Expressions
 
 
 @dataclass(frozen=True, eq=False)
 class Piece:
-    """What an exporter gets.
+    """What a target gets.
 
-    `derivatives` are the partial derivatives of the only output by the first inputs, for JAX.
+    `derivatives`: the partial derivatives of the only output by the first inputs, if asked for.
     """
 
     name: str
     program: Program
     vectors: Vectors
     about: Sequence[str]
-    single: bool = False
-    batch: bool = True
-    derivatives: Program | None = None
+    letters: Letters = field(default_factory=dict)
+    derivatives: Callable[[], Program | None] = lambda: None
 
 
 @dataclass(frozen=True, eq=False)
 class SymbolicPiece:
-    """The same without a program: expressions in the robot's symbols, for SymPy and LaTeX."""
+    """The same without a program: expressions in the robot's symbols."""
 
     name: str
     expressions: Expressions
     vectors: Vectors
     about: Sequence[str]
+    letters: Letters
+
+
+def letters(rows: Iterable[Quantity]) -> Letters:
+    """The letters of all that goes into rows and comes out of them."""
+    found: dict[str, tuple[str, int | None]] = {}
+    for row in rows:
+        known = [(name, row.of.arguments[name].letter, row.of.arguments[name].size)
+                 for name in row.inputs]
+        known += [] if row.fields else [(row.name, row.letter, row.shape)]
+        found |= {name: (letter, _dots(size)) for name, letter, size in known if letter}
+    return found
+
+
+def _dots(size: Size) -> int | None:
+    return DOTS.get(size[0]) if size and isinstance(size[0], str) else None

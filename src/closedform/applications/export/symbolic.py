@@ -9,26 +9,25 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from importlib.metadata import version
 from typing import Any
 
 import numpy as np
 import sympy
 
-from closedform.applications.compile.preparation import Request
+from closedform.applications.compile.requests import Request
 from closedform.applications.export.header import robot_conventions
-from closedform.applications.export.pieces import SymbolicPiece
+from closedform.applications.export.pieces import SymbolicPiece, letters
 from closedform.applications.export.vectors import Vectors, definition_at, robot_states
 from closedform.arrays import Array, numeric
 from closedform.errors import ArgumentError
 from closedform.lowerings.source.readable import exact, readable
 from closedform.lowerings.to_sympy import Expressions, input_symbols
-from closedform.maths.arguments import expected_shape, size_of
 from closedform.model.inertia import Inertia
 from closedform.model.names import checked_name
 from closedform.model.robot import Robot
 from closedform.program.program import Slot
 from closedform.program.record import object_array
+from closedform.version import __version__
 
 LARGEST = 4
 """Moving joints of a robot whose symbolic expressions can still be read."""
@@ -55,18 +54,18 @@ def symbolic_piece(robot: Robot, request: Request, name: str, order: int) -> Sym
                             f"{', '.join(twice)}; give them other names")
     symbols = np.tile(np.array(list(values.values()), dtype=float), (vectors.count, 1))
     with_symbols = Vectors({**vectors.inputs, "symbols": symbols}, vectors.outputs, TOLERANCE)
-    return SymbolicPiece(name, expressions, with_symbols, _header(named, request, values))
+    return SymbolicPiece(name, expressions, with_symbols, _header(named, request, values),
+                         letters([request.row]))
 
 
 def symbolic_expressions(robot: Robot, request: Request, symbols: Sequence[Any],
                          order: int = 2) -> Expressions:
     """A quantity of a robot in symbols, with abbreviations for sines and cosines."""
     row = request.row
-    shapes = {n: expected_shape(robot, size_of(n, row.inputs), order) for n in row.inputs}
-    inputs = {n: input_symbols(Slot(n, shape)) for n, shape in shapes.items()}
+    inputs = {n: input_symbols(Slot(n, shape))
+              for n, shape in row.input_shapes(robot, order).items()}
     result = definition_at(robot, request, inputs)
-    names = [f for f, _ in row.fields] or [row.name]
-    found = dict(zip(names, result, strict=True))
+    found = dict(zip((name for name, _ in row.outputs), result, strict=True))
     angles = list(inputs["q"]) if "q" in inputs else []
     terms, outputs = readable(found, angles, symbols)
     return Expressions({**inputs, "symbols": object_array(list(symbols), (len(symbols),))},
@@ -154,6 +153,6 @@ def _some_values(robot: Robot) -> dict[Any, float]:
 def _header(robot: Robot, request: Request, values: Mapping[Any, float]) -> list[str]:
     known = ", ".join(f"{s} = {x:g}" for s, x in values.items())
     return [f"{request.text} of {robot.name}", "",
-            f"Written by closedform {version('closedform')}.", "",
+            f"Written by closedform {__version__}.", "",
             f"{request.row.name}: {request.row.summary}",
             f"Symbols, with the values of the test vectors: {known}.", *robot_conventions(robot)]

@@ -12,9 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from closedform.applications.compile.preparation import Gravity, Parameters, PayloadAt, Request
+from closedform.applications.compile.requests import Gravity, Parameters, PayloadAt, Request
 from closedform.arrays import Array
-from closedform.maths.arguments import expected_shape, size_of
 from closedform.maths.definitions.closed_form import mass_matrix
 from closedform.model.inertia import Inertia
 from closedform.model.robot import Robot
@@ -26,6 +25,8 @@ NUMBERS = 20_000
 """Numbers in the vectors of one program, at most, as long as there is one state."""
 ROUNDING = 1e-12
 """What the sums of a program lose of the largest entry of an output."""
+SINGLE = 1e8
+"""How much coarser single precision is than double, and some."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,12 +69,11 @@ def robot_vectors(robot: Robot, requests: Sequence[Request], runtime: Sequence[A
 def robot_states(robot: Robot, request: Request, order: int) -> Vectors:
     """Random states of a robot, and the closed form of a request without run-time inputs."""
     row, rng = request.row, np.random.default_rng(SEED)
-    slots = [Slot(name, expected_shape(robot, size_of(name, row.inputs), order))
-             for name in row.inputs]
+    slots = [Slot(*item) for item in request.row.input_shapes(robot, order).items()]
     inputs = {s.name: np.stack([_random(robot, s, rng) for _ in range(STATES)]) for s in slots}
     rows = [definition_at(robot, request, {name: x[k] for name, x in inputs.items()})
             for k in range(STATES)]
-    names = [name for name, _ in row.fields] or [row.name]
+    names = [name for name, _ in row.outputs]
     columns = [np.stack(column) for column in zip(*rows, strict=True)]
     return Vectors(inputs, dict(zip(names, columns, strict=True)), ROUNDING)
 

@@ -14,7 +14,7 @@ from closedform.maths.flexible.arm import FlexibleArm
 from closedform.maths.flexible.catalogue import FLEXIBLE_CATALOGUE
 from closedform.maths.flexible.dynamics import PAPER, Model, damping_matrix
 from closedform.maths.quantity import Quantity
-from closedform.program.ordering.live_ranges import scheduled
+from closedform.program.pipeline import optimised
 from closedform.program.program import Program
 from closedform.program.record import record
 
@@ -33,7 +33,7 @@ def equation_program(arm: FlexibleArm, name: str, damping: Any = 0.0,
                      model: Model = PAPER) -> Program:
     """The program of one equation of an arm, for compilers and exporters."""
     row = quantity(name, FlexibleArm)
-    return scheduled(record(equation(arm, row, damping, model), row.input_shapes(arm), name))
+    return optimised(record(equation(arm, row, damping, model), row.input_shapes(arm), name))
 
 
 def compile_equation(arm: FlexibleArm, name: str, damping: Any = 0.0,

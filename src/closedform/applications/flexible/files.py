@@ -24,20 +24,18 @@ from functools import cache
 from importlib import import_module
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from closedform.applications.motion.simulation import Simulation
 from closedform.arrays import Array
 from closedform.errors import ArgumentError, FormatError, MissingDependency, ModelError
 from closedform.maths.flexible.arm import FlexibleArm
-from closedform.model.beam import FlexibleLink, Payload
+from closedform.model.elasticity.beam import FlexibleLink, Payload
 from closedform.model.formats.dh import unknown
 from closedform.model.formats.toml import parse_toml
 from closedform.model.formats.xml import read_bytes
-
-if TYPE_CHECKING:
-    from closedform.applications.flexible.simulation import FlexibleSimulation
 
 BUILTIN_ARMS = ("deluca_siciliano",)
 """Names of the built-in arms."""
@@ -115,7 +113,7 @@ def _known(table: Any, allowed: tuple[str, ...], where: str,
 
 
 # ---------------------------------------------------------------------- motions as tables
-def motion_table(run: FlexibleSimulation) -> dict[str, Array]:
+def motion_table(run: Simulation) -> dict[str, Array]:
     """The columns of a motion: time, coordinates, rates, torques, tip and energies."""
     names, joints = run.arm.coordinate_names, range(run.arm.n)
     ascii_names = [name.replace("θ", "theta").replace("δ", "delta") for name in names]
@@ -130,7 +128,7 @@ def motion_table(run: FlexibleSimulation) -> dict[str, Array]:
     }
 
 
-def write_table(run: FlexibleSimulation, path: str | Path) -> None:
+def write_table(run: Simulation, path: str | Path) -> None:
     """The motion as CSV, or as Parquet where the name ends so."""
     table, path = motion_table(run), Path(path)
     if path.suffix == ".parquet":

@@ -11,20 +11,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from closedform.applications.figure_text import plain
+from closedform.applications.motion.times import increasing
 from closedform.applications.motion.trajectories import Trajectory, motion
+from closedform.arrays import Floats
 from closedform.errors import ArgumentError, MissingDependency
 from closedform.lowerings import lanes
 from closedform.maths.algorithms.jets import inverse_dynamics_jet
+from closedform.model.coordinates import coordinate_names
 from closedform.model.robot import Robot
 from closedform.program.record import record
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-Numbers = NDArray[np.float64]
 SYMBOLS = ("tau", "dtau", "ddtau")
 TITLES = ("τ", "dτ/dt", "d²τ/dt²")
 
@@ -35,26 +36,24 @@ class Torques:
     """τ, τ̇, τ̈ of a motion at given times, exact for the motion that the trajectory describes."""
 
     robot: Robot
-    times: Numbers   # (points,) s
-    q: Numbers       # (points, nq)
-    rates: Numbers   # (points, 4, nv): v, a, j, s
-    values: Numbers  # (points, 3, nv): τ, τ̇, τ̈
+    times: Floats   # (points,) s
+    q: Floats       # (points, nq)
+    rates: Floats   # (points, 4, nv): v, a, j, s
+    values: Floats  # (points, 3, nv): τ, τ̇, τ̈
 
     @property
     def names(self) -> tuple[str, ...]:
         """The velocities' names: the joint's, with a number where it has several."""
-        slices = self.robot.v_slices
-        return tuple(name if s.stop - s.start == 1 else f"{name}[{k}]"
-                     for name, s in slices.items() for k in range(s.stop - s.start))
+        return tuple(coordinate_names(self.robot.v_slices))
 
     @property
-    def columns(self) -> dict[str, Numbers]:
+    def columns(self) -> dict[str, Floats]:
         """The table: t, then τ, τ̇, τ̈ of every velocity."""
         return {"t": self.times, **{f"{symbol}_{name}": self.values[:, k, i]
                                     for k, symbol in enumerate(SYMBOLS)
                                     for i, name in enumerate(self.names)}}
 
-    def differences(self) -> Numbers:
+    def differences(self) -> Floats:
         """τ and its numeric first and second central differences, (points, 3, nv).
 
         NaN at the ends, where there are none.
@@ -108,9 +107,7 @@ def _write_parquet(columns: dict[str, Any], path: str | Path) -> None:
 
 def torques(robot: Robot, trajectory: Trajectory, times: Any) -> Torques:
     """τ, τ̇, τ̈ of the robot on a trajectory, at the increasing times."""
-    t = np.asarray(times, dtype=float)
-    if t.ndim != 1 or len(t) < 3 or not np.all(np.diff(t) > 0):
-        raise ArgumentError("times must be three or more numbers that increase")
+    t = increasing(times, 3)
     q, rates = motion(robot, trajectory, t)
     shapes = {"q": (robot.nq,), "rates": rates.shape[1:]}
     program = record(lambda q, r: inverse_dynamics_jet(robot, q, r), shapes, "torques")

@@ -42,4 +42,4 @@ from closedform.applications.redundancy.tracking import Stop as Stop
 from closedform.applications.redundancy.tracking import Track as Track
 from closedform.applications.redundancy.tracking import track as track
 from closedform.maths.papers.chang import chang_Z as chang_Z
-from closedform.maths.redundancy.extended_jacobian import Ellipsoid as Ellipsoid
+from closedform.maths.redundancy.criteria import Ellipsoid as Ellipsoid

@@ -20,37 +20,37 @@ from closedform.applications.redundancy.tasks import (
     name_of,
     require_adding,
 )
-from closedform.arrays import Array, namespace
+from closedform.arrays import Array, Floats, namespace
 from closedform.errors import ArgumentError
-from closedform.maths.redundancy.extended_jacobian import (
+from closedform.maths.algorithms.frame_screws import frame_screws
+from closedform.maths.redundancy.criteria import (
+    CriterionTerms,
     Ellipsoid,
-    Inverse,
-    Terms,
-    frame_motion,
     limit_barrier,
     log_manipulability,
     obstacle_distance,
     power_of_manipulability,
     quadratic,
 )
+from closedform.maths.redundancy.newton import TaskInverse
 from closedform.model.robot import Robot
 from closedform.program.differentiate import gradient, hessian, jacobian
-
-Numbers = NDArray[np.floating[Any]]
 
 
 class Criterion(ABC):
     """H(q), to be maximised."""
 
     @abstractmethod
-    def terms(self, robot: Robot, q: Array, task: TaskTerms, inverse: Inverse) -> Terms:
+    def terms(
+        self, robot: Robot, q: Array, task: TaskTerms, inverse: TaskInverse,
+    ) -> CriterionTerms:
         """What the value is made of, gradient and Hessian, over recorded scalars."""
 
     def parts(self, robot: Robot) -> int:
         """How many numbers the value is made of."""
         return 1
 
-    def value(self, robot: Robot, raw: Numbers) -> Numbers:
+    def value(self, robot: Robot, raw: Floats) -> Floats:
         """H from those numbers, batch axes first; −∞ where the criterion forbids the place."""
         return raw[..., 0]
 
@@ -78,15 +78,17 @@ class Sum(Criterion):
 
     summands: tuple[tuple[float, Criterion], ...]
 
-    def terms(self, robot: Robot, q: Array, task: TaskTerms, inverse: Inverse) -> Terms:
+    def terms(
+        self, robot: Robot, q: Array, task: TaskTerms, inverse: TaskInverse,
+    ) -> CriterionTerms:
         each = [(w, c.terms(robot, q, task, inverse)) for w, c in self.summands]
         raw = namespace(q).concatenate([t.raw for _, t in each])
-        return Terms(raw, sum(w * t.h for w, t in each), sum(w * t.B for w, t in each))
+        return CriterionTerms(raw, sum(w * t.h for w, t in each), sum(w * t.B for w, t in each))
 
     def parts(self, robot: Robot) -> int:
         return sum(c.parts(robot) for _, c in self.summands)
 
-    def value(self, robot: Robot, raw: Numbers) -> Numbers:
+    def value(self, robot: Robot, raw: Floats) -> Floats:
         total, at = np.zeros(raw.shape[:-1]), 0
         allowed = np.ones(raw.shape[:-1], dtype=bool)
         for w, c in self.summands:
@@ -102,24 +104,26 @@ def weighted(criterion: Criterion) -> tuple[tuple[float, Criterion], ...]:
     return criterion.summands if isinstance(criterion, Sum) else ((1.0, criterion),)
 
 
-def _log_manipulability(q: Array, task: TaskTerms, inverse: Inverse) -> Terms:
+def _log_manipulability(q: Array, task: TaskTerms, inverse: TaskInverse) -> CriterionTerms:
     """½ log det J Jᵀ, in closed form for frames, by recorded derivatives for other tasks."""
-    if task.motion is not None:
-        return log_manipulability(task.motion, task.rows, task.J, task.dJ, inverse)
+    if task.frame is not None:
+        return log_manipulability(task.frame, task.rows, task.dJ, inverse)
     n = task.J.shape[1]
     h = np.array([np.sum(inverse.G * task.dJ[:, :, k]) for k in range(n)], dtype=object)
-    return Terms(np.array([inverse.det], dtype=object), h, jacobian(h, q))
+    return CriterionTerms(np.array([inverse.det], dtype=object), h, jacobian(h, q))
 
 
 @final
 @dataclass(frozen=True)
 class Manipulability(Criterion):
-    """½ log det J Jᵀ of the task's Jacobian: the same maxima as (29), whatever the units."""
+    """½ log det J Jᵀ of the task's Jacobian: the maxima of Chang's (29), whatever the units."""
 
-    def terms(self, robot: Robot, q: Array, task: TaskTerms, inverse: Inverse) -> Terms:
+    def terms(
+        self, robot: Robot, q: Array, task: TaskTerms, inverse: TaskInverse,
+    ) -> CriterionTerms:
         return _log_manipulability(q, task, inverse)
 
-    def value(self, robot: Robot, raw: Numbers) -> Numbers:
+    def value(self, robot: Robot, raw: Floats) -> Floats:
         good = raw[..., 0] > 0
         return np.where(good, 0.5 * np.log(np.where(good, raw[..., 0], 1.0)), -np.inf)
 
@@ -129,7 +133,9 @@ class Manipulability(Criterion):
 class DetJJt(Criterion):
     """det J Jᵀ, Chang's (29)."""
 
-    def terms(self, robot: Robot, q: Array, task: TaskTerms, inverse: Inverse) -> Terms:
+    def terms(
+        self, robot: Robot, q: Array, task: TaskTerms, inverse: TaskInverse,
+    ) -> CriterionTerms:
         return power_of_manipulability(_log_manipulability(q, task, inverse), 2)
 
 
@@ -138,7 +144,9 @@ class DetJJt(Criterion):
 class Yoshikawa(Criterion):
     """√det J Jᵀ, Yoshikawa's measure, which Chang's tables turn out to have been made with."""
 
-    def terms(self, robot: Robot, q: Array, task: TaskTerms, inverse: Inverse) -> Terms:
+    def terms(
+        self, robot: Robot, q: Array, task: TaskTerms, inverse: TaskInverse,
+    ) -> CriterionTerms:
         return power_of_manipulability(_log_manipulability(q, task, inverse), 1)
 
 
@@ -155,7 +163,9 @@ class Posture(Criterion):
         given = None if weights is None else _finite(weights, "weights")
         object.__setattr__(self, "weights", given)
 
-    def terms(self, robot: Robot, q: Array, task: TaskTerms, inverse: Inverse) -> Terms:
+    def terms(
+        self, robot: Robot, q: Array, task: TaskTerms, inverse: TaskInverse,
+    ) -> CriterionTerms:
         require_adding(robot, "Posture")
         weights = (1.0,) * len(self.q) if self.weights is None else self.weights
         if len(self.q) != robot.nq or len(weights) != robot.nq:
@@ -169,7 +179,9 @@ class Posture(Criterion):
 class JointCentering(Criterion):
     """−½ Σ ((q_i − middle_i)/(half range)_i)² over the joints that have limits."""
 
-    def terms(self, robot: Robot, q: Array, task: TaskTerms, inverse: Inverse) -> Terms:
+    def terms(
+        self, robot: Robot, q: Array, task: TaskTerms, inverse: TaskInverse,
+    ) -> CriterionTerms:
         bounded, middle, reach = ranges(robot, "JointCentering")
         columns = np.flatnonzero(bounded)
         d = np.array([q[i] - m for i, m in zip(columns, middle, strict=True)], dtype=object)
@@ -181,7 +193,9 @@ class JointCentering(Criterion):
 class LimitBarrier(Criterion):
     """−Σ 1/(r_i² − (q_i − middle_i)²), r_i half the range: Chang's (12), second sum."""
 
-    def terms(self, robot: Robot, q: Array, task: TaskTerms, inverse: Inverse) -> Terms:
+    def terms(
+        self, robot: Robot, q: Array, task: TaskTerms, inverse: TaskInverse,
+    ) -> CriterionTerms:
         bounded, middle, reach = ranges(robot, "LimitBarrier")
         columns = np.flatnonzero(bounded)
         d = np.array([q[i] - m for i, m in zip(columns, middle, strict=True)], dtype=object)
@@ -190,7 +204,7 @@ class LimitBarrier(Criterion):
     def parts(self, robot: Robot) -> int:
         return int(np.sum(ranges(robot, "LimitBarrier")[0]))
 
-    def value(self, robot: Robot, raw: Numbers) -> Numbers:
+    def value(self, robot: Robot, raw: Floats) -> Floats:
         return barrier_value(raw)
 
 
@@ -216,16 +230,18 @@ class Obstacles(Criterion):
         if not self.obstacles or not self.points:
             raise ArgumentError("Obstacles needs at least one obstacle and one point of the arm")
 
-    def terms(self, robot: Robot, q: Array, task: TaskTerms, inverse: Inverse) -> Terms:
-        motions = [frame_motion(robot, q, point) for point in self.points]
-        each = [obstacle_distance(m, o) for m in motions for o in self.obstacles]
+    def terms(
+        self, robot: Robot, q: Array, task: TaskTerms, inverse: TaskInverse,
+    ) -> CriterionTerms:
+        frames = [frame_screws(robot, q, point) for point in self.points]
+        each = [obstacle_distance(here, o) for here in frames for o in self.obstacles]
         raw = namespace(q).concatenate([t.raw for t in each])
-        return Terms(raw, sum(t.h for t in each), sum(t.B for t in each))
+        return CriterionTerms(raw, sum(t.h for t in each), sum(t.B for t in each))
 
     def parts(self, robot: Robot) -> int:
         return len(self.points) * len(self.obstacles)
 
-    def value(self, robot: Robot, raw: Numbers) -> Numbers:
+    def value(self, robot: Robot, raw: Floats) -> Floats:
         return barrier_value(raw)
 
 
@@ -236,14 +252,16 @@ class FunctionCriterion(Criterion):
 
     function: Callable[..., Any]
 
-    def terms(self, robot: Robot, q: Array, task: TaskTerms, inverse: Inverse) -> Terms:
+    def terms(
+        self, robot: Robot, q: Array, task: TaskTerms, inverse: TaskInverse,
+    ) -> CriterionTerms:
         require_adding(robot, f"the criterion {name_of(self.function)}")
         value = np.asarray(call(self.function, robot, q), dtype=object)
         if value.size != 1:
             raise ArgumentError(f"the criterion {name_of(self.function)} must return one number, "
                                 f"not an array of shape {value.shape}")
         H = value.ravel()[0]
-        return Terms(np.array([H], dtype=object), gradient(H, q), hessian(H, q))
+        return CriterionTerms(np.array([H], dtype=object), gradient(H, q), hessian(H, q))
 
 
 def criterion_of(criterion: Any) -> Criterion:
@@ -256,14 +274,14 @@ def criterion_of(criterion: Any) -> Criterion:
                         f"function of q, not {criterion!r}")
 
 
-def barrier_value(room: Numbers) -> Numbers:
+def barrier_value(room: Floats) -> Floats:
     """−Σ 1/room_i, and −∞ where a room is not positive."""
     good = np.all(room > 0, axis=-1)
     safe = np.where(good[..., None], room, 1.0)
     return np.where(good, -np.sum(1.0 / safe, axis=-1), -np.inf)
 
 
-def ranges(robot: Robot, what: str) -> tuple[NDArray[np.bool_], Numbers, Numbers]:
+def ranges(robot: Robot, what: str) -> tuple[NDArray[np.bool_], Floats, Floats]:
     """Which joints have both limits, their middles and half ranges."""
     require_adding(robot, what)
     lower, upper = robot.lower, robot.upper
@@ -273,14 +291,14 @@ def ranges(robot: Robot, what: str) -> tuple[NDArray[np.bool_], Numbers, Numbers
     return bounded, (lower + upper)[bounded] / 2, (upper - lower)[bounded] / 2
 
 
-def _spread(terms: Terms, columns: NDArray[np.intp], n: int) -> Terms:
+def _spread(terms: CriterionTerms, columns: NDArray[np.intp], n: int) -> CriterionTerms:
     """Terms of some coordinates as terms of all."""
     at = {int(i): k for k, i in enumerate(columns)}
     h = [terms.h[at[i]] if i in at else 0.0 for i in range(n)]
     B = [[terms.B[at[i], at[j]] if i in at and j in at else 0.0 for j in range(n)]
          for i in range(n)]
     xp = namespace(terms.h)
-    return Terms(terms.raw, xp.array(h), xp.array(B))
+    return CriterionTerms(terms.raw, xp.array(h), xp.array(B))
 
 
 def _ellipsoid(given: Any) -> Ellipsoid:
@@ -292,7 +310,7 @@ def _ellipsoid(given: Any) -> Ellipsoid:
                             f"not {given!r}") from error
     if o.exponent != int(o.exponent) or o.exponent % 2 or o.exponent < 2:
         raise ArgumentError(f"an obstacle's exponent must be 2, 4, 6, ..., not {o.exponent!r}: "
-                            "with another one (13) is no distance")
+                            "with another one Chang's (13) is no distance")
     if min(o.radii) <= 0:
         raise ArgumentError(f"an obstacle's radii must be positive, not {o.radii}")
     return o._replace(exponent=int(o.exponent))

@@ -14,7 +14,7 @@ from matplotlib import pyplot
 from matplotlib.figure import Figure
 
 from closedform.applications.figure_text import plain
-from closedform.applications.motion.simulate import Simulation
+from closedform.applications.motion.simulation import Simulation
 from closedform.applications.redundancy.curves import SelfMotion
 from closedform.applications.redundancy.tracking import Track
 from closedform.applications.report.quantities import resting

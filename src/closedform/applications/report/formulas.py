@@ -6,13 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from closedform.applications.compile.kernels import asked_request
+from closedform.applications.compile.requests import asked_request
 from closedform.applications.export.symbolic import symbolic, symbolic_expressions
 from closedform.model.robot import Robot
 
 SMALL = 3
 """Velocities of a robot whose formulas are short enough to be read."""
-LETTERS = {"mass_matrix": "M", "christoffel_coriolis_matrix": "C", "gravity_torque": "g"}
+SHOWN = ("mass_matrix", "christoffel_coriolis_matrix", "gravity_torque")
+"""The terms of the equation of motion."""
 
 
 def formulas(robot: Robot) -> dict[str, list[str]]:
@@ -21,13 +22,14 @@ def formulas(robot: Robot) -> dict[str, list[str]]:
         return {}
     named, values = symbolic(robot)
     shown = {}
-    for quantity, letter in LETTERS.items():
-        found = symbolic_expressions(named, asked_request(named, quantity), list(values))
+    for name in SHOWN:
+        request = asked_request(named, name)
+        found, letter = symbolic_expressions(named, request, list(values)), request.row.letter
         (entries,) = found.outputs.values()
         lines = [_equation(str(x), "", value) for x, value in found.terms]
         lines += [_equation(letter, "".join(str(i + 1) for i in index), entries[index])
                   for index in np.ndindex(*np.shape(entries))
-                  if letter != "M" or index[0] <= index[1]]
+                  if not request.row.symmetric or index[0] <= index[1]]
         shown[letter] = lines
     return shown
 

@@ -16,7 +16,6 @@ from lxml import etree
 from closedform.applications.conventions import from_mujoco_model, from_pinocchio_model
 from closedform.arrays import Array
 from closedform.errors import ClosedformError, MissingDependency
-from closedform.model.joints import Mimic
 from closedform.model.robot import Robot
 
 
@@ -52,7 +51,7 @@ class Pinocchio(Peer):
             raise MissingDependency("Pinocchio is not installed: pip install pin") from None
         self.pin: Any = pinocchio
         self.version = pinocchio.__version__
-        self.model = pinocchio.buildModelFromXML(_urdf(robot), mimic=_coupled(robot))
+        self.model = pinocchio.buildModelFromXML(_urdf(robot), mimic=robot.is_coupled)
         self.model.gravity.linear = np.asarray(robot.gravity, dtype=float)
         self.data, self.ours = self.model.createData(), from_pinocchio_model(robot, self.model)
 
@@ -76,7 +75,7 @@ class Pinocchio(Peer):
             "gravity_torque": lambda: pin.computeGeneralizedGravity(model, data, q),
             "bias": lambda: pin.nonLinearEffects(model, data, q, v),
         }
-        if not _coupled(self.ours.robot):
+        if not self.ours.robot.is_coupled:
             found |= {
                 "forward_dynamics": lambda: pin.aba(model, data, q, v, x),
                 "christoffel_coriolis_matrix": lambda: pin.computeCoriolisMatrix(
@@ -99,7 +98,7 @@ class MuJoCo(Peer):
             import mujoco
         except ImportError:
             raise MissingDependency("MuJoCo is not installed: pip install mujoco") from None
-        if _coupled(robot):
+        if robot.is_coupled:
             raise ClosedformError("MuJoCo drops mimic joints of a URDF")
         self.mujoco: Any = mujoco
         self.version = mujoco.__version__
@@ -151,10 +150,6 @@ def peers(robot: Robot) -> tuple[list[Peer], dict[str, str]]:
         except (ClosedformError, ValueError, RuntimeError) as error:
             reasons[kind.name] = " ".join(str(error).split())
     return found, reasons
-
-
-def _coupled(robot: Robot) -> bool:
-    return any(isinstance(body.joint, Mimic) for body in robot.bodies)
 
 
 def _urdf(robot: Robot) -> str:

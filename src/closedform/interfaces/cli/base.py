@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
-import sys
-import warnings
 from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich import box
-from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
@@ -26,18 +22,19 @@ from closedform.applications.base_parameters.summary import (
     latex,
     summary,
 )
-from closedform.interfaces.cli.picture_files import refuse_other_formats
 from closedform.interfaces.cli.robot_argument import RobotArgument
-from closedform.model.load import load
-from closedform.model.robot import Robot
-
-PIPE_WIDTH = 160  # columns when nobody's terminal says how many there are
+from closedform.interfaces.cli.terminal import (
+    FloatingOption,
+    JsonOption,
+    console,
+    loaded,
+    refuse_other_pictures,
+)
 
 KeepOption = Annotated[str, typer.Option(
     "--keep", metavar="NAMES", help="Parameters to keep before others, first ones first: "
     "kinds (Iyy or YY) or names (link2.Iyy), with commas between.")]
 LatexOption = Annotated[bool, typer.Option("--latex", help="Print LaTeX instead of a table.")]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
 PictureOption = Annotated[Path | None, typer.Option(
     "--picture", metavar="FILE", help="Write a picture (png, svg, pdf) of which body keeps what.")]
 CheckOption = Annotated[bool, typer.Option(
@@ -45,8 +42,6 @@ CheckOption = Annotated[bool, typer.Option(
 ToleranceOption = Annotated[float, typer.Option(
     "--tolerance", help="How near to 0 or a right angle a number (rad, or of the robot's size) is "
     "taken as that.")]
-FloatingOption = Annotated[bool, typer.Option(
-    "--floating", help="Put the root link on a free joint instead of the world.")]
 
 
 def register(app: typer.Typer) -> None:
@@ -59,9 +54,9 @@ def base(robot: RobotArgument, keep: KeepOption = "", as_latex: LatexOption = Fa
          as_json: JsonOption = False, picture: PictureOption = None, check: CheckOption = False,
          tolerance: ToleranceOption = 1e-6, floating: FloatingOption = False) -> None:
     """Show the base parameters: what the joint torques can tell about masses and inertias."""
-    refuse_other_formats(picture, "--picture")
+    refuse_other_pictures(picture, "--picture")
     wanted = [name.strip() for name in keep.split(",") if name.strip()] or None
-    found = base_parameters(_loaded(robot, floating), wanted, tolerance=tolerance, twin=check)
+    found = base_parameters(loaded(robot, floating), wanted, tolerance=tolerance, twin=check)
     if picture is not None:
         save_picture(found, picture)
     if as_json:
@@ -76,9 +71,8 @@ def base(robot: RobotArgument, keep: KeepOption = "", as_latex: LatexOption = Fa
 
 def _print_table(found: BaseParameters) -> None:
     """The kept parameters by body, then what was dropped, then on what all rests."""
-    sized = sys.stdout.isatty() or "COLUMNS" in os.environ
-    console = Console(highlight=False, width=None if sized else PIPE_WIDTH)
-    console.print(Text(headline(found), style="bold"), "", sep="\n")
+    screen = console()
+    screen.print(Text(headline(found), style="bold"), "", sep="\n")
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
     table.add_column("keeps")
     table.add_column("value", justify="right", style="cyan")
@@ -90,20 +84,10 @@ def _print_table(found: BaseParameters) -> None:
             table.add_section()
         last = body
         table.add_row(escape(entry.name), entry.value, escape(entry.sum))
-    console.print(table)
+    screen.print(table)
     for title, names in (("no effect", found.no_effect), ("regrouped", found.regrouped)):
         if names:
-            console.print(Text(f"\n{title}: {len(names)}", style="bold"))
+            screen.print(Text(f"\n{title}: {len(names)}", style="bold"))
             for line in by_body(names):
-                console.print(Text(f"  {line}"))
-    console.print(Text(f"\n{found.evidence}", style="dim"))
-
-
-def _loaded(source: str, floating: bool) -> Robot:
-    """The robot, with every warning of the loader as one line on standard error."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        robot = load(source, floating=floating)
-    for warning in caught:
-        print(f"warning: {' '.join(str(warning.message).split())}", file=sys.stderr)
-    return robot
+                screen.print(Text(f"  {line}"))
+    screen.print(Text(f"\n{found.evidence}", style="dim"))

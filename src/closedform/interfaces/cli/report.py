@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 import warnings
 from collections.abc import Iterator
@@ -19,19 +18,16 @@ from rich.table import Table
 from rich.text import Text
 
 from closedform.interfaces.cli.robot_argument import RobotArgument
+from closedform.interfaces.cli.terminal import FloatingOption, JsonOption, console
 from closedform.model.load import load
 
 if TYPE_CHECKING:
     from closedform.applications.report.bench import Bench
-    from closedform.applications.report.report import Report, Told
-
-PIPE_WIDTH = 160  # columns when nobody's terminal says how many there are
+    from closedform.applications.report.record import Report
+    from closedform.applications.report.report import Told
 
 OutputOption = Annotated[Path, typer.Option(
     "--output", "-o", metavar="FILE", help="The page to write.")]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON to standard output.")]
-FloatingOption = Annotated[bool, typer.Option(
-    "--floating", help="Put the root link on a free joint instead of the world.")]
 
 
 def register(app: typer.Typer) -> None:
@@ -54,6 +50,8 @@ def report_command(robot: RobotArgument, output: OutputOption = Path("report.htm
         found = report(robot, floating, told)
         told("writing the page", 0.95)
         found.write(output)
+    if found.no_times:
+        typer.echo(f"warning: no times: {found.no_times}", err=True)
     if as_json:
         typer.echo(json.dumps(found.data(), indent=2, ensure_ascii=False))
     else:
@@ -101,8 +99,7 @@ def bench_command(robot: RobotArgument, as_json: JsonOption = False,
 
 
 def _print_times(found: Bench) -> None:
-    sized = sys.stdout.isatty() or "COLUMNS" in os.environ
-    console = Console(highlight=False, width=None if sized else PIPE_WIDTH)
+    screen = console()
     names = list(dict.fromkeys(n for row in found.ratios.values() for n in row))
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
     table.add_column("quantity", overflow="fold")
@@ -113,6 +110,7 @@ def _print_times(found: Bench) -> None:
         batch = "" if row.batch is None else f"{row.batch / 1e3:.3g}"
         table.add_row(row.name, f"{row.call / 1e3:.3g}", batch,
                       *(f"{ratios[n]:.1f}×" if n in ratios else "" for n in names))
-    console.print(Text(f"{found.robot.name} on {found.machine}, one thread"), table, sep="\n\n")
-    for name, reason in found.reasons.items():
-        console.print(f"{name}: {reason}", style="dim", markup=False)
+    screen.print(Text(f"{found.robot.name} on {found.machine}, one thread"), table, sep="\n\n")
+    for reason in dict.fromkeys(found.reasons.values()):
+        of = ", ".join(name for name, told in found.reasons.items() if told == reason)
+        screen.print(f"{of}: {reason}", style="dim", markup=False)

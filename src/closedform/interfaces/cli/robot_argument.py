@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from closedform import CATALOGUE
+from closedform import CATALOGUES
 from closedform.model.zoo.zoo import BUILTIN
 
 SOURCES = "A model file (URDF, MJCF or a TOML table), or the name of a built-in robot."
@@ -28,8 +28,9 @@ def complete_robot(incomplete: str) -> list[str]:
 
 
 def complete_quantity(incomplete: str) -> list[str]:
-    """Names of the catalogue that begin like this."""
-    return [row.name for row in CATALOGUE if row.name.startswith(incomplete)]
+    """Names of the catalogues that begin like this."""
+    names = dict.fromkeys(row.name for rows in CATALOGUES.values() for row in rows)
+    return [name for name in names if name.startswith(incomplete)]
 
 
 RobotArgument = Annotated[str, typer.Argument(

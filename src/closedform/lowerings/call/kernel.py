@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, final
 
-from closedform.lowerings.call.code import Code, Native
+from closedform.lowerings.call.code import Code, Native, Watch, unwatched
 from closedform.lowerings.call.signature import Interface
 from closedform.lowerings.call.slow import SlowPath
 from closedform.lowerings.call.vectorcall import addresses, set_vectorcall, vectorcall_type, works
@@ -30,9 +30,9 @@ class Kernel:
     __doc__ = _Doc(
         """A function of arrays in machine code: one state, or a batch of states along leading axes.
 
-        Arguments go by position or name. One state in contiguous float64 arrays takes about 50 ns
-        more than the computation; anything else that NumPy can read is taken too. A result depends
-        on nothing but the arguments, and several threads may use a kernel at once.
+        Arguments go by position or name. One state in contiguous float64 arrays goes straight to
+        the code (docs/benchmarks.md); anything else that NumPy can read is taken too. A result
+        depends on nothing but the arguments, and several threads may use a kernel at once.
         """)
 
     def __init__(self, code: Code, of: str = "") -> None:
@@ -47,13 +47,14 @@ class Kernel:
 
     @staticmethod
     def load(key: str, build: Callable[[], Program], cache: Cache | None = None,
-             of: str = "") -> Kernel:
+             watch: Watch = unwatched, of: str = "") -> Kernel:
         """The kernel kept under a key, which has to name all that the program depends on.
 
         `build` makes the program, and is called only if there is no such kernel yet. The code of
-        this package need not be part of the key. `of` names the robot in messages.
+        this package need not be part of the key. `watch` is entered while code is compiled; `of`
+        names the robot in messages.
         """
-        return _made(Code(f"key {key}", cache or Cache.default(), build), of)
+        return _made(Code(f"key {key}", cache or Cache.default(), build, watch=watch), of)
 
     def with_variant(self, name: str, kernel: Callable[[], Kernel]) -> Kernel:
         """This kernel, which leaves calls with one more argument of that name to another one."""
@@ -98,20 +99,21 @@ class Kernel:
         return f"<kernel {self.name}({', '.join(s.name for s in self.interface.inputs)})>"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return compile_program, (self.program, self._code.cache, self._path.variant, self._path.of)
+        path = self._path
+        return compile_program, (self.program, self._code.cache, path.variant, unwatched, path.of)
 
 
 def compile_program(program: Program, cache: Cache | None = None,
                     variant: tuple[str, Callable[[], Kernel]] | None = None,
-                    of: str = "") -> Kernel:
+                    watch: Watch = unwatched, of: str = "") -> Kernel:
     """A kernel that computes what a program says.
 
     float32 and batch code are compiled when first used. `cache` is where compiled code is kept,
-    `Cache(None)` for nowhere; by default `Cache.default()`. `variant`: as in `with_variant`; `of`:
-    as in `Kernel.load`.
+    `Cache(None)` for nowhere; by default `Cache.default()`. `variant`: as in `with_variant`,
+    `watch` and `of`: as in `Kernel.load`.
     """
     key = f"program {program.digest}"
-    kernel = _made(Code(key, cache or Cache.default(), lambda: program, program), of)
+    kernel = _made(Code(key, cache or Cache.default(), lambda: program, program, watch), of)
     return kernel if variant is None else kernel.with_variant(*variant)
 
 

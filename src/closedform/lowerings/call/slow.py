@@ -13,18 +13,16 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from closedform.arrays import checked_array
+from closedform.arrays import Floats, checked_array
 from closedform.errors import ArgumentError
 from closedform.lowerings.call.code import Code
 from closedform.lowerings.call.threads import in_threads, thread_count
 from closedform.lowerings.native.ir import Kind
 from closedform.program.program import Slot
 
-Floats = npt.NDArray[Any]
-KINDS: Mapping[Any, Kind] = {np.dtype(np.float64): "double", np.dtype(np.float32): "float"}
-Rows = tuple[int, int]
+KIND_OF: Mapping[Any, Kind] = {np.dtype(np.float64): "double", np.dtype(np.float32): "float"}
+RowsInMemory = tuple[int, int]
 """An address, and the bytes from one state to the next."""
 
 
@@ -149,7 +147,7 @@ class SlowPath:
                 place = np.empty(x.shape, x.dtype)
                 copies.append((x, place))
             written.append(_rows(place, slot, batch, kept))
-        kind = KINDS[results[0].dtype]
+        kind = KIND_OF[results[0].dtype]
         if batch == ():
             one = self.code.native("kernel", kind)
             one.function(*(address for address, _ in (*read, *written)))
@@ -158,7 +156,7 @@ class SlowPath:
         for x, place in copies:
             x[...] = place
 
-    def _run_batch(self, kind: Kind, rows: Sequence[Rows], states: int, count: int) -> None:
+    def _run_batch(self, kind: Kind, rows: Sequence[RowsInMemory], states: int, count: int) -> None:
         function = self.code.native("batch", kind).function
 
         def part(start: int, stop: int) -> None:
@@ -180,7 +178,7 @@ def _is_direct(x: Floats, slot: Slot, batch: tuple[int, ...]) -> bool:
         x[0].flags.c_contiguous)
 
 
-def _rows(x: Floats, slot: Slot, batch: tuple[int, ...], kept: list[Floats]) -> Rows:
+def _rows(x: Floats, slot: Slot, batch: tuple[int, ...], kept: list[Floats]) -> RowsInMemory:
     """Where the states of an array are; a copy of it is kept if its memory is no use."""
     leading = x.ndim - len(slot.shape)
     if not _is_direct(x, slot, batch):

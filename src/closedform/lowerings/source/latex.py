@@ -17,22 +17,18 @@ import numpy as np
 import sympy
 from sympy.printing.latex import LatexPrinter
 
-from closedform.lowerings.comments import latex_words, line_comments
+from closedform.lowerings.source.comments import latex_words, line_comments
 from closedform.lowerings.to_sympy import Expressions
+from closedform.program.ops import FUNCTIONS
 
 LINE = 120
 """Characters of LaTeX after which a sum goes on in a new line."""
 
 ACCENTS = ("", r"\dot", r"\ddot", r"\dddot", r"\ddddot")
-DERIVATIVES: Mapping[str, int] = MappingProxyType({"q": 0, "v": 1, "a": 2, "j": 3})
-"""How many time derivatives of q an input is."""
-
-LETTERS: Mapping[str, str] = MappingProxyType({
-    "mass_matrix": "M", "coriolis_matrix": "C", "christoffel_coriolis_matrix": "C",
-    "gravity_torque": "g", "inverse_dynamics": r"\tau", "forward_dynamics": r"\ddot{q}",
-    "kinetic_energy": "T", "potential_energy": "U", "inertia_matrix": "B", "regressor": "Y",
-})
-"""Letters of quantities; the others are written out."""
+Letters = Mapping[str, tuple[str, int | None]]
+"""Symbols of arrays by name; a number is the dots of the first row, each further row has one more.
+Other arrays are written out."""
+NO_LETTERS: Letters = MappingProxyType({})
 
 HEAD = r"""\documentclass{article}
 \usepackage[a4paper, margin=15mm]{geometry}
@@ -43,9 +39,9 @@ HEAD = r"""\documentclass{article}
 """
 
 
-def latex_source(of: Expressions, about: Sequence[str]) -> str:
+def latex_source(of: Expressions, about: Sequence[str], letters: Letters = NO_LETTERS) -> str:
     """A document: first the terms, then the outputs."""
-    tex = symbol_texts(of)
+    tex = symbol_texts(of, letters)
     write = _Writer(tex)
     lines = [*line_comments("%", about), HEAD + rf"\section*{{{latex_words(about[0])}}}"]
     if of.terms:
@@ -53,13 +49,14 @@ def latex_source(of: Expressions, about: Sequence[str]) -> str:
                   ",\\\\\n".join(write.equation(tex[x], value) for x, value in of.terms) + ".",
                   r"\end{align*}"]
     for key, array in of.outputs.items():
-        equations = [write.equation(_entry(key, index), np.asarray(array, dtype=object)[index])
-                     for index in np.ndindex(*np.shape(array))]
+        values = np.asarray(array, dtype=object)
+        equations = [write.equation(_entry(key, index, letters), values[index])
+                     for index in np.ndindex(*values.shape)]
         lines += [r"\begin{align*}", ",\\\\\n".join(equations) + ".", r"\end{align*}"]
     return "\n".join([*lines, r"\end{document}"]) + "\n"
 
 
-def symbol_texts(of: Expressions) -> dict[Any, str]:
+def symbol_texts(of: Expressions, letters: Letters = NO_LETTERS) -> dict[Any, str]:
     """Every symbol in LaTeX: q̇_1 for an entry of v, c_{12} for the cosine of q_1 + q_2.
 
     In the order of factors in a product: masses, gravity, other parameters, terms, inputs.
@@ -68,7 +65,8 @@ def symbol_texts(of: Expressions) -> dict[Any, str]:
     for key, array in of.inputs.items():
         for index in np.ndindex(*np.shape(array)):
             symbol = np.asarray(array, dtype=object)[index]
-            given[symbol] = _input_text(key, index, symbol)
+            given[symbol] = (sympy.latex(symbol) if key == "symbols"
+                             else _entry(key, index, letters))
     parameters = sorted(np.ravel(of.inputs.get("symbols", ())), key=lambda x: (
         x.name[0] != "m", x.name[0] != "g", x.name))
     tex = {x: given.pop(x) for x in parameters}
@@ -79,29 +77,22 @@ def symbol_texts(of: Expressions) -> dict[Any, str]:
     return {**tex, **given}
 
 
-def _input_text(key: str, index: tuple[int, ...], symbol: Any) -> str:
-    if key == "rates":
-        return rf"{ACCENTS[index[0] + 1]}{{q}}_{{{index[1] + 1}}}"
-    if key in DERIVATIVES and len(index) == 1:
-        accent = ACCENTS[DERIVATIVES[key]]
-        return f"{accent}{{q}}_{{{index[0] + 1}}}" if accent else f"q_{{{index[0] + 1}}}"
-    if key == "tau":
-        return rf"\tau_{{{index[0] + 1}}}"
-    if key == "symbols":
-        text: str = sympy.latex(symbol)
-        return text
-    return rf"\mathrm{{{latex_words(key)}}}_{{{','.join(str(i + 1) for i in index)}}}"
-
-
-def _entry(key: str, index: tuple[int, ...]) -> str:
-    if key == "inverse_dynamics_jet":
-        accent = ACCENTS[index[0]]
-        return rf"{accent}{{\tau}}_{{{index[1] + 1}}}" if accent else rf"\tau_{{{index[1] + 1}}}"
-    letter = LETTERS.get(key, key if len(key) == 1 else rf"\mathrm{{{latex_words(key)}}}")
+def _entry(key: str, index: tuple[int, ...], letters: Letters) -> str:
+    """\\dot{q}_{1} for an entry of an array."""
+    words = key if len(key) == 1 else rf"\mathrm{{{latex_words(key)}}}"
+    letter, dots = letters.get(key, (words, None))
+    if dots is not None:
+        letter, index = _dotted(letter, dots + index[0]), index[1:]
     if not index:
         return letter
     separator = "" if max(index) < 9 else ","
     return f"{letter}_{{{separator.join(str(i + 1) for i in index)}}}"
+
+
+def _dotted(letter: str, dots: int) -> str:
+    if dots < len(ACCENTS):
+        return f"{ACCENTS[dots]}{{{letter}}}" if dots else letter
+    return f"{{{letter}}}^{{({dots})}}"
 
 
 class _Writer:
@@ -131,17 +122,29 @@ class _Writer:
 
 
 # -------------------------------------------------------------------------------------- reading
-def latex_reader(of: Expressions, name: str) -> str:
+def latex_reader(of: Expressions, name: str, letters: Letters = NO_LETTERS) -> str:
     """A module with NAME(*arrays), which evaluates the equations of NAME.tex."""
-    tex = symbol_texts(of)
+    tex = symbol_texts(of, letters)
     inputs = [[tex[x] for x in np.ravel(array)] for array in of.inputs.values()]
-    outputs = [[_entry(key, index) for index in np.ndindex(*np.shape(array))]
+    outputs = [[_entry(key, index, letters) for index in np.ndindex(*np.shape(array))]
                for key, array in of.outputs.items()]
     shapes = [np.shape(array) for array in of.outputs.values()]
     terms = [tex[x] for x, _ in of.terms]
     facts = {"INPUTS": inputs, "TERMS": terms, "OUTPUTS": outputs, "SHAPES": shapes}
-    return READER.replace("@NAME@", name).replace(
+    return READER.replace("@NAME@", name).replace("@FUNCTIONS@", _functions()).replace(
         "@FACTS@", "\n".join(f"{key} = {value!r}" for key, value in facts.items()))
+
+
+def _functions() -> str:
+    """Operations as LaTeX calls them, with what computes them in Python."""
+    x = sympy.Symbol("x", real=True)
+    rows = []
+    for op in FUNCTIONS:
+        call = sympy.latex(getattr(sympy, op.name)(x))
+        text = call.removesuffix(r"{\left(x \right)}").removesuffix("{x}")
+        python = "lambda x: (x > 0) - (x < 0)" if op.name == "sign" else f"math.{op.name}"
+        rows.append(f"{text!r}: {python}")
+    return f"{{{', '.join(rows)}}}"
 
 
 READER = r'''"""Reads the equations of @NAME@.tex and puts numbers in, for the test vectors."""
@@ -155,10 +158,9 @@ import numpy as np
 @FACTS@
 SYMBOLS = sorted({x for part in (*INPUTS, TERMS) for x in part}, key=len, reverse=True)
 TOKEN = re.compile("|".join([*map(re.escape, SYMBOLS), r"\\left\(", r"\\right\)", r"\\left\[",
-                             r"\\right\]", r"\\operatorname\{sign\}", r"\\[a-z]+",
+                             r"\\right\]", r"\\operatorname\{[a-z]+\}", r"\\[a-z]+",
                              r"\d+\.\d*|\d+", r"[-+^{}()]"]))
-FUNCTIONS = {"\\sin": math.sin, "\\cos": math.cos, "\\sqrt": math.sqrt,
-             "\\operatorname{sign}": lambda x: (x > 0) - (x < 0)}
+FUNCTIONS = @FUNCTIONS@
 BASES = {"\\frac", "\\left(", "\\left[", "(", *FUNCTIONS, *SYMBOLS}
 
 

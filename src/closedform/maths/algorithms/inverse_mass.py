@@ -13,8 +13,9 @@ from operator import add
 from closedform.arrays import Array, ldl, namespace
 from closedform.maths.algebra.entries import Entries, tensor
 from closedform.maths.algebra.ldl import branch_factor
+from closedform.maths.algorithms.frame_screws import frame_jacobian
 from closedform.maths.algorithms.newton_euler import mass_matrix
-from closedform.maths.frames import LOCAL_WORLD_ALIGNED, Reference, frame_jacobian
+from closedform.maths.frames import LOCAL_WORLD_ALIGNED, Reference
 from closedform.model.robot import Robot
 
 

@@ -19,7 +19,6 @@ import numpy as np
 from closedform.arrays import Array, namespace, numeric
 from closedform.maths.algebra.trees import way_up
 from closedform.maths.spatial import cross
-from closedform.model.joints import Revolute
 from closedform.model.robot import Robot
 from closedform.model.segments import Segment
 
@@ -135,9 +134,7 @@ def _step(segment: Segment, q: Array) -> JointStep:
     p = p_0 + R_0 @ p_j
     if not sparse(R_0):
         return JointStep((R_0 @ R_j,), p)
-    joint = segment.joint
-    about_z = isinstance(joint, Revolute) and tuple(joint.axis) == (0, 0, 1)
-    return JointStep((R_0, R_j), p, (R_j[1, 0], R_j[0, 0]) if about_z else None)
+    return JointStep((R_0, R_j), p, (R_j[1, 0], R_j[0, 0]) if segment.turns_about_z else None)
 
 
 def sparse(R: Array) -> bool:

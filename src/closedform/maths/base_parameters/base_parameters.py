@@ -22,11 +22,11 @@ import numpy as np
 
 from closedform.arrays import Array, numeric
 from closedform.errors import ArgumentError, UnknownName, suggestion
-from closedform.maths.base_parameters.base_recursion import Regrouping, Row, regrouping
-from closedform.maths.base_parameters.coupled_rank import coupled, without_dependent
+from closedform.maths.base_parameters.base_recursion import Regrouping, SparseRow, regrouping
+from closedform.maths.base_parameters.coupled_rank import without_dependent
 from closedform.maths.base_parameters.exact_geometry import TOLERANCE, exact_geometry
 from closedform.maths.base_parameters.exact_linear import (
-    Field,
+    NumberField,
     RationalFunctions,
     Residues,
     echelon,
@@ -81,8 +81,8 @@ class BaseParameters:
 
     source: Robot
     kept: tuple[int, ...]
-    rows: tuple[Row, ...]
-    numbers: Field
+    rows: tuple[SparseRow, ...]
+    numbers: NumberField
     evidence: Evidence = field(repr=False)
 
     @property
@@ -151,8 +151,9 @@ class BaseParameters:
                 f"{len(self.regrouped)} regrouped>")
 
 
-def base_parameters(robot: Robot, keep: Sequence[str] | None = None, *, field: Field | None = None,
-                    tolerance: float = TOLERANCE, twin: bool = False) -> BaseParameters:
+def base_parameters(robot: Robot, keep: Sequence[str] | None = None, *,
+                    field: NumberField | None = None, tolerance: float = TOLERANCE,
+                    twin: bool = False) -> BaseParameters:
     """The base parameters of a robot, decided in exact arithmetic.
 
     `keep` lists parameters to keep before all others, first ones first: names such as `link2.Iyy`,
@@ -166,12 +167,12 @@ def base_parameters(robot: Robot, keep: Sequence[str] | None = None, *, field: F
     if not isinstance(robot, Robot):
         raise ArgumentError(f"base_parameters: robot must be a cf.Robot, not "
                             f"{type(robot).__name__}; cf.load(path or name) makes one")
-    if field is not None and not isinstance(field, Field):
+    if field is not None and not isinstance(field, NumberField):
         raise ArgumentError(f"field must be a field of exact numbers such as Residues(), not "
                             f"{field!r}")
     geometry = exact_geometry(robot, field, tolerance)
     found, method = regrouping(robot, geometry), "recursion of subspaces"
-    if coupled(robot):
+    if robot.is_coupled:
         found = without_dependent(robot, geometry, found, tolerance)
         method += ", then the rank of sampled energies modulo primes, for mimic joints"
     if keep is not None:

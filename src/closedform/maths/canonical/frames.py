@@ -4,8 +4,9 @@
     C_k                 its body frames: z on the joint axis, x on the common normal to the next
 
 Frames follow the modified convention of Denavit and Hartenberg, with the constant part of a
-joint's turn moved into `offset`; fixed bodies merge into the ones that carry them; a universal
-joint becomes two. `closedform.maths.canonical.regrouping` can then move mass along the joint axes.
+joint's turn moved into `offset`; fixed bodies merge into the ones that carry them; a joint of
+several parts becomes so many. `closedform.maths.canonical.regrouping` can then move mass along the
+joint axes.
 
 Cites: [KhalilKleinfinger1986]; [GautierKhalil1990, section IV].
 """
@@ -21,21 +22,11 @@ import numpy as np
 from closedform.arrays import Array, numeric
 from closedform.model.edits import merged
 from closedform.model.inertia import Inertia
-from closedform.model.joints import (
-    Cylindrical,
-    Fixed,
-    Helical,
-    Joint,
-    Mimic,
-    Prismatic,
-    Revolute,
-    Universal,
-)
+from closedform.model.joints import Joint
 from closedform.model.pose import inverse, pose
 from closedform.model.robot import Body, Frame, Robot
-from closedform.model.segments import starts, turns
+from closedform.model.segments import named_parts, starts
 
-ON_AXIS = (Revolute, Helical, Cylindrical)
 NOISE = 1e-14
 """What rounding leaves in numbers of size one when frames are moved."""
 
@@ -56,15 +47,16 @@ class Canonical:
 def canonical(robot: Robot) -> Canonical:
     """The robot in canonical frames; the user's body frames and frames are frames of the result."""
     whole = _unfolded(robot)
-    slim = merged(whole.bodies, whole, {b.name for b in whole.bodies if isinstance(b.joint, Fixed)})
+    slim = merged(whole.bodies, whole, {b.name for b in whole.bodies if b.joint.is_fixed})
     C = _frames(slim)
     offset = _turn_offsets(slim, C)
     bodies = []
     for body in slim.bodies:
-        joint, own = _on_z(body.joint), C[body.name]
-        if isinstance(joint, Mimic):
-            shift = own.turn - joint.ratio * C[joint.of].turn
-            joint = replace(joint, offset=joint.offset + shift)
+        own, driver = C[body.name], body.joint.driver
+        if driver is not None:
+            shift = own.turn - driver.ratio * C[driver.of].turn
+            driver = driver._replace(offset=driver.offset + shift)
+        joint = body.joint.with_moving(body.joint.moving.on_z(), driver)
         inertia = _clean_inertia(body.inertia.seen_from(inverse(own.place)), slim)
         bodies.append(Body(body.name, body.parent, joint, own.placement, inertia))
     return _finished(robot, slim, bodies, C, offset)
@@ -96,19 +88,19 @@ def _primed(name: Any) -> Any:
 
 def _renamed(body: Body) -> Joint:
     joint = replace(body.joint, name=body.joint_name)
-    return replace(joint, of=_primed(joint.of)) if isinstance(joint, Mimic) else joint
+    driver = joint.driver and joint.driver._replace(of=_primed(joint.driver.of))
+    return joint.with_moving(joint.moving, driver)
 
 
 def _unfolded(robot: Robot) -> Robot:
-    """The robot with two revolute bodies in place of every universal one."""
+    """The robot with a body for every part of a joint; all but the last are without mass."""
     bodies = []
     for body in robot.bodies:
-        if isinstance(body.joint, Universal):
-            first, second = turns(body.joint)
-            bodies.append(Body(body.name + "/axis1", body.parent, first, body.placement))
-            bodies.append(Body(body.name, body.name + "/axis1", second, np.eye(4), body.inertia))
-        else:
-            bodies.append(body)
+        above, at = body.parent, body.placement
+        for name, joint in named_parts(body):
+            inertia = body.inertia if name == body.name else Inertia()
+            bodies.append(Body(name, above, joint, at, inertia))
+            above, at = name, np.eye(4)
     return Robot(robot.name, bodies, robot.gravity, robot.frames, robot.source)
 
 
@@ -126,12 +118,12 @@ def _frames(robot: Robot) -> dict[str | None, _Placed]:
     C: dict[str | None, _Placed] = {None: _Placed(np.eye(4), np.eye(4))}
     for body in robot.bodies:
         above = inverse(body.placement) @ C[body.parent].place  # the parent's frame, at q = 0
-        axis = _axis(body.joint)
-        if axis is None:
+        joint = body.joint.moving
+        if joint.line is None:
             C[body.name] = _Placed(np.eye(4), _clean(inverse(above)))
         else:
             onward = _next_axis(robot, body)
-            placed = _on_common_normals(_driven(body.joint), axis, above, onward)
+            placed = _on_common_normals(joint, joint.line, above, onward)
             C[body.name] = placed if onward else _turned_to_mass(body, placed)
     return C
 
@@ -141,7 +133,7 @@ def _on_common_normals(
 ) -> _Placed:
     """The frame of a joint on the axis (direction, point), between `above` and `onward`."""
     e, c = axis
-    slides = isinstance(joint, Prismatic)
+    slides = not np.any(joint.S[3:])
     x_p, z_p, o_p = above[:3, 0], above[:3, 2], above[:3, 3]
     x0 = _perpendicular(x_p, z_p, e)
     o0 = o_p if slides else _foot(c, e, o_p, z_p)
@@ -158,7 +150,7 @@ def _on_common_normals(
         x = x if x @ x0 >= -1e-9 else -x
     turn = math.atan2(np.cross(x0, x) @ e, x0 @ x)
     quarter = round(turn / (math.pi / 2))
-    if abs(turn - quarter * math.pi / 2) < 1e-9 or not isinstance(joint, Revolute | Cylindrical):
+    if abs(turn - quarter * math.pi / 2) < 1e-9 or not joint.takes_turns:
         x0, turn = x, 0.0
     start = pose(np.stack([x0, np.cross(e, x0), e], axis=1), o)
     end = pose(np.stack([x, np.cross(e, x), e], axis=1), o)
@@ -168,7 +160,7 @@ def _on_common_normals(
 def _turned_to_mass(body: Body, placed: _Placed) -> _Placed:
     """The frame of a last body turned about its axis until h_y, or without any h Σ_xy, vanishes."""
     moved = body.inertia.seen_from(inverse(placed.place))
-    if not isinstance(_driven(body.joint), Revolute) or not numeric(moved.array):
+    if not body.joint.moving.takes_turns or not numeric(moved.array):
         return placed
     hx, hy = moved.first_moment[:2]
     I = moved.origin_tensor
@@ -204,11 +196,11 @@ def _foot(c: Array, e: Array, c_j: Array, e_j: Array) -> Array:
 def _next_axis(robot: Robot, body: Body) -> tuple[Array, Array] | None:
     """The axis of the child with the largest subtree, seen from the body: direction and point."""
     sizes = _subtree_sizes(robot)
-    children = [b for b in robot.bodies if b.parent == body.name and _axis(b.joint) is not None]
+    children = {b.name: b for b in robot.bodies if b.parent == body.name and b.joint.moving.line}
     if not children:
         return None
-    child = max(children, key=lambda b: sizes[b.name])
-    e, c = _axis(child.joint) or (None, None)
+    child = children[max(children, key=lambda name: sizes[name])]
+    e, c = child.joint.moving.line or (None, None)
     return child.placement[:3, :3] @ e, child.placement[:3, :3] @ c + child.placement[:3, 3]
 
 
@@ -218,29 +210,6 @@ def _subtree_sizes(robot: Robot) -> dict[str, int]:
         if body.parent is not None:
             sizes[body.parent] += sizes[body.name]
     return sizes
-
-
-def _driven(joint: Joint) -> Joint:
-    return joint.joint if isinstance(joint, Mimic) else joint
-
-
-def _axis(joint: Joint) -> tuple[Array, Array] | None:
-    """Direction and a point of the joint's axis in the body frame, where it has one."""
-    own = _driven(joint)
-    if isinstance(own, ON_AXIS):
-        return np.array(own.axis), np.array(own.point)
-    if isinstance(own, Prismatic):
-        return np.array(own.axis), np.zeros(3)
-    return None
-
-
-def _on_z(joint: Joint) -> Joint:
-    """The joint about or along the z axis of its new frame."""
-    if isinstance(joint, Mimic):
-        return replace(joint, joint=_on_z(joint.joint))
-    if isinstance(joint, ON_AXIS):
-        return replace(joint, axis=(0, 0, 1), point=(0, 0, 0))
-    return replace(joint, axis=(0, 0, 1)) if isinstance(joint, Prismatic) else joint
 
 
 def _turn_offsets(robot: Robot, C: dict[str | None, _Placed]) -> Array:
@@ -303,13 +272,12 @@ def _snapped_pose(T: Array, tolerance: float) -> Array:
 
 
 def _snapped_joint(joint: Joint, tolerance: float) -> Joint:
-    if isinstance(joint, Mimic):
-        return replace(joint, joint=_snapped_joint(joint.joint, tolerance))
-    axis = getattr(joint, "axis", None)
-    if axis is None or not numeric(np.array(axis)):
-        return joint
-    a = np.array(axis)
-    near = np.round(a)
-    tidy = np.where(np.abs(a - near) < tolerance, near, a)
-    changes: dict[str, Any] = {"axis": tuple(tidy)}
-    return replace(joint, **changes) if abs(np.linalg.norm(tidy) - 1) < 4e-16 else joint
+    moving, changes = joint.moving, dict[str, Any]()
+    for name in moving.axes:
+        a = np.array(getattr(moving, name))
+        if numeric(a):
+            near = np.round(a)
+            tidy = np.where(np.abs(a - near) < tolerance, near, a)
+            if abs(np.linalg.norm(tidy) - 1) < 4e-16:
+                changes[name] = tuple(tidy)
+    return joint.with_moving(replace(moving, **changes))

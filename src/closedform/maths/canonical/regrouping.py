@@ -2,16 +2,17 @@
 
 A mass distribution that the joint's own motion leaves as it is may be counted to the parent.
 Written with the pseudo-inertia P = ∫ (x; 1)(x; 1)ᵀ dm, that is every δP with T(q) δP T(q)ᵀ the same
-for all q:
+for all q, which is to say that no column s of the joint's S changes it:
 
-    P_k ← P_k − δP,     P_p ← P_p + T_pk δP T_pkᵀ
+    P_k ← P_k − δP,     P_p ← P_p + T_pk δP T_pkᵀ                (i)
+    s δP + δP sᵀ = 0,   s = [[ω̃, v], [0, 0]]                     (ii)
 
-    revolute about z                      m, h_z, Σ_zz: what lies on the axis
-    prismatic along z                     all six Σ
-    cylindrical, planar across z          Σ_zz
-    spherical                             m
+    revolute about z                         m, h_z, Σ_zz: what lies on the axis
+    prismatic along z                        all six Σ
+    helical, cylindrical, planar across z    Σ_zz
+    spherical                                m
 
-Valid for robots in canonical frames. The parameters of the world drop out.
+Robots in canonical frames have the most of it. The parameters of the world drop out.
 
 Cites: [GautierKhalil1990, eqs. (15)-(16)], in the form that moves mass along the joint axis.
 """
@@ -24,16 +25,6 @@ import numpy as np
 
 from closedform.arrays import Array, numeric
 from closedform.model.inertia import Inertia
-from closedform.model.joints import (
-    Cylindrical,
-    Fixed,
-    Joint,
-    Mimic,
-    Planar,
-    Prismatic,
-    Revolute,
-    Spherical,
-)
 from closedform.model.robot import Robot
 
 
@@ -41,7 +32,7 @@ def regrouped(robot: Robot) -> Robot:
     """The robot with mass moved towards the root wherever that changes no joint torque."""
     P = {body.name: pseudo_inertia(body.inertia) for body in robot.bodies}
     for body in reversed(robot.bodies):
-        movable = _movable(body.joint)
+        movable = _movable(body.joint.S)
         share = np.where(movable, P[body.name], 0)
         P[body.name] = np.where(movable, 0, P[body.name])
         if body.parent is not None:
@@ -82,18 +73,11 @@ def _scale(robot: Robot) -> Array:
     return scale
 
 
-def _movable(joint: Joint) -> Array:
-    """Entries of P that the joint's motion leaves as they are when the others are zero, (4, 4)."""
-    own = joint.joint if isinstance(joint, Mimic) else joint
-    mask = np.zeros((4, 4), dtype=bool)
-    if isinstance(own, Fixed):
-        mask[:] = True
-    elif isinstance(own, Revolute):
-        mask[np.ix_([2, 3], [2, 3])] = True
-    elif isinstance(own, Prismatic):
-        mask[:3, :3] = True
-    elif isinstance(own, Cylindrical) or (isinstance(own, Planar) and own.normal == (0, 0, 1)):
-        mask[2, 2] = True
-    elif isinstance(own, Spherical):
-        mask[3, 3] = True
+def _movable(S: Array) -> Array:
+    """Entries of P that a joint's motion leaves as they are when the others are zero, (4, 4)."""
+    mask = np.ones((4, 4), dtype=bool)
+    for vx, vy, vz, x, y, z in S.T:
+        s = np.array([[0, -z, y, vx], [z, 0, -x, vy], [-y, x, 0, vz], [0, 0, 0, 0]])
+        moved = np.any(s != 0, axis=0)  # s e_i e_jᵀ + e_i e_jᵀ sᵀ = 0 if s e_i = s e_j = 0
+        mask &= ~(moved[:, None] | moved)
     return mask

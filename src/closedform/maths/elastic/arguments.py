@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from closedform.maths.arguments import ARGUMENTS, Argument, Kind, robot_counts
-from closedform.model.elastic import ElasticJoints
+from closedform.model.elasticity.joints import ElasticJoints
 
 ELASTIC_JOINTS = Kind(
     "elastic joints", ElasticJoints,

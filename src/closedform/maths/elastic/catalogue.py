@@ -12,7 +12,7 @@ from closedform.maths.elastic import control, joints
 from closedform.maths.elastic.arguments import ELASTIC_JOINTS
 from closedform.maths.elastic.control import Derivatives, ElasticState
 from closedform.maths.quantity import Field, Quantity, row
-from closedform.model.elastic import ElasticJoints
+from closedform.model.elasticity.joints import ElasticJoints
 
 
 def motor_torque(model: ElasticJoints, q: Array, rates: Array) -> Array:

@@ -10,8 +10,8 @@ comes from other joints' motion is neglected.
 Arrays of motors have an entry for each velocity: a rigid joint's motor turns with its link, and on
 quasi-velocities (free, planar, spherical), which have no angle, its position is 0.
 
-Cites: [Grimm1990, eqs. (1)–(5)]; his q_a is our q. What the paper leaves open, Ψ and P, is in
-`closedform.maths.elastic.control`.
+Cites: [Grimm1990, eqs. (1), (2)], with f for his C Δq; his q_a is our q. (3)–(5), and what the
+paper leaves open, Ψ and P, are in `closedform.maths.elastic.control`.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from closedform.maths.algorithms.jets import inverse_dynamics_jet
 from closedform.maths.definitions.energy import kinetic_energy, potential_energy
 from closedform.maths.elastic.arguments import checked
 from closedform.maths.scalars.two_derivatives import Curve, curve
-from closedform.model.elastic import ElasticJoints, Spring
+from closedform.model.elasticity.joints import ElasticJoints, Spring
 
 QUADRATURE = np.polynomial.legendre.leggauss(16)
 ROWS = "v, a, j, s"
@@ -119,20 +119,20 @@ def inverse_dynamics(
 ) -> ElasticMotion:
     """What the motion with the rates v, a, j, s (rows) demands of the motors.
 
-        s = N τ,   f(Δq) = s,   f' Δq̇ = ṡ,   f' Δq̈ = s̈ − f'' Δq̇²                          (3)
-        q_M = N⁻¹ q + Δq,       u = M_G (N⁻¹ q̈ + Δq̈) + s                                  (4)
+        s = N τ,   f(Δq) = s,   f' Δq̇ = ṡ,   f' Δq̈ = s̈ − f'' Δq̇²                          (i)
+        q_M = N⁻¹ q + Δq,       u = M_G (N⁻¹ q̈ + Δq̈) + s                                 (ii)
 
     τ, τ̇, τ̈ come from the second-order jet. Where a spring is damped, s = D Δq̇ + f(Δq) is a stable
     filter with the time constant D/C, and its state Δq is not determined by the motion's present:
 
-        Δq̇ = D⁻¹ (s − f),   Δq̈ = D⁻¹ (ṡ − f' Δq̇)                                          (5)
+        Δq̇ = D⁻¹ (s − f),   Δq̈ = D⁻¹ (ṡ − f' Δq̇)                                        (iii)
 
     with the given `deflection` (nv,), which needs j only (relative degree 3). Without it the
     filter is taken as settled, to the order that the rates allow, T = D/C:
 
-        C Δq = s − T ṡ + T² s̈,   C Δq̇ = ṡ − T s̈,   C Δq̈ = s̈                              (6)
+        C Δq = s − T ṡ + T² s̈,   C Δq̇ = ṡ − T s̈,   C Δq̈ = s̈                             (iv)
 
-    wrong by T³ times the third derivative of s. (6) is for linear springs, and so are rates beyond
+    wrong by T³ times the third derivative of s. (iv) is for linear springs, and so are rates beyond
     s, which give u̇, ü, ….
     """
     rates = _checked_rates(model, rates)
@@ -161,7 +161,7 @@ def motion_from_jet(
 def _deflections(
     model: ElasticJoints, i: int, s: list[Array], deflection: Array | None,
 ) -> tuple[Any, ...]:
-    """Δq, Δq̇, Δq̈ and f, ḟ, f̈ of an elastic joint by (3), (5) or (6)."""
+    """Δq, Δq̇, Δq̈ and f, ḟ, f̈ of an elastic joint by (i), (iii) or (iv)."""
     f, df, ddf = s[0][i], s[1][i], s[2][i]
     D, C = model.damping[i], model.stiffness[i]
     if i not in model.springs and (D == 0 or deflection is None):
@@ -190,7 +190,7 @@ def forward_dynamics(
 ) -> ElasticAcceleration:
     """q̈ and q̈_M under the motor torques u, (nv,) each.
 
-        M_R q̈ = N⁻¹ t − c − g,   M_G q̈_M = u − t,   t = D Δq̇ + f(Δq)                     (7)
+        M_R q̈ = N⁻¹ t − c − g,   M_G q̈_M = u − t,   t = D Δq̇ + f(Δq)                     (v)
 
     A rigid joint has t = u, and M_G N⁻² beside M_R. Entries of rigid joints' motors are not used.
     An unactuated base is one whose entries of u are 0. `dynamics` is the forward dynamics of the
@@ -213,7 +213,7 @@ def energies(
 ) -> ElasticEnergy:
     """Kinetic energy of links and motors, potential energy in gravity and of the springs.
 
-        d/dt (T + U + U_spring) = uᵀ q̇_M − Δq̇ᵀ D Δq̇                                      (8)
+        d/dt (T + U + U_spring) = uᵀ q̇_M − Δq̇ᵀ D Δq̇                                     (vi)
     """
     T = kinetic_energy(model.link_robot, q, v)
     for i in model.elastic:

@@ -19,6 +19,7 @@ import numpy as np
 from closedform.arrays import Array, namespace
 from closedform.errors import ArgumentError
 from closedform.maths.algebra.ldl import refuse_indefinite, solve_definite
+from closedform.maths.coulomb import smoothed_sign
 from closedform.maths.flexible.arguments import checked
 from closedform.maths.flexible.arm import FlexibleArm, moments
 from closedform.maths.flexible.kinematics import (
@@ -35,9 +36,6 @@ from closedform.maths.flexible.tensors import (
     truncated_coriolis,
     truncated_inertia,
 )
-
-SLIP = 1e-3
-"""rad/s; Coulomb's sign(v) is v/√(v² + SLIP²), because integrators stall at a jump."""
 
 
 @final
@@ -153,10 +151,9 @@ def damping_matrix(arm: FlexibleArm, damping: Any = 0.0) -> Array:
 
 
 def friction_torque(arm: FlexibleArm, v: Array) -> Array:
-    """f(v), (N,): Coulomb friction at the joints, smoothed below `SLIP`."""
-    xp = namespace(v)
+    """f(v), (N,): Coulomb friction at the joints, smoothed."""
     c = np.concatenate([[link.coulomb for link in arm.links], np.zeros(arm.nq - arm.n)])
-    return c * v / xp.sqrt(v * v + SLIP**2) if np.any(c) else 0 * v
+    return c * smoothed_sign(v) if np.any(c) else 0 * v
 
 
 def resistance(arm: FlexibleArm, q: Array, v: Array, D: Array, model: Model = PAPER) -> Array:

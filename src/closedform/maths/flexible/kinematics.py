@@ -2,14 +2,14 @@
 
 Points of link i in the plane are
 
-    p_i(x) = r_i + w_i (x − s_i(x) + j y_i(x)),                                            (1)
+    p_i(x) = r_i + w_i (x − s_i(x) + j y_i(x)),                                            (i)
     r_{i+1} = p_i(ℓ_i),   w_{i+1} = w_i E_i e^{jθ_{i+1}}.
 
 `LinearRotation`: E = 1 + j y'_e and s = 0, the paper's (1)–(3) with every product kept.
 `ExactRotation`: E = e^{j y'_e}; with foreshortening x is the arc length and the link's points come
 nearer by
 
-    s(x) = ½ ∫₀ˣ y'² dx = Σ_jk F_jk(x) δ_j δ_k,   F_jk = ½ ∫₀ˣ φ'_j φ'_k dx,               (2)
+    s(x) = ½ ∫₀ˣ y'² dx = Σ_jk F_jk(x) δ_j δ_k,   F_jk = ½ ∫₀ˣ φ'_j φ'_k dx,              (ii)
 
 without which a turning arm gets softer instead of stiffer. Bending energy stays ½ ∫EI y''² dx: a
 large vibration is followed to third order in its amplitude (`tests/agreement/test_exudyn.py`).
@@ -76,7 +76,7 @@ class LinkMotion(NamedTuple):
 
 
 def link_motions(arm: FlexibleArm, q: Array, v: Array, rotation: Rotation) -> list[LinkMotion]:
-    """The motion of every link by (1)."""
+    """The motion of every link by (i)."""
     xp, exact = namespace(q, v), isinstance(rotation, ExactRotation)
     N, zero = arm.nq, xp.zeros(2)
     motions: list[LinkMotion] = []
@@ -157,7 +157,7 @@ def _pairs(m: int) -> list[tuple[int, int]]:
 
 
 class ShorteningMoments(NamedTuple):
-    """F_jk of (2) at the tip, and the moments Γ over b = (1, x, φ_1, …, F_11, F_12, …, F_mm)."""
+    """F_jk of (ii) at the tip, and the moments Γ over b = (1, x, φ_1, …, F_11, F_12, …, F_mm)."""
 
     tip: Array         # (m, m)
     gram: Array        # (2 + m + m(m+1)/2,) twice

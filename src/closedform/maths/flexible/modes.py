@@ -2,18 +2,18 @@
 
 A link is clamped at x = 0 and carries a mass, an inertia and a first moment at x = ℓ:
 
-    EI φ'''' = ω² ρ φ,   φ(0) = φ'(0) = 0,                                       (1)
-    EI φ''(ℓ)  =  ω² (J_L φ'(ℓ) + (MD) φ(ℓ)),                                    (2)
-    EI φ'''(ℓ) = −ω² (M_L φ(ℓ) + (MD) φ'(ℓ)).                                    (3)
+    EI φ'''' = ω² ρ φ,   φ(0) = φ'(0) = 0,                                       (i)
+    EI φ''(ℓ)  =  ω² (J_L φ'(ℓ) + (MD) φ(ℓ)),                                   (ii)
+    EI φ'''(ℓ) = −ω² (M_L φ(ℓ) + (MD) φ'(ℓ)).                                  (iii)
 
 Modes are normalised to the modal mass m of the link, with φ''(0) > 0:
 
-    ∫ρ φ_j φ_k dx + M_L φ_j φ_k + J_L φ'_j φ'_k + (MD)(φ_j φ'_k + φ'_j φ_k) = m [j = k]   (4)
+    ∫ρ φ_j φ_k dx + M_L φ_j φ_k + J_L φ'_j φ'_k + (MD)(φ_j φ'_k + φ'_j φ_k) = m [j = k]  (iv)
 
 with the tip's values outside the integral. Then ∫EI φ''_j φ''_k dx = ω_j² m [j = k].
 
 Cites: [DeLucaSiciliano1991, eqs. (14)–(31)]. Their (30) as printed, z_jj = m for the beam alone,
-contradicts their numbers; (4) gives them. Their (24g) lacks the primes of φ'', and (27b) has a
+contradicts their numbers; (iv) gives them. Their (24g) lacks the primes of φ'', and (27b) has a
 factor ½ too many at (MD); see `tests/papers/test_deluca_siciliano.py`.
 """
 
@@ -30,7 +30,7 @@ from numpy.polynomial import Legendre
 
 from closedform.arrays import Array
 from closedform.errors import ModelError
-from closedform.model.beam import FlexibleLink, Shape, TipLoad
+from closedform.model.elasticity.beam import FlexibleLink, Shape, TipLoad
 
 SMALL = 1e-3
 """The smallest βℓ looked for: a load of 3e12 times the link's mass."""
@@ -180,14 +180,14 @@ def _clamped_below(x: float) -> int:
 def uniform_shape(link: FlexibleLink, load: TipLoad, beta: float) -> Shape:
     """The shape that goes with a root β of the frequency equation, not normalised.
 
-        φ = a (sin βx − sinh βx) + b (cos βx − cosh βx)                                  (5)
+        φ = a (sin βx − sinh βx) + b (cos βx − cosh βx)                                  (v)
 
     For high modes the growing parts cancel; then the same functions are taken as
 
-        φ = a sin βx + b cos βx + p e^{−βx} + r e^{−β(ℓ−x)},                             (6)
-        a = p − r e^{−βℓ},  b = −p − r e^{−βℓ},                                          (7)
+        φ = a sin βx + b cos βx + p e^{−βx} + r e^{−β(ℓ−x)},                            (vi)
+        a = p − r e^{−βℓ},  b = −p − r e^{−βℓ},                                        (vii)
 
-    none of which is large. (a, b) or (p, r) is the null vector of the conditions (2), (3).
+    none of which is large. (a, b) or (p, r) is the null vector of the conditions (ii), (iii).
     """
     basis = _low_basis(beta) if beta * link.length < HIGH else _high_basis(beta, link.length)
     at_tip = [[float(f(np.array(link.length))) for f in function] for function in basis]
@@ -213,7 +213,7 @@ def _waves(k: int, u: Array) -> tuple[Array, Array]:
 
 
 def _low_basis(beta: float) -> list[Ladder]:
-    """The two functions of (5)."""
+    """The two functions of (v)."""
     def first(k: int) -> Callable[[Array], Array]:
         return lambda x: _waves(k, beta * x)[0] - (np.cosh if k % 2 else np.sinh)(beta * x)
 
@@ -224,7 +224,7 @@ def _low_basis(beta: float) -> list[Ladder]:
 
 
 def _high_basis(beta: float, length: float) -> list[Ladder]:
-    """The two functions of (6) and (7), that of p and that of r."""
+    """The two functions of (vi) and (vii), that of p and that of r."""
     one = math.exp(-beta * length)
 
     def decaying(k: int) -> Callable[[Array], Array]:
@@ -279,7 +279,7 @@ def _mixture(basis: Sequence[Shape], factors: Array) -> Shape:
 
 
 def modal_mass(modes: LinkModes) -> Array:
-    """The left side of (4), (m, m)."""
+    """The left side of (iv), (m, m)."""
     tip, slope, load = modes.tip, modes.tip_slope, modes.load
     cross = np.outer(tip, slope)
     return (modes.z + load.mass * np.outer(tip, tip) + load.inertia * np.outer(slope, slope)

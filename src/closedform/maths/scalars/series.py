@@ -7,7 +7,10 @@ binomials appear:
     (x y)_k = Σ_j x_j y_{k−j}          (ẋ)_k = (k + 1) x_{k+1}
 
 A plain scalar beside a series is a constant. A sum or a product is known as far as the shorter of
-its parts. Coefficients are floats, complex numbers, recorded, exact or symbolic scalars.
+its parts. Coefficients are floats, complex numbers, recorded, exact or symbolic scalars, or arrays
+of numbers: of many motions at once.
+
+Cites: [GriewankWalther2008, chapter 13].
 """
 
 from __future__ import annotations
@@ -20,7 +23,7 @@ from typing import Any, final
 
 import numpy as np
 
-from closedform.arrays import OBJECTS, Array
+from closedform.arrays import OBJECTS, Array, namespace
 
 
 @final
@@ -87,7 +90,8 @@ class Series:
 
     def _sin_cos(self) -> tuple[Series, Series]:
         """s = sin x, c = cos x: k s_k = Σ_j j x_j c_{k−j},  k c_k = −Σ_j j x_j s_{k−j}."""
-        s, c = [OBJECTS.sin(self.c[0])], [OBJECTS.cos(self.c[0])]
+        xp = namespace(self.c[0]) if isinstance(self.c[0], np.ndarray) else OBJECTS
+        s, c = [xp.sin(self.c[0])], [xp.cos(self.c[0])]
         for k in range(1, len(self.c)):
             rates = [j * self.c[j] for j in range(1, k + 1)]
             s_k = reduce(add, [x * c[k - j] for j, x in enumerate(rates, start=1)]) / k

@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from closedform.arrays import OBJECTS, Array, exact_or_float, numeric
+from closedform.arrays import OBJECTS, Array, cross, exact_or_float, numeric
 from closedform.errors import ModelError, suggestion
 from closedform.model.inertia import SYMORO_ORDER, Inertia
 from closedform.model.joints import KEYWORDS, Fixed, Helical, Joint, Prismatic, Revolute
@@ -34,14 +34,14 @@ LIMITS = KEYWORDS[1:]
 ROW_KEYS = ("antecedent", "name", "joint_name", "inertia", *LIMITS)
 SYMORO_NAMES = ("XX", "XY", "XZ", "YY", "YZ", "ZZ", "mX", "mY", "mZ", "m")
 
-Row = Mapping[str, Any] | Sequence[Any]
+TableRow = Mapping[str, Any] | Sequence[Any]
 Inertias = Sequence[Inertia | None] | None
 Names = Sequence[str] | None
 
 
-def from_modified_dh(rows: Sequence[Row], *, name: str = "robot", gravity: Any = STANDARD_GRAVITY,
-                     inertias: Inertias = None, names: Names = None,
-                     symbolic_inertias: bool = False) -> Robot:
+def from_modified_dh(rows: Sequence[TableRow], *, name: str = "robot",
+                     gravity: Any = STANDARD_GRAVITY, inertias: Inertias = None,
+                     names: Names = None, symbolic_inertias: bool = False) -> Robot:
     """The robot of a modified DH table; body j is frame j of the convention, joint axis z.
 
     A row is a mapping with the keys `sigma, alpha, d, theta, r, gamma, b` (each 0 if absent),
@@ -60,9 +60,9 @@ def from_modified_dh(rows: Sequence[Row], *, name: str = "robot", gravity: Any =
     return Robot(name, _bodies(table, placed, inertias, names, symbolic_inertias), gravity)
 
 
-def from_standard_dh(rows: Sequence[Row], *, name: str = "robot", gravity: Any = STANDARD_GRAVITY,
-                     inertias: Inertias = None, names: Names = None,
-                     symbolic_inertias: bool = False) -> Robot:
+def from_standard_dh(rows: Sequence[TableRow], *, name: str = "robot",
+                     gravity: Any = STANDARD_GRAVITY, inertias: Inertias = None,
+                     names: Names = None, symbolic_inertias: bool = False) -> Robot:
     """The robot of a standard DH table; body j is frame j, at the far end of link j.
 
     A row is a mapping with the keys `sigma, theta, d, a, alpha` (each 0 if absent) and the others
@@ -79,7 +79,7 @@ def from_standard_dh(rows: Sequence[Row], *, name: str = "robot", gravity: Any =
     return Robot(name, _bodies(table, placed, inertias, names, symbolic_inertias), gravity)
 
 
-def from_screws(screws: Sequence[Row], homes: Sequence[Any] | None = None, *,
+def from_screws(screws: Sequence[TableRow], homes: Sequence[Any] | None = None, *,
                 parents: Sequence[int | str | None] | None = None, name: str = "robot",
                 gravity: Any = STANDARD_GRAVITY, inertias: Inertias = None, names: Names = None,
                 symbolic_inertias: bool = False) -> Robot:
@@ -251,7 +251,7 @@ def _screw_joint(row: Mapping[str, Any], M_k: Array, k: int) -> Joint:
         if not turns:
             return Prismatic(exact_or_float(R.T @ v), **keywords)
         axis, pitch = R.T @ w, np.dot(w, v)
-        point = exact_or_float(_cross(axis, R.T @ (v + _cross(w, p))))  # nearest to the origin
+        point = exact_or_float(cross(axis, R.T @ (v + cross(w, p))))  # nearest to the origin
         if _vanishes(pitch):
             return Revolute(axis, point, **keywords)
         return Helical(axis, pitch, point, **keywords)
@@ -261,10 +261,6 @@ def _whole(A: Array) -> Array:
     """A with integers for whole floats, so that products with symbols stay exact."""
     entries = [int(x) if isinstance(x, float) and x.is_integer() else x for x in A.ravel().tolist()]
     return np.array(entries, dtype=object).reshape(A.shape)
-
-
-def _cross(a: Array, b: Array) -> Array:
-    return np.array([a[i] * b[j] - a[j] * b[i] for i, j in ((1, 2), (2, 0), (0, 1))])
 
 
 def _vanishes(x: Any) -> bool:

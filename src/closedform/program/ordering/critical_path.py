@@ -11,16 +11,16 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from closedform.program.expr import Graph, Scalar
+from closedform.program.ordering.machine import CORE
 from closedform.program.program import Program
 from closedform.program.rules.flat import Flat
 
-READ, PRODUCT, SUM, FUSED, ROOT, TRIG = 5, 3, 3, 4, 13, 50
-"""Cycles of a processor of today: input, product, sum, both fused, quotient or root, sine."""
-WORTH = 6
-"""Cycles that an instruction more has to save: 3 saves no more time, 10 costs some."""
+PRODUCT, SUM, FUSED = CORE.latency("mul"), CORE.latency("add"), CORE.latency("fma")
+WORTH = 2 * SUM
+"""Cycles that an instruction more has to save."""
 
 
-def by_arrival(program: Program) -> Program:
+def by_critical_path(program: Program) -> Program:
     """The same sums and products with what is known last at the end of each."""
     return _Timed(program).to_program()
 
@@ -47,13 +47,8 @@ class _Timed(Flat):
             return self._timed_sum(value, values)
         if value in self.products:
             return self._timed_product(value, values)
-        op = self.others[value].op
-        if op == "input":
-            self.time[value] = READ
-        else:
-            cycles = TRIG if op in ("sin", "cos") else ROOT
-            self.time[value] = max((self.time[x] + cycles for x in self.arguments(value)),
-                                   default=0)
+        known = max((self.time[x] for x in self.arguments(value)), default=0)
+        self.time[value] = known + CORE.latency(self.others[value].op)
         return super()._scalar(graph, value, values)
 
     def _timed_product(self, value: int, values: dict[int, Scalar]) -> Scalar:
@@ -107,7 +102,7 @@ def _known_at(terms: Sequence[_Term], start: float) -> int:
 
 
 def _ordered(terms: list[_Term], start: float) -> list[_Term]:
-    """The quickest of a few orders: products last, all but one value among them, all by arrival."""
+    """The quickest of a few orders: products last, all but one value among them, all mixed."""
     plain = sorted((t for t in terms if not t.fused), key=lambda t: t.time)
     products = sorted((t for t in terms if t.fused), key=lambda t: t.time)
     if not plain or not products:

@@ -9,25 +9,13 @@ those with the longest way to the end first.
 from __future__ import annotations
 
 import heapq
-from collections.abc import Mapping, Sequence
-from types import MappingProxyType
+from collections.abc import Sequence
 from typing import Protocol, TypeVar
 
-LIVE = 24
-"""Values that may wait at a time: about as many as there are registers."""
-WINDOW = 400
-"""Steps that are put in order together: what processors look ahead, and no more, because values of
-far apart parts would crowd each other out."""
-UNITS = 2
-"""Multipliers, and as many adders."""
+from closedform.program.ordering.machine import ADDED, CORE, MULTIPLIED
+
 LOOKED_AT = 16
 """Steps without a unit or a place that are passed over in one cycle."""
-MULTIPLIED, ADDED = frozenset(("mul", "fma", "fms", "fnma")), frozenset(("add", "sub"))
-LATENCY: Mapping[str, int] = MappingProxyType({
-    "add": 3, "sub": 3, "mul": 3, "fma": 4, "fms": 4, "fnma": 4, "div": 13, "sqrt": 20,
-    "sincos": 50})
-"""Cycles until a result can be used, as processors of today have them; others take `OTHER`."""
-OTHER = 4
 
 
 class Operation(Protocol):
@@ -44,16 +32,19 @@ class Operation(Protocol):
 Some = TypeVar("Some", bound=Operation)
 
 
-def in_issue_order(given: Sequence[Some]) -> list[Some]:
-    """The same steps, each after those it needs."""
+def by_list_schedule(given: Sequence[Some]) -> list[Some]:
+    """The same steps, each after those it needs.
+
+    They are put in order a window at a time: values of far apart parts would crowd each other out.
+    """
     result: list[Some] = []
-    for start in range(0, len(given), WINDOW):
-        window = given[start:start + WINDOW]
-        result += [window[k] for k in _Machine(window).order()]
+    for start in range(0, len(given), CORE.window):
+        window = given[start:start + CORE.window]
+        result += [window[k] for k in _Schedule(window).order()]
     return result
 
 
-class _Machine:
+class _Schedule:
     """Starts steps cycle by cycle."""
 
     def __init__(self, steps: Sequence[Operation]) -> None:
@@ -76,7 +67,7 @@ class _Machine:
         self.ready: list[tuple[int, int]] = []       # (−height, step)
 
     def _latency(self, k: int) -> int:
-        return LATENCY.get(self.steps[k].op, OTHER)
+        return CORE.latency(self.steps[k].op)
 
     def order(self) -> list[int]:
         order: list[int] = []
@@ -97,7 +88,7 @@ class _Machine:
 
     def _started(self, cycle: int) -> list[int]:
         """The steps that start in a cycle."""
-        free = {True: UNITS, False: UNITS}           # multipliers, adders
+        free = {True: CORE.units, False: CORE.units}   # multipliers, adders
         started: list[int] = []
         aside: list[tuple[int, int]] = []
         while self.ready and (free[True] or free[False]) and len(aside) < LOOKED_AT:
@@ -106,7 +97,7 @@ class _Machine:
             op = self.steps[k].op
             unit = True if op in MULTIPLIED else False if op in ADDED else None
             if (unit is not None and not free[unit]) or (
-                    self.live >= LIVE and self._growth(k) > 0):
+                    self.live >= CORE.registers and self._growth(k) > 0):
                 aside.append(item)
                 continue
             if unit is not None:

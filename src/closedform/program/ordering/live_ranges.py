@@ -15,13 +15,13 @@ import numpy as np
 from closedform.program.program import LEAVES, Entry, Instruction, Output, Program
 
 
-def scheduled(program: Program) -> Program:
+def by_live_ranges(program: Program) -> Program:
     """The same program in the order, of a few tried, with the smallest largest live set.
 
     Tried are the order as it is and depth-first walks from the outputs (first to last, last to
-    first, and by falling largest index, which takes the rows and columns of a matrix together),
-    each after whatever does not enlarge the live set is drawn forward. Of equals the first is
-    taken.
+    first, and by falling largest index, which takes the rows and columns of a matrix together). In
+    each of them an instruction that does not enlarge the live set goes before all that do. Of
+    equals the first is taken.
     """
     walks = [_depth_first(program, roots) for roots in _visits(program)]
     uses = _Uses(program, walks[0])
@@ -32,6 +32,12 @@ def scheduled(program: Program) -> Program:
 def largest_live_set(program: Program) -> int:
     """The largest number of values that are live at one time."""
     return _largest_live_set(program, list(range(len(program.code))))
+
+
+def needed(program: Program) -> Program:
+    """The program without what no output needs."""
+    roots = [e.index for output in program.outputs for e in output.entries if e.index >= 0]
+    return reordered(program, sorted(_depth_first(program, roots)))
 
 
 def reordered(program: Program, order: list[int]) -> Program:

@@ -20,7 +20,7 @@ from closedform.program.rules.share import share_products, share_sums
 ROUNDS = 8
 """Rules make room for each other; so many times they are gone through at most."""
 
-WORTHWHILE = 3e-3
+WORTHWHILE = 1e-3
 """Another round is not worth the time if the last one saved a smaller part of the cost."""
 
 TRIALS = 30_000

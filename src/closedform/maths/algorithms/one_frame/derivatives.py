@@ -8,6 +8,8 @@ Cites: [SinghRussellWensing2022], with the Coriolis operator B in twelve numbers
 
 from __future__ import annotations
 
+from typing import Any
+
 from closedform.arrays import Array, namespace
 from closedform.maths.algebra.entries import Entries, diagonal, enter, enter_twice, tensor
 from closedform.maths.algorithms.forward_derivatives import by_factor_of_mass
@@ -17,7 +19,7 @@ from closedform.maths.definitions.inverse_derivatives import (
     InverseDynamicsAndDerivatives,
     InverseDynamicsDerivatives,
 )
-from closedform.maths.spatial import force_cross
+from closedform.maths.spatial import force_cross, power
 from closedform.model.robot import Robot
 
 
@@ -42,16 +44,13 @@ def inverse_dynamics_and_derivatives(
     xp = namespace(q, v, a, *(() if wrenches is None else (wrenches,)))
     here = screws(robot, q, v, a, wrenches, base)
     n = robot.nv
-    tau: Entries = {(i,): robot.rotor_inertia[i] * a[i] for i in range(n)}
     dq: Entries = {}
     dv: Entries = {}
     da = diagonal(robot.rotor_inertia)
     for k in here.segments:
-        for x in here.own[k]:
-            enter(tau, (x.i,), x.S @ here.f[k])
         _enter_rows_and_columns(here, k, dq, dv, da)
     return InverseDynamicsAndDerivatives(
-        tensor(tau, (n,), xp), *(tensor(d, (n, n), xp) for d in (dq, dv, da)))
+        _torques(robot, here, a, xp), *(tensor(d, (n, n), xp) for d in (dq, dv, da)))
 
 
 def _enter_rows_and_columns(
@@ -65,15 +64,15 @@ def _enter_rows_and_columns(
         moved = still + force_cross(x.S, f)
         faster = I @ (x.dPsi + x.dS) + B @ (2 * x.S)
         for y in own:
-            enter(dq, (y.i, x.i), y.S @ still)
-            enter(dv, (y.i, x.i), y.S @ faster)
+            enter(dq, (y.i, x.i), power(y.S, still))
+            enter(dv, (y.i, x.i), power(y.S, faster))
         for y in above:
-            enter(dq, (y.i, x.i), y.S @ moved)
-            enter(dv, (y.i, x.i), y.S @ faster)
+            enter(dq, (y.i, x.i), power(y.S, moved))
+            enter(dv, (y.i, x.i), power(y.S, faster))
         p, b = I @ x.S, 2 * B.transposed_times(x.S)
         for y in above:                              # rows: i = x
-            enter(dq, (x.i, y.i), p @ y.ddPsi + b @ y.dPsi)
-            enter(dv, (x.i, y.i), p @ (y.dPsi + y.dS) + b @ y.S)
+            enter(dq, (x.i, y.i), power(p, y.ddPsi) + power(b, y.dPsi))
+            enter(dv, (x.i, y.i), power(p, y.dPsi + y.dS) + power(b, y.S))
         _enter_mass(p, x, own[:at], above, da)
 
 
@@ -98,20 +97,29 @@ def _mass_and_bias(
     for k in here.segments:
         own, above = here.own[k], here.above(k)
         for at, x in enumerate(own):
-            enter(bias, (x.i,), x.S @ here.f[k])
+            enter(bias, (x.i,), power(x.S, here.f[k]))
             _enter_mass(here.I[k] @ x.S, x, own[:at], above, M)
     return tensor(M, (n, n), xp), tensor(bias, (n,), xp)
 
 
 def _enter_mass(u: Array, x: Screw, before: list[Screw], above: list[Screw], M: Entries) -> None:
     """M_xy = u · S_y with u = I S_x, for x itself, the screws before it in its joint, and above."""
-    enter(M, (x.i, x.i), u @ x.S)
+    enter(M, (x.i, x.i), power(u, x.S))
     for y in before + above:
-        enter_twice(M, x.i, y.i, u @ y.S)
+        enter_twice(M, x.i, y.i, power(u, y.S))
 
 
 def inverse_dynamics(
     robot: Robot, q: Array, v: Array, a: Array, wrenches: Array | None = None, base: int = 0,
 ) -> Array:
-    """τ, (nv,), in one frame: dearer than by recursion, but shared with its derivatives."""
-    return inverse_dynamics_and_derivatives(robot, q, v, a, wrenches, base).tau
+    """τ, (nv,), in one frame: τ_i = S_i · f."""
+    xp = namespace(q, v, a, *(() if wrenches is None else (wrenches,)))
+    return _torques(robot, screws(robot, q, v, a, wrenches, base), a, xp)
+
+
+def _torques(robot: Robot, here: Screws, a: Array, xp: Any) -> Array:
+    tau: Entries = {(i,): robot.rotor_inertia[i] * a[i] for i in range(robot.nv)}
+    for k in here.segments:
+        for x in here.own[k]:
+            enter(tau, (x.i,), power(x.S, here.f[k]))
+    return tensor(tau, (robot.nv,), xp)

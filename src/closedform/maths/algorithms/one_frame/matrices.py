@@ -20,6 +20,7 @@ from closedform.maths.algorithms.one_frame.screws import screws
 from closedform.maths.algorithms.operators import BlockOperator
 from closedform.maths.definitions.dynamics_matrices import DynamicsMatrices
 from closedform.maths.kinematics import segment_parents
+from closedform.maths.spatial import power
 from closedform.model.robot import Robot
 
 
@@ -67,20 +68,20 @@ def matrices(
         for at, x in enumerate(own):
             u, o = I[k] @ x.S, O[k].transposed_times(x.S)
             force = I[k] @ x.dS + O[k] @ x.S
-            enter(g, (x.i,), gamma @ u)
+            enter(g, (x.i,), power(gamma, u))
             for y in (*own, *above):
-                enter(C, (y.i, x.i), y.S @ force)
+                enter(C, (y.i, x.i), power(y.S, force))
             for y in above:
-                enter(C, (x.i, y.i), u @ y.dS + o @ y.S)
+                enter(C, (x.i, y.i), power(u, y.dS) + power(o, y.S))
             for y in (*own[:at], *above):
-                enter_twice(M, x.i, y.i, u @ y.S)
-            enter(M, (x.i, x.i), u @ x.S)
+                enter_twice(M, x.i, y.i, power(u, y.S))
+            enter(M, (x.i, x.i), power(u, x.S))
     n, xp = robot.nv, namespace(gamma, *(x.dS for own in screws for x in own))
     return DynamicsMatrices(tensor(M, (n, n), xp), tensor(C, (n, n), xp), tensor(g, (n,), xp))
 
 
 def mass_matrix(robot: Robot, q: Array, base: int = 0) -> Array:
-    """M, (nv, nv), in one frame: dearer than by recursion, but shared with C and derivatives."""
+    """M, (nv, nv), in one frame."""
     return christoffel_dynamics_matrices(robot, q, namespace(q).zeros(robot.nv), base).M
 
 

@@ -16,7 +16,7 @@ from closedform.maths.algebra.entries import Entries, enter, tensor
 from closedform.maths.algorithms.one_frame.screws import Screw, Screws, screws
 from closedform.maths.algorithms.one_frame.tensors import enter_mass_derivatives
 from closedform.maths.definitions.second_derivatives import InverseDynamicsSecondDerivatives
-from closedform.maths.spatial import force_cross, motion_cross
+from closedform.maths.spatial import force_cross, motion_cross, power
 from closedform.model.robot import Robot
 
 
@@ -64,15 +64,15 @@ def _enter_rows(here: Screws, x: Screw, qq: Entries, qv: Entries, vv: Entries) -
         fast = _rate_transposed(here, y.S, x, turned) - turned
         for z in path:
             if y.k <= z.k:
-                enter(qq, (x.i, z.i, y.i), alpha @ z.S + beta @ z.dPsi)
-                enter(qv, (x.i, y.i, z.i), beta @ z.S)
+                enter(qq, (x.i, z.i, y.i), power(alpha, z.S) + power(beta, z.dPsi))
+                enter(qv, (x.i, y.i, z.i), power(beta, z.S))
             else:
-                enter(qq, (x.i, z.i, y.i), turned @ z.ddPsi + later @ z.dPsi)
-                enter(qv, (x.i, y.i, z.i), turned @ (z.dPsi + z.dS) + later @ z.S)
+                enter(qq, (x.i, z.i, y.i), power(turned, z.ddPsi) + power(later, z.dPsi))
+                enter(qv, (x.i, y.i, z.i), power(turned, z.dPsi + z.dS) + power(later, z.S))
             if y.k == z.k:
-                enter(vv, (x.i, y.i, z.i), fast @ z.S)
+                enter(vv, (x.i, y.i, z.i), power(fast, z.S))
             elif y.k < z.k:
-                value = (fast - turned) @ z.S
+                value = power(fast - turned, z.S)
                 enter(vv, (x.i, y.i, z.i), value)
                 enter(vv, (x.i, z.i, y.i), value)
 
@@ -110,9 +110,9 @@ def _enter_columns(here: Screws, x: Screw, qq: Entries, qv: Entries, vv: Entries
         fast = fast if y.k == x.k else fast + I @ motion_cross(y.S, x.S)
         for i in above:
             still = y.k <= i.k
-            enter(qq, (i.i, x.i, y.i), i.S @ (r if still else r_moved))
-            enter(qv, (i.i, y.i, x.i), i.S @ (rho if still else rho_moved))
-            value = i.S @ fast
+            enter(qq, (i.i, x.i, y.i), power(i.S, r if still else r_moved))
+            enter(qv, (i.i, y.i, x.i), power(i.S, rho if still else rho_moved))
+            value = power(i.S, fast)
             enter(vv, (i.i, x.i, y.i), value)
             if y.k < x.k:
                 enter(vv, (i.i, y.i, x.i), value)
@@ -139,5 +139,5 @@ def _enter_leaf(here: Screws, x: Screw, qq: Entries, qv: Entries) -> None:
         moved = change + force_cross(j.S, A_x)
         fast = rate @ (j.dPsi + j.dS) + E(j.S)
         for i in above:
-            enter(qq, (i.i, j.i, x.i), i.S @ (change if j.k <= i.k else moved))
-            enter(qv, (i.i, x.i, j.i), i.S @ fast)
+            enter(qq, (i.i, j.i, x.i), power(i.S, change if j.k <= i.k else moved))
+            enter(qv, (i.i, x.i, j.i), power(i.S, fast))

@@ -5,6 +5,9 @@ on one way to the world, and one or two products of 6-vectors give each of the o
 reads: joint j lies between the world and joint k; j ⪯ k: or they are the same joint.
 
 The definitions are in `state_derivatives` and `christoffel`.
+
+Cites: [SinghRussellWensing2022] for the rules; [EcheandiaWensing2021] for Christoffel symbols in
+O(n d²).
 """
 
 from __future__ import annotations
@@ -14,7 +17,7 @@ from closedform.maths.algebra.entries import Entries, enter, tensor
 from closedform.maths.algorithms.one_frame.screws import Screw, Screws, screws
 from closedform.maths.algorithms.operators import BlockOperator
 from closedform.maths.definitions.state_derivatives import StateDerivatives
-from closedform.maths.spatial import force_cross, motion_cross
+from closedform.maths.spatial import force_cross, motion_cross, power
 from closedform.model.robot import Robot
 
 
@@ -56,14 +59,14 @@ def enter_mass_derivatives(here: Screws, k: int, dM_dq: Entries) -> None:
             turned = force_cross(y.S, momentum)
             for j in above:
                 if j.k < y.k:
-                    value = turned @ j.S
+                    value = power(turned, j.S)
                     enter(dM_dq, (x.i, j.i, y.i), value)
                     enter(dM_dq, (j.i, x.i, y.i), value)
         rate = I.rate(x.S)
         for at, j in enumerate(above):
             change = rate @ j.S
             for other, i in enumerate(above[:at + 1]):
-                value = change @ i.S
+                value = power(change, i.S)
                 enter(dM_dq, (i.i, j.i, x.i), value)
                 if other < at:
                     enter(dM_dq, (j.i, i.i, x.i), value)
@@ -91,15 +94,15 @@ def _enter_coriolis_by_path(
         later = force_cross(y.S, o) - bent
         for j in above + own:
             if y.k <= j.k:
-                enter(dC_dq, (x.i, j.i, y.i), -(whole @ j.S))
-                enter(dC_dv, (x.i, j.i, y.i), -(fast @ j.S))
+                enter(dC_dq, (x.i, j.i, y.i), -power(whole, j.S))
+                enter(dC_dv, (x.i, j.i, y.i), -power(fast, j.S))
             else:
-                enter(dC_dq, (x.i, j.i, y.i), turned @ j.dS + later @ j.S)
-                enter(dC_dv, (x.i, j.i, y.i), -(side @ j.S))
+                enter(dC_dq, (x.i, j.i, y.i), power(turned, j.dS) + power(later, j.S))
+                enter(dC_dv, (x.i, j.i, y.i), -power(side, j.S))
         moved = whole + force_cross(y.S, force)
         for i in above:
-            enter(dC_dq, (i.i, x.i, y.i), (whole if y.k <= i.k else moved) @ i.S)
-            enter(dC_dv, (i.i, x.i, y.i), fast @ i.S)
+            enter(dC_dq, (i.i, x.i, y.i), power(whole if y.k <= i.k else moved, i.S))
+            enter(dC_dv, (i.i, x.i, y.i), power(fast, i.S))
 
 
 def _enter_coriolis_by_leaf(
@@ -118,8 +121,8 @@ def _enter_coriolis_by_leaf(
                   - O @ motion_cross(x.S, j.S) + force_cross(x.dPsi, momentum))
         fast = force_cross(x.S, momentum)
         for i in above:
-            enter(dC_dq, (i.i, j.i, x.i), change @ i.S)
-            enter(dC_dv, (i.i, j.i, x.i), fast @ i.S)
+            enter(dC_dq, (i.i, j.i, x.i), power(change, i.S))
+            enter(dC_dv, (i.i, j.i, x.i), power(fast, i.S))
 
 
 def _enter_gravity(here: Screws, x: Screw, dg_dq: Entries) -> None:
@@ -127,10 +130,10 @@ def _enter_gravity(here: Screws, x: Screw, dg_dq: Entries) -> None:
     I, above = here.I[x.k], here.above(x.k)
     momentum = I @ x.S
     for y in above + here.own[x.k]:
-        enter(dg_dq, (x.i, y.i), momentum @ motion_cross(here.gamma, y.S))
+        enter(dg_dq, (x.i, y.i), power(momentum, motion_cross(here.gamma, y.S)))
     change = force_cross(x.S, I @ here.gamma) + I @ motion_cross(here.gamma, x.S)
     for i in above:
-        enter(dg_dq, (i.i, x.i), change @ i.S)
+        enter(dg_dq, (i.i, x.i), power(change, i.S))
 
 
 def christoffel_symbols(robot: Robot, q: Array, base: int = 0) -> Array:
@@ -160,13 +163,13 @@ def _enter_symbols(here: Screws, x: Screw, symbols: Entries) -> None:
         row = -(turned + side + swapped)
         for z in above + own:
             if y.k <= z.k:                           # k = y, j = z
-                value = row @ z.S
+                value = power(row, z.S)
                 enter(symbols, (x.i, z.i, y.i), value)
                 if y.k < z.k:
                     enter(symbols, (x.i, y.i, z.i), value)
         column = turned + swapped + side             # k = y, j = x
         for i in above:
-            value = column @ i.S
+            value = power(column, i.S)
             enter(symbols, (i.i, x.i, y.i), value)
             if y.k < x.k:
                 enter(symbols, (i.i, y.i, x.i), value)

@@ -20,10 +20,10 @@ from __future__ import annotations
 
 from closedform.arrays import Array, namespace
 from closedform.maths.algebra.entries import Entries, enter
-from closedform.maths.algorithms.center_of_mass import behind, center, in_world, momenta
 from closedform.maths.algorithms.joint_steps import JointStep, joint_steps, wrench_in_parent
 from closedform.maths.algorithms.newton_euler import composites
 from closedform.maths.algorithms.one_frame.frame import steps_to
+from closedform.maths.algorithms.own_frames.center_of_mass import behind, center, in_world, momenta
 from closedform.maths.algorithms.own_frames.composites import composites_in_motion
 from closedform.maths.definitions.centroidal_dynamics import CentroidalDynamicsDerivatives
 from closedform.maths.spatial import cross, force_cross

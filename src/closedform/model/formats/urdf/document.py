@@ -7,6 +7,7 @@ missing gets its default, so that all faults of a file are found at once.
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import final
@@ -30,9 +31,11 @@ from closedform.model.inertia import Inertia
 from closedform.model.pose import from_rpy, pose
 
 MAX_LINKS = 10_000
+UNLIMITED = sys.float_info.max
+"""A limit of this size stands for none: URDF has no other word for it on a prismatic joint."""
 JOINT_KINDS = ("revolute", "continuous", "prismatic", "fixed", "floating", "planar")
 ONE_COORDINATE = ("revolute", "continuous", "prismatic")
-Numbers = tuple[float, ...]
+FloatTuple = tuple[float, ...]
 
 
 @final
@@ -97,7 +100,7 @@ class UrdfJoint:
     parent: str
     child: str
     origin: Array
-    axis: Numbers  # as written
+    axis: FloatTuple  # as written
     axis_line: int | None
     limit: UrdfLimit | None
     damping: float | None
@@ -177,7 +180,7 @@ class _Reader:
             return math.nan
         return self.numbers(element, attribute, (math.nan,))[0]
 
-    def numbers(self, element: Element | None, attribute: str, default: Numbers) -> Numbers:
+    def numbers(self, element: Element | None, attribute: str, default: FloatTuple) -> FloatTuple:
         """As many finite numbers as the default has; the default where they are not given."""
         given = element.get(attribute) if element is not None else None
         if element is None or given is None:

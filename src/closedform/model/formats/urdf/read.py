@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import warnings
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,16 +12,13 @@ import numpy as np
 from closedform.arrays import NUMBERS, Array
 from closedform.errors import FormatError, ModelError, ModelWarning
 from closedform.model.findings import refuse_errors
-from closedform.model.formats.urdf.document import UrdfDocument, UrdfJoint, urdf_document
+from closedform.model.formats.urdf.document import UNLIMITED, UrdfDocument, UrdfJoint, urdf_document
 from closedform.model.formats.urdf.tree import depth_first, mimic_chain, root_links, tree_faults
 from closedform.model.formats.xml import Document, read_xml
 from closedform.model.inertia import Inertia
 from closedform.model.joints import Free, Joint, Mimic, Planar, Prismatic, Revolute
 from closedform.model.pose import pose
 from closedform.model.robot import Body, Frame, Robot
-
-UNLIMITED = sys.float_info.max
-"""A limit of this size stands for none: URDF has no other word for it on a prismatic joint."""
 
 BASE_JOINT = "root_joint"
 """Name of the free joint that `floating=True` puts under the root link, as in Pinocchio."""
@@ -80,7 +76,7 @@ class _Assembly:
                              "with floating=True")
         bodies = [Body(name, parent, joint, placement, self.inertia[name])
                   for name, (parent, joint, placement) in self.records.items()]
-        twice = [b.name for b in bodies if b.parent == root and isinstance(b.joint, Free)]
+        twice = [b.name for b in bodies if b.parent == root and b.joint.nv == 6]
         if floating and twice:
             raise ModelError(f"floating=True, but {twice[0]!r} already has a floating joint to the "
                              f"root link {root!r}")

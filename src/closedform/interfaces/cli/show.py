@@ -1,0 +1,116 @@
+"""`closedform show ROBOT`: its tree, joints, limits, masses and totals."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+from rich.measure import Measurement
+from rich.text import Text
+from rich.tree import Tree
+
+from closedform.interfaces.cli.robot_argument import RobotArgument
+from closedform.interfaces.cli.terminal import (
+    PIPE_WIDTH,
+    FloatingOption,
+    JsonOption,
+    console,
+    loaded,
+    table,
+)
+from closedform.model.describe import (
+    headline,
+    index_text,
+    list_text,
+    number_text,
+    range_text,
+    summary,
+    totals_text,
+)
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to the program."""
+    app.command(epilog="[bold]Examples:[/]  closedform show panda  |  "
+                       "closedform show robot.urdf --floating  |  closedform show panda --json"
+                )(show)
+
+
+def show(robot: RobotArgument, as_json: JsonOption = False,
+         floating: FloatingOption = False) -> None:
+    """Show what a robot is: its tree, joints, limits, masses and totals."""
+    about = summary(loaded(robot, floating))
+    if as_json:
+        typer.echo(json.dumps(about, indent=2, ensure_ascii=False))
+        return
+    screen = console()
+    screen.print(Text.assemble((about["name"], "bold"), f": {headline(about)}"))
+    if about["source"]:
+        screen.print(Text(f"from {about['source']}", style="dim"))
+    screen.print("", _tree(about), "", sep="\n")
+    _print_joints(screen, about)
+    for frame in about["frames"]:
+        screen.print(Text(f"frame {frame['name']} on {frame['body'] or 'the world'}"))
+    screen.print(Text(f"{totals_text(about)}; units m, kg, s, rad, N"))
+
+
+def _tree(about: dict[str, Any]) -> Tree:
+    """The bodies below the world, each with its joint and mass."""
+    root = Tree(Text("world", style="dim"))
+    at: dict[str | None, Tree] = {None: root}
+    for body in about["bodies"]:
+        at[body["name"]] = at[body["parent"]].add(Text.assemble(
+            (body["name"], "bold"), f"  {mass_text(body['mass'])}  ", (_joint_text(body), "cyan")))
+    return root
+
+
+def _joint_text(body: dict[str, Any]) -> str:
+    """`shoulder: revolute z`; only the kind where the joint goes by its body's name."""
+    joint = body["joint"]
+    return joint["kind"] if joint["name"] == body["name"] else f"{joint['name']}: {joint['kind']}"
+
+
+def mass_text(mass: float | str) -> str:
+    return number_text(mass) if isinstance(mass, str) else f"{number_text(mass)} kg"
+
+
+def _print_joints(screen: Console, about: dict[str, Any]) -> None:
+    """A table of the joints that move, or a line for each where the terminal is too narrow."""
+    columns = _joint_columns(about)
+    if not columns:
+        return
+    rows = list(zip(*columns.values(), strict=True))
+    made = table(*columns)
+    for row in rows:
+        made.add_row(*(escape(cell) for cell in row))
+    unbounded = screen.options.update(max_width=PIPE_WIDTH)
+    if Measurement.get(screen, unbounded, made).maximum <= screen.width:
+        screen.print(made, "", sep="\n")
+        return
+    for name, *rest in rows:
+        titled = zip(list(columns)[1:], rest, strict=True)
+        facts = [f"{title} {cell}" for title, cell in titled if cell]
+        screen.print(Text.assemble((name, "bold"), f": {', '.join(facts)}"))
+    screen.print()
+
+
+def _joint_columns(about: dict[str, Any]) -> dict[str, list[str]]:
+    """Cells of every joint that moves, by column; columns that would be empty are left out."""
+    joints = [body["joint"] for body in about["bodies"]]
+    moving = [joint for joint in joints if joint["v"] or joint["unit"]]
+    columns = {
+        "joint": [joint["name"] for joint in moving],
+        "kind": [joint["kind"] for joint in moving],
+        "q": [index_text(joint["q"]) for joint in moving],
+        "v": [index_text(joint["v"]) for joint in moving],
+        "range": [range_text(joint) for joint in moving],
+        **{title: [list_text(joint[keyword]) for joint in moving] for title, keyword in (
+            ("max |v|", "velocity"), ("max |τ|", "effort"), ("rotor", "rotor_inertia"),
+            ("viscous", "viscous"), ("coulomb", "coulomb"))},
+    }
+    if columns["q"] == columns["v"]:
+        del columns["v"]
+    return {title: cells for title, cells in columns.items() if any(cells)}

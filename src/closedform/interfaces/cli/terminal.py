@@ -1,0 +1,62 @@
+"""What commands share: lines of warnings, consoles, tables, robots, names of pictures."""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich import box
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from closedform.errors import ArgumentError
+from closedform.model.load import load
+from closedform.model.robot import Robot
+
+PICTURES = (".png", ".svg", ".pdf")
+PIPE_WIDTH = 160  # columns when nobody's terminal says how many there are
+
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
+FloatingOption = Annotated[bool, typer.Option(
+    "--floating", help="Put the root link on a free joint instead of the world.")]
+
+
+def complain(level: str, message: object) -> None:
+    """One line on standard error."""
+    print(f"{level}: {' '.join(str(message).split())}", file=sys.stderr)
+
+
+def loaded(source: str, floating: bool) -> Robot:
+    """The robot, with every warning of the loader as one line on standard error."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        robot = load(source, floating=floating)
+    for warning in caught:
+        complain("warning", warning.message)
+    return robot
+
+
+def console() -> Console:
+    """Standard output, as wide as the terminal, or wide where there is none."""
+    sized = sys.stdout.isatty() or "COLUMNS" in os.environ
+    return Console(highlight=False, width=None if sized else PIPE_WIDTH)
+
+
+def table(*titles: str) -> Table:
+    """A table with these columns."""
+    made = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
+    for title in titles:
+        made.add_column(escape(title), overflow="fold")
+    return made
+
+
+def refuse_other_pictures(picture: Path | None, option: str) -> None:
+    """An error, before anything is computed, if matplotlib could not write this file."""
+    if picture is not None and picture.suffix.lower() not in PICTURES:
+        raise ArgumentError(f"{option}: a file ending in {', '.join(PICTURES)} expected, "
+                            f"not {picture}")

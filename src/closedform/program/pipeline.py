@@ -1,0 +1,57 @@
+"""The way of every program from its recording to the lowerings.
+
+    recorded ── the cheapest of several ── simplified ── by critical path ── by live ranges
+
+`rules` lower the count of operations, `ordering` the time that they take.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from closedform.errors import ArgumentError, suggestion
+from closedform.program.ordering.critical_path import by_critical_path
+from closedform.program.ordering.live_ranges import by_live_ranges, needed
+from closedform.program.program import Program
+from closedform.program.record import uncollected
+from closedform.program.rules.simplify import REGROUP, simplify
+
+THOROUGH = 10_000
+"""Up to so many operations all rules are applied; above it only the one that is linear in time."""
+CLOSE = 1.1
+"""Of several programs those are simplified that have up to so many times the fewest operations."""
+CLOSEST = 3
+"""So many of them at most."""
+
+
+@uncollected()
+def optimised(*programs: Program) -> Program:
+    """The cheapest of some programs that compute the same, ready for every lowering."""
+    return by_live_ranges(by_critical_path(_cheapest(programs)))
+
+
+def _cheapest(programs: Sequence[Program]) -> Program:
+    """The one with the fewest operations once the rules have been applied."""
+    ranked = sorted(programs, key=_operations)
+    least = _operations(ranked[0])
+    if least > THOROUGH:
+        return simplify(ranked[0], (REGROUP,)).program
+    close = [p for p in ranked[:CLOSEST] if _operations(p) <= CLOSE * least]
+    return min((simplify(p).program for p in close), key=_operations)
+
+
+def _operations(program: Program) -> int:
+    return program.operations.total
+
+
+def kept_outputs(program: Program, only: Sequence[str]) -> Program:
+    """The program with these outputs alone, in their order; with all if none is named."""
+    if not only:
+        return program
+    known = {output.name: output for output in program.outputs}
+    for name in only:
+        if name not in known:
+            raise ArgumentError(f"only: no output {name!r} of {program.name}; "
+                                f"{suggestion(name, known)}")
+    return needed(replace(program, outputs=tuple(known[name] for name in only)))
