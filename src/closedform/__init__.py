@@ -102,9 +102,9 @@ from closedform.maths.kinematics import body_jacobians as body_jacobians
 from closedform.maths.kinematics import poses as poses
 from closedform.maths.scalars.along import along as along
 from closedform.model import groups as groups
-from closedform.model.beam import FlexibleLink as FlexibleLink
-from closedform.model.beam import Payload as Payload
-from closedform.model.elastic import ElasticJoints as ElasticJoints
+from closedform.model.elasticity.beam import FlexibleLink as FlexibleLink
+from closedform.model.elasticity.beam import Payload as Payload
+from closedform.model.elasticity.joints import ElasticJoints as ElasticJoints
 from closedform.model.findings import Finding as Finding
 from closedform.model.findings import Level as Level
 from closedform.model.formats.dh import from_modified_dh as from_modified_dh

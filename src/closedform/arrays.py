@@ -12,6 +12,7 @@ import cmath
 import math
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -39,7 +40,7 @@ def namespace(*arrays: Any) -> Any:
 
 
 class Numbers:
-    """NumPy on float and complex arrays."""
+    """NumPy on float and complex arrays; functions that are not named here are NumPy's."""
 
     sin = staticmethod(np.sin)
     cos = staticmethod(np.cos)
@@ -49,6 +50,11 @@ class Numbers:
     array = staticmethod(np.array)
     zeros = staticmethod(np.zeros)
     eye = staticmethod(np.eye)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return getattr(np, name)
 
     @staticmethod
     def sign(x: Array) -> Array:
@@ -64,7 +70,7 @@ class Numbers:
 
 
 class Objects:
-    """The same on object arrays, one scalar at a time."""
+    """The same on object arrays, one scalar at a time; a function is asked for by its name."""
 
     stack = staticmethod(np.stack)
     concatenate = staticmethod(np.concatenate)
@@ -81,21 +87,10 @@ class Objects:
     def eye(n: int) -> Array:
         return np.array([[int(i == j) for j in range(n)] for i in range(n)], dtype=object)
 
-    @staticmethod
-    def sin(x: Array) -> Array:
-        return elementwise("sin", x)
-
-    @staticmethod
-    def cos(x: Array) -> Array:
-        return elementwise("cos", x)
-
-    @staticmethod
-    def sqrt(x: Array) -> Array:
-        return elementwise("sqrt", x)
-
-    @staticmethod
-    def sign(x: Array) -> Array:
-        return elementwise("sign", x)
+    def __getattr__(self, name: str) -> Callable[[Array], Array]:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return partial(elementwise, name)
 
     @staticmethod
     def solve(A: Array, b: Array) -> Array:
@@ -133,9 +128,9 @@ def elementwise(name: str, x: Array) -> Array:
 def _scalar(name: str, x: Any) -> Any:
     """A function of one scalar: a number's, the scalar's own method, or its home package's."""
     if isinstance(x, int | float | np.floating | np.integer):
-        return _REAL[name](x)
+        return (_real_sign if name == "sign" else getattr(math, name))(x)
     if isinstance(x, complex | np.complexfloating):
-        return _COMPLEX[name](x)
+        return _real_sign(x.real) if name == "sign" else getattr(cmath, name)(x)
     own = getattr(x, name, None)
     if callable(own):
         return own()
@@ -146,13 +141,6 @@ def _scalar(name: str, x: Any) -> Any:
 def _real_sign(x: Any) -> float:
     return math.copysign(1.0, x) if x != 0 else 0.0
 
-
-_REAL: dict[str, Callable[[Any], Any]] = {
-    "sin": math.sin, "cos": math.cos, "sqrt": math.sqrt, "sign": _real_sign,
-}
-_COMPLEX: dict[str, Callable[[Any], Any]] = {
-    "sin": cmath.sin, "cos": cmath.cos, "sqrt": cmath.sqrt, "sign": lambda x: _real_sign(x.real),
-}
 
 NUMBERS = Numbers()
 OBJECTS = Objects()

@@ -9,9 +9,8 @@ import closedform
 PACKAGE = Path(closedform.__file__).parent
 
 SEVERAL = {
-    "FloatingOption": "each command says in its own words what the option does to it",
-    "JsonOption": "each command says in its own words what the option does to it",
     "Function": "a function of the mathematics, and one that is being compiled",
+    "Kind": "a kind of model in the catalogue, and a kind of number in machine code",
 }
 """Names that more than one module may define, and why."""
 

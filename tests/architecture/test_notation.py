@@ -21,8 +21,8 @@ CHAPTER = {"redundancy": "Redundant arms", "flexible": "Flexible arms", "elastic
 OWN_LETTERS = {"papers"}
 """Folders that keep the letters of what they reprint."""
 
-TEXTBOOK = {"definitions/energy.py", "definitions/friction.py"}
-"""Definitions that belong to nobody."""
+TEXTBOOK = {"definitions/energy.py", "definitions/friction.py", "algorithms/applicability.py"}
+"""Definitions that belong to nobody, and what has no equations."""
 
 
 def name(path):

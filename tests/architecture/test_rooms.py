@@ -50,8 +50,9 @@ FOLDERS = {
     "lowerings": {
         "native": set(), "store": set(), "source": set(), "call": {"native", "store"},
     },
-    "model": {"joints": set(), "lint": {"formats"}, "formats": {"joints", "lint", "zoo"},
-              "zoo": {"formats"}},
+    "model": {"groups": set(), "joints": {"groups"}, "elasticity": {"joints"},
+              "formats": {"groups", "joints"}, "zoo": {"formats"},
+              "lint": {"formats", "joints", "zoo"}},
     "applications": {
         "conventions": set(), "base_parameters": {"compile"}, "compile": set(),
         "motion": {"compile"}, "redundancy": {"compile", "motion"},

@@ -23,7 +23,7 @@ from closedform.maths.flexible.dynamics import (
     tip_position,
 )
 from closedform.maths.papers import de_luca_siciliano as explicit
-from closedform.model.beam import Payload
+from closedform.model.elasticity.beam import Payload
 from closedform.program.record import record
 from flexible_arms import paper_arm, random_motion
 

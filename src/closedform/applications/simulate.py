@@ -14,7 +14,7 @@ from closedform.applications.motion.simulation import Simulation
 from closedform.applications.motion.system import System
 from closedform.errors import ArgumentError
 from closedform.maths.flexible.arm import FlexibleArm
-from closedform.model.elastic import ElasticJoints
+from closedform.model.elasticity.joints import ElasticJoints
 from closedform.model.robot import Robot
 
 Model = Robot | FlexibleArm | ElasticJoints

@@ -14,14 +14,12 @@ import numpy as np
 
 from closedform.arrays import Floats
 from closedform.errors import ArgumentError
-from closedform.program.program import Program, size
+from closedform.program.ops import OPS
+from closedform.program.program import Entry, Program, size
 
 BLOCK = 512
 
-UFUNCS: Mapping[str, Any] = {
-    "add": np.add, "sub": np.subtract, "mul": np.multiply, "div": np.divide,
-    "sin": np.sin, "cos": np.cos, "sqrt": np.sqrt, "sign": np.sign,
-}
+UFUNCS: Mapping[str, Any] = {op.name: getattr(np, op.ufunc) for op in OPS.values()}
 
 Call = tuple[Any, tuple[Any, ...], int]
 """(ufunc, arguments, row of the result); an argument is a row, or a constant as a float. Loads of
@@ -50,7 +48,7 @@ def over_blocks(program: Program) -> Callable[..., tuple[Floats, ...]]:
         dtype = np.result_type(*arrays) if arrays else np.dtype(np.float64)
         results = [np.empty((count, len(output.entries)), dtype) for output in program.outputs]
         for output, result in zip(program.outputs, results, strict=True):
-            result[:] = [entry.constant for entry in output.entries]
+            result[:] = [_known(program, entry) for entry in output.entries]
         rows = np.empty((plan.rows, min(BLOCK, count)), dtype)
         steps = plan.bound(rows)
         with np.errstate(all="ignore"):
@@ -63,6 +61,12 @@ def over_blocks(program: Program) -> Callable[..., tuple[Floats, ...]]:
                      for result, output in zip(results, program.outputs, strict=True))
 
     return call
+
+
+def _known(program: Program, entry: Entry) -> float:
+    """An entry that is constant; 0 for what is computed."""
+    value = program.code[entry.index].value if entry.index >= 0 else entry.constant
+    return 0.0 if value is None else value * (entry.sign or 1)
 
 
 class _Plan:

@@ -15,13 +15,14 @@ import numpy as np
 import sympy
 from sympy.printing.str import StrPrinter
 
-from closedform.arrays import OBJECTS, Array
+from closedform.arrays import Array
 from closedform.lowerings.source.assignments import Statements, Syntax, index_text, output_names
 from closedform.lowerings.source.comments import docstring
+from closedform.program.ops import FUNCTIONS, OPS
 from closedform.program.program import Program, Slot, size
-from closedform.program.record import INFIX, object_array
+from closedform.program.record import object_array
 
-IMPORTED = ("Float", "Rational", "Symbol", "cos", "sign", "sin", "sqrt", "sympify")
+IMPORTED = ("Float", "Rational", "Symbol", *sorted(("sympify", *(op.name for op in FUNCTIONS))))
 """What an exported module takes from SymPy."""
 
 
@@ -58,8 +59,7 @@ def program_expressions(program: Program) -> Expressions:
             values.append(flat[args[0]][args[1]])
             continue
         made = (sympy.Float(value) if value is not None
-                else INFIX[op](values[args[0]], values[args[1]]) if len(args) == 2
-                else getattr(OBJECTS, op)(values[args[0]]))
+                else OPS[op].on(*[values[i] for i in args]))
         if place in names:
             terms.append((sympy.Symbol(names[place], real=True), made))
             made = terms[-1][0]

@@ -203,7 +203,9 @@ CATALOGUE: tuple[Quantity, ...] = (
 
 
 CATALOGUES: Mapping[type, tuple[Quantity, ...]] = MappingProxyType({
-    rows[0].of.model: rows for rows in (CATALOGUE, FLEXIBLE_CATALOGUE, ELASTIC_CATALOGUE)})
+    rows[0].of.model: rows for rows in (
+        CATALOGUE, FLEXIBLE_CATALOGUE, ELASTIC_CATALOGUE,
+    )})
 """The rows of every kind of model, by its class."""
 
 

@@ -11,16 +11,17 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from closedform.arrays import NUMBERS, Array, namespace
+from closedform.arrays import NUMBERS, Array, Floats, namespace
 from closedform.errors import ArgumentError
-from closedform.model.groups.matrices import right_jacobian_se3, right_jacobian_se3_inverse
+from closedform.model.groups.matrices import (
+    ad_se3,
+    right_jacobian_se3,
+    right_jacobian_se3_inverse,
+)
 from closedform.model.groups.quaternions import normalised, squared_length
 from closedform.model.joints import Joint
 from closedform.model.tree import Tree
-
-Numbers = NDArray[np.float64]
 
 
 def neutral(tree: Tree) -> Array:
@@ -151,21 +152,11 @@ def _right_inverse(S: Array, P: Array, d: Array) -> Array:
 
 
 def _ad(S: Array, P: Array, d: Array) -> Array:
-    """[d, ·] of the joint's group: S⁺ (S d)× S."""
-    twist = d @ S.T
-    W, V = (_skew(twist[..., i:i + 3]) for i in (3, 0))
-    zero = np.zeros_like(W)
-    crossed = np.concatenate([np.concatenate([W, V], axis=-1),
-                              np.concatenate([zero, W], axis=-1)], axis=-2)
-    return P @ crossed @ S
-
-
-def _skew(w: Array) -> Array:
-    return np.swapaxes(np.cross(w[..., None, :], np.eye(3)), -1, -2)
+    return P @ ad_se3(d @ S.T) @ S
 
 
 # ---------------------------------------------------------------------- checking
-def _together(tree: Tree, **given: Any) -> tuple[Numbers, Numbers]:
+def _together(tree: Tree, **given: Any) -> tuple[Floats, Floats]:
     """Two arrays of numbers as wide as q or v, broadcast to the batch axes they have together."""
     arrays = {name: _sized(tree, x, tree.nv if name == "dv" else tree.nq, name)
               for name, x in given.items()}
@@ -178,7 +169,7 @@ def _together(tree: Tree, **given: Any) -> tuple[Numbers, Numbers]:
     return a, b
 
 
-def _sized(tree: Tree, x: Any, size: int, what: str) -> Numbers:
+def _sized(tree: Tree, x: Any, size: int, what: str) -> Floats:
     shape = f"(..., {size})"
     try:
         a = np.asarray(x, dtype=float)

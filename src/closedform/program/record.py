@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 import gc
-import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
-from closedform.arrays import OBJECTS, Array
+from closedform.arrays import Array
 from closedform.errors import ArgumentError
 from closedform.program.expr import Expr, Graph
 from closedform.program.ops import OPS
 from closedform.program.program import Entry, Instruction, Output, Program, Slot, size
-
-INFIX: Mapping[str, Callable[[Any, Any], Any]] = {
-    "add": operator.add, "sub": operator.sub, "mul": operator.mul, "div": operator.truediv,
-}
 
 
 @contextmanager
@@ -138,7 +133,7 @@ def _live_code(graph: Graph, roots: list[int]) -> tuple[tuple[Instruction, ...],
 def replay(program: Program, arrays: Sequence[Array]) -> dict[str, Array]:
     """The outputs of a program run on arrays of recorded scalars, or of others with operators.
 
-    Constants enter as floats; a one-place operation is the array contract's function of that name.
+    Constants enter as floats.
     """
     flat = [np.asarray(array, dtype=object).ravel() for array in arrays]
     values: list[Any] = []
@@ -147,10 +142,8 @@ def replay(program: Program, arrays: Sequence[Array]) -> dict[str, Array]:
             values.append(flat[args[0]][args[1]])
         elif op == "const":
             values.append(value)
-        elif len(args) == 2:
-            values.append(INFIX[op](values[args[0]], values[args[1]]))
         else:
-            values.append(getattr(OBJECTS, op)(values[args[0]]))
+            values.append(OPS[op].on(*[values[i] for i in args]))
     return {
         key: object_array([x.constant if x.index < 0 else x.sign * values[x.index]
                            for x in entries], shape)

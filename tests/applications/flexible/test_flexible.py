@@ -20,7 +20,7 @@ from closedform.errors import (
     UnknownName,
 )
 from closedform.maths.flexible.dynamics import damping_matrix
-from closedform.model.beam import FlexibleLink, Payload
+from closedform.model.elasticity.beam import FlexibleLink, Payload
 from flexible_arms import ARMS, odd_arm, paper_arm, random_motion
 
 matplotlib.use("Agg")

@@ -6,7 +6,7 @@ import pytest
 import closedform as cf
 from closedform.applications import elastic
 from closedform.maths.scalars.two_derivatives import curve
-from closedform.model.elastic import ElasticJoints, Spring
+from closedform.model.elasticity.joints import ElasticJoints, Spring
 from elastic_models import cubic, random_model
 from random_robots import random_robot, random_state, stepped
 from trajectories import along

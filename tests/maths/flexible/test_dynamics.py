@@ -19,7 +19,7 @@ from closedform.maths.flexible.regressor import (
     parameters,
     regressor,
 )
-from closedform.model.beam import FlexibleLink, Payload, Shape
+from closedform.model.elasticity.beam import FlexibleLink, Payload, Shape
 from closedform.program.record import record
 from flexible_arms import ARMS, complex_step, odd_arm, paper_arm, random_motion
 

@@ -175,6 +175,16 @@ def test_complex_steps_pass_through_the_logarithm_at_any_angle():
                                    atol=1e-12)
 
 
+def test_jax_traces_and_differentiates_them_at_the_identity():
+    jax = pytest.importorskip("jax")
+    with jax.enable_x64(True):
+        u = jax.numpy.asarray(vector(1.3))
+        np.testing.assert_allclose(jax.jit(groups.exp_se3)(u), groups.exp_se3(vector(1.3)),
+                                   atol=1e-15)
+        turned = jax.jacobian(lambda w: groups.log_so3(groups.exp_so3(w)))(jax.numpy.zeros(3))
+        np.testing.assert_allclose(turned, np.eye(3), atol=1e-15)
+
+
 def test_batches_come_first():
     u = np.stack([vector(angle, k) for k, angle in enumerate(ANGLES)]).reshape(1, -1, 6)
     for name in [n for n in dir(groups) if n.startswith(("exp_", "left_", "right_"))]:

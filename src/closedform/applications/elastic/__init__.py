@@ -35,8 +35,8 @@ from closedform.maths.elastic.joints import ElasticMotion as ElasticMotion
 from closedform.maths.elastic.joints import energies as energies
 from closedform.maths.elastic.joints import forward_dynamics as forward_dynamics
 from closedform.maths.elastic.joints import inverse_dynamics as inverse_dynamics
-from closedform.model.elastic import ElasticJoints as ElasticJoints
-from closedform.model.elastic import Spring as Spring
+from closedform.model.elasticity.joints import ElasticJoints as ElasticJoints
+from closedform.model.elasticity.joints import Spring as Spring
 
 ElasticSimulation, state_space = Simulation, linearisation
 """The same under other names: one record and one noun serve rigid, flexible and elastic models."""

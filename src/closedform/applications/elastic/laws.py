@@ -18,7 +18,7 @@ from closedform.applications.motion.trajectories import Trajectory
 from closedform.arrays import Array
 from closedform.errors import ArgumentError
 from closedform.maths.elastic.control import ElasticState
-from closedform.model.elastic import ElasticJoints
+from closedform.model.elasticity.joints import ElasticJoints
 
 SampledLaw = Callable[[int, ElasticState], Array]
 """(number of the sample, state) -> motor torques (nv,)."""

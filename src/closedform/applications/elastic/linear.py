@@ -16,7 +16,7 @@ from closedform.maths.elastic.joints import (
     refuse_missing_inertia,
     spring_curves,
 )
-from closedform.model.elastic import ElasticJoints
+from closedform.model.elasticity.joints import ElasticJoints
 
 
 def linearisation(model: ElasticJoints, q: Any) -> StateSpace:

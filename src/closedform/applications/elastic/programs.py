@@ -28,7 +28,7 @@ from closedform.maths.elastic import joints as elastic_joints
 from closedform.maths.elastic.catalogue import ELASTIC_CATALOGUE
 from closedform.maths.elastic.control import ElasticState
 from closedform.model.coordinates import integrand, projected
-from closedform.model.elastic import ElasticJoints
+from closedform.model.elasticity.joints import ElasticJoints
 from closedform.model.robot import Robot
 from closedform.program.pipeline import optimised
 from closedform.program.program import Program

@@ -14,7 +14,7 @@ from closedform.applications.motion.integrator import integrated
 from closedform.applications.motion.methods import RK4, Method, chosen
 from closedform.applications.motion.simulation import Simulation
 from closedform.applications.motion.times import increasing
-from closedform.model.elastic import ElasticJoints
+from closedform.model.elasticity.joints import ElasticJoints
 
 SMOOTH = 0.5
 """Radians of the fastest vibration in one step of a closed loop: RK4 loses 1e-4 of its size."""

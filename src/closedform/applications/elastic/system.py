@@ -24,7 +24,7 @@ from closedform.lowerings.call.kernel import Kernel
 from closedform.maths.elastic.control import ElasticState
 from closedform.maths.elastic.joints import refuse_missing_inertia
 from closedform.model.coordinates import coordinate_names, projected
-from closedform.model.elastic import ElasticJoints
+from closedform.model.elasticity.joints import ElasticJoints
 
 
 @final

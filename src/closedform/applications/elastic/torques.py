@@ -24,7 +24,7 @@ from closedform.errors import ArgumentError
 from closedform.lowerings import lanes
 from closedform.maths.algorithms.jets import inverse_dynamics_jet
 from closedform.maths.elastic.joints import motion_from_jet
-from closedform.model.elastic import ElasticJoints
+from closedform.model.elasticity.joints import ElasticJoints
 from closedform.program.record import record
 
 if TYPE_CHECKING:

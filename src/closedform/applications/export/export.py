@@ -25,7 +25,7 @@ from closedform.applications.export.targets import TARGETS
 from closedform.applications.export.targets.target import Target
 from closedform.errors import ArgumentError
 from closedform.maths.flexible.arm import FlexibleArm
-from closedform.model.elastic import ElasticJoints
+from closedform.model.elasticity.joints import ElasticJoints
 from closedform.model.robot import Robot
 
 

@@ -11,7 +11,7 @@ from closedform.applications.compile.requests import Gravity, Parameters, Payloa
 from closedform.arrays import numeric
 from closedform.maths.flexible.arm import FlexibleArm
 from closedform.maths.quantity import Quantity
-from closedform.model.elastic import ElasticJoints
+from closedform.model.elasticity.joints import ElasticJoints
 from closedform.model.robot import Robot
 from closedform.program.program import Program
 from closedform.version import __version__

@@ -30,7 +30,7 @@ from closedform.applications.motion.tables import write_columns
 from closedform.arrays import Array
 from closedform.errors import ArgumentError, FormatError, ModelError
 from closedform.maths.flexible.arm import FlexibleArm
-from closedform.model.beam import FlexibleLink, Payload
+from closedform.model.elasticity.beam import FlexibleLink, Payload
 from closedform.model.formats.dh import unknown
 from closedform.model.formats.toml import parse_toml
 from closedform.model.formats.xml import read_bytes

@@ -9,7 +9,8 @@ from typing import Any, final
 from closedform.applications.compile.kernels import compile
 from closedform.applications.report.peers import peers
 from closedform.applications.report.quantities import BATCH, Timed, found_by, jobs, states, timed
-from closedform.applications.report.report import Told, machine, ratios
+from closedform.applications.report.record import machine
+from closedform.applications.report.report import Told, ratios
 from closedform.applications.report.workers import await_all, common_cache, working
 from closedform.errors import ClosedformError
 from closedform.maths.catalogue import CATALOGUE

@@ -12,7 +12,7 @@ from closedform.applications.motion.trajectories import Trajectory, cosines, rea
 from closedform.errors import ArgumentError
 from closedform.interfaces.cli.robot_argument import RobotArgument
 from closedform.interfaces.cli.terminal import refuse_other_pictures
-from closedform.model.elastic import ElasticJoints
+from closedform.model.elasticity.joints import ElasticJoints
 from closedform.model.load import load
 from closedform.model.robot import Robot
 

@@ -30,7 +30,9 @@ from closedform.interfaces.cli import (
 from closedform.interfaces.cli.terminal import complain
 from closedform.version import __version__
 
-COMMANDS = (show, lint, robots, quantities, report, torques, base, ik, flexible, elastic, export)
+COMMANDS = (
+    show, lint, robots, quantities, report, torques, base, ik, flexible, elastic, export,
+)
 """In the order of the help; each registers its commands."""
 
 app = typer.Typer(

@@ -23,7 +23,8 @@ from closedform.model.load import load
 
 if TYPE_CHECKING:
     from closedform.applications.report.bench import Bench
-    from closedform.applications.report.report import Report, Told
+    from closedform.applications.report.record import Report
+    from closedform.applications.report.report import Told
 
 OutputOption = Annotated[Path, typer.Option(
     "--output", "-o", metavar="FILE", help="The page to write.")]

@@ -25,6 +25,7 @@ from closedform.lowerings.native.ir import Kind
 from closedform.lowerings.store import program_bytes
 from closedform.lowerings.store.cache import Cache, entry_key
 from closedform.program.check import check
+from closedform.program.ops import FUNCTIONS
 from closedform.program.program import Program
 
 Layout = Literal["kernel", "batch"]
@@ -142,9 +143,9 @@ def _compiled(program: Program, layout: Layout, kind: Kind) -> dict[str, bytes]:
 
 @functools.cache
 def c_library() -> dict[str, int]:
-    """The C library's sine and cosine."""
+    """The functions that operations are called by in the C library, those that it has."""
     library = ctypes.CDLL("ucrtbase" if sys.platform == "win32" else None)
     if not hasattr(library, "sin"):
         library = ctypes.CDLL(ctypes.util.find_library("m"))
     return {name: ctypes.cast(getattr(library, name), ctypes.c_void_p).value or 0
-            for name in ("sin", "cos")}
+            for name in (op.name for op in FUNCTIONS) if hasattr(library, name)}

@@ -65,7 +65,9 @@ class StepWriter:
         elif step.op == "sincos":
             results = self._sincos([self.value(i) for i in step.args])
         else:
-            results = [OPERATIONS[step.op](self.e, *(self.value(i) for i in step.args))]
+            args = [self.value(i) for i in step.args]
+            results = [OPERATIONS[step.op](self.e, *args) if step.op in OPERATIONS
+                       else self.e.library(step.op, *args)]
         for place, value in zip(step.results, results, strict=True):
             self.values[place] = value
             if place in self.slots:

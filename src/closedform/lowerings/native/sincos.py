@@ -218,11 +218,8 @@ def add_repair(module: Module, kind: Kind) -> None:
     far = one.compare("ogt", one.intrinsic("fabs", angle), number(BOUND, kind))
     f.line(f"br i1 {far}, label %far, label %latch")
     f.label("far")
-    wide = angle if kind == "double" else f.let(f"fpext float {angle} to double")
     for name, place in (("sin", s), ("cos", c)):
-        value = f.let(f"call double {f.imported(name)}(double {wide})")
-        narrow = value if kind == "double" else f.let(f"fptrunc double {value} to float")
-        one.store(narrow, place, align=align)
+        one.store(one.library(name, angle), place, align=align)
     f.line("br label %latch")
     f.label("latch")
     f.line("%next = add i64 %k, 1")

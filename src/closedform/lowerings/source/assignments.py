@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from closedform.program.ops import OPS
+from closedform.program.ops import ATOM, OPS
 from closedform.program.ordering.waiting import waiting_slots
 from closedform.program.program import LEAVES, Entry, Program, Slot, size
 
@@ -26,9 +26,6 @@ PIECE = 500
 """Assignments in one function of a program that is cut into pieces."""
 WHOLE = 1200
 """Assignments up to which a program is one function; compilers take quadratic time beyond."""
-
-PRECEDENCE: Mapping[str, int] = {"add": 1, "sub": 1, "mul": 2, "div": 2}
-ATOM = 3
 
 
 class Let(NamedTuple):
@@ -190,9 +187,9 @@ class Statements:
         if value is not None:
             return syntax.number(value), ATOM
         operands = [self._operand(i, names, syntax) for i in args]
-        if op not in PRECEDENCE:
+        binds, symbol = OPS[op].precedence, OPS[op].symbol
+        if binds == ATOM:
             return syntax.functions[op].format(operands[0][0]), ATOM
-        binds, symbol = PRECEDENCE[op], OPS[op].symbol
         left, right = (text if own >= least else f"({text})"
                        for (text, own), least in zip(operands, (binds, binds + 1), strict=True))
         return (f"{left} {symbol} {right}" if binds == 1 else f"{left}*{right}"

@@ -17,13 +17,14 @@ from closedform.lowerings.source.assignments import Let, Statements, Store, Synt
 from closedform.lowerings.source.comments import docstring
 from closedform.lowerings.source.jax_loop import ENTRIES, Tables, loop_lines, table_lines, tables
 from closedform.lowerings.source.python import array_lines, entry_name, used_entries
+from closedform.program.ops import FUNCTIONS
 from closedform.program.program import Entry, Output, Program
 
 WRITTEN_OUT = 1500
 """Operations up to which a program is written out."""
 
 SYNTAX = Syntax(repr, entry_name, {
-    op: f"jnp.{op}({{}})" for op in ("sin", "cos", "sqrt", "sign")})
+    op.name: f"jnp.{op.ufunc}({{}})" for op in FUNCTIONS})
 
 ARRAY = '''\
 def _array(entries, shape, dtype):

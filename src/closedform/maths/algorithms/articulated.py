@@ -1,49 +1,74 @@
 """Forward dynamics by articulated bodies: O(n), for robots without mimic couplings.
 
-The inertia of an articulated body is [[A, H], [Hᵀ, J]], A and J symmetric, on the linear and
-angular acceleration of the frame's origin. Accelerations are the classical ones, as in
-`closedform.maths.algorithms.newton_euler`.
+Newton–Euler without joint accelerations gives the wrenches F_k of all velocities and of gravity.
+What the joints add to the accelerations of the frames' origins, δ_k, then meets bodies at rest:
+
+    δ_k = X_kp δ_p + S q̈              F_k + Λ_k δ_k is the wrench on body k              (i)
+
+The articulated inertia I = [[A, H], [Hᵀ, J]] of a body and all behind it takes the place of Λ once
+the accelerations behind are eliminated. With U = I S and D = Sᵀ U + the rotors' inertia,
+
+    u = τ − Sᵀ F      K = D⁻¹ Uᵀ      q̈ = D⁻¹ u − K X_kp δ_p                             (ii)
+    I ← I − U K       F ← F + U D⁻¹ u                   for the parent                   (iii)
+
+Without rotor inertia (I − U K) S = U D⁻¹ (D − Sᵀ U) = 0, and Sᵀ (F + U D⁻¹ u) = τ: along an axis on
+which a joint moves its body freely, the body gives its parent no inertia and the torque τ itself,
+and K is one. These zeros and ones are written down here; computed, they would only be so to
+rounding, and a recorder could not see them.
 
 Cites: [Featherstone2008, section 7.3].
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from closedform.arrays import Array, namespace
+import numpy as np
+
+from closedform.arrays import Array, namespace, numeric
 from closedform.maths.algorithms.applicability import uncoupled
 from closedform.maths.algorithms.joint_steps import (
     JointStep,
     Symmetric,
     joint_steps,
+    twist_in_segment,
     wrench_in_parent,
 )
 from closedform.maths.algorithms.moments import moments
-from closedform.maths.algorithms.newton_euler import body_force, rotation_rates
-from closedform.maths.kinematics import body_segments
+from closedform.maths.algorithms.newton_euler import motions_and_forces
 from closedform.maths.spatial import cross, skew
+from closedform.model.inertia import Inertia
 from closedform.model.robot import Robot
 from closedform.model.segments import Segment
 
+SIX = ((0, 0), (0, 1), (1, 1), (0, 2), (1, 2), (2, 2))
+"""Where the numbers of a `Symmetric` stand."""
+
 
 class Articulated(NamedTuple):
-    """Inertia and bias force of an articulated body, in its frame."""
+    """Inertia and wrench of an articulated body, in its frame."""
 
     A: Symmetric
-    H: Array     # (3, 3)
+    H: Array      # (3, 3)
     J: Symmetric
-    F: Array     # (6,)
+    F: Array      # (6,)
+
+    def plus(self, other: Articulated) -> Articulated:
+        """Of two bodies on one frame."""
+        return Articulated(_six([x + y for x, y in zip(self.A, other.A, strict=True)]),
+                           self.H + other.H,
+                           _six([x + y for x, y in zip(self.J, other.J, strict=True)]),
+                           self.F + other.F)
 
 
 class Eliminated(NamedTuple):
-    """What is left of a joint once its acceleration is eliminated: q̈ = D⁻¹ (u − Uᵀ a)."""
+    """A joint whose acceleration is eliminated: q̈ = z − δ along the free axes, z = rest − K δ."""
 
-    U: Array       # (6, n_k)
-    D: Array       # (n_k, n_k)
-    u: Array       # (n_k,)
-    K: Array       # (n_k, 6), D⁻¹ Uᵀ
-    rest: Array    # (n_k,), D⁻¹ u
+    free: Mapping[int, int]   # axis to column of S; there K is left out
+    U: Array                  # (6, n_k)
+    K: Array                  # (n_k, 6)
+    rest: Array               # (n_k,), D⁻¹ u
 
 
 @uncoupled
@@ -53,87 +78,81 @@ def forward_dynamics(
     """a = M⁻¹ (τ + Σ J_kᵀ F_k − C v − g), (nv,), by articulated bodies."""
     xp = namespace(q, v, tau, *(x for x in (wrenches,) if x is not None))
     way = joint_steps(robot, q)
-    body, c = _velocity_pass(robot, way, v, xp)
-    if wrenches is not None:
-        for number, k in enumerate(body_segments(robot)):
-            body[k] = body[k]._replace(F=body[k].F - wrenches[number])
-    joints = _inertia_pass(robot, way, body, c, tau, xp)
-    return _acceleration_pass(robot, way, c, joints, xp)
+    _, F = motions_and_forces(robot, way, v, None, wrenches, xp)
+    joints = _eliminated(robot, way, F, tau, xp)
+    return _accelerations(robot, way, joints, xp)
 
 
-def _velocity_pass(
-    robot: Robot, way: list[JointStep], v: Array, xp: Any,
-) -> tuple[list[Articulated], list[Array]]:
-    """Rigid bodies with bias forces, and the joints' bias accelerations c; the world first."""
-    zero, none = xp.zeros(3), (0, 0, 0, 0, 0, 0)
-    w, U, c = [zero], [xp.zeros((3, 3))], [xp.zeros(6)]
-    body = [Articulated(none, xp.zeros((3, 3)), none, xp.zeros(6))]
-    for segment, step in zip(robot.segments, way, strict=True):
-        w_k, s = step.down(w[segment.parent]), segment.S @ segment.velocities(v)
-        c_v = step.down(U[segment.parent] @ step.p) + cross(2 * w_k + s[3:], s[:3])
-        c.append(xp.concatenate([c_v, cross(w_k, s[3:])]))
-        w.append(w_k + s[3:])
-        U.append(rotation_rates(w[-1], zero))
-        body.append(_rigid(segment, w[-1], U[-1], xp))
-    return body, c
-
-
-def _rigid(segment: Segment, w: Array, U: Array, xp: Any) -> Articulated:
-    m, h, (xx, xy, yy, xz, yz, zz) = body = moments(segment.inertia)
-    return Articulated((m, 0, m, 0, 0, m), -skew(h), (yy + zz, -xy, xx + zz, -xz, -yz, xx + yy),
-                       body_force(body, w, U, xp.zeros(3)))
-
-
-def _inertia_pass(
-    robot: Robot, way: list[JointStep], body: list[Articulated], c: list[Array], tau: Array,
-    xp: Any,
+def _eliminated(
+    robot: Robot, way: list[JointStep], F: list[Array], tau: Array, xp: Any,
 ) -> list[Eliminated]:
+    """All joints, leaves first: (ii) and (iii)."""
+    body = [_rigid(None, F[0])]
+    body += [_rigid(s.inertia, F_k) for s, F_k in zip(robot.segments, F[1:], strict=True)]
     joints: list[Any] = [None] * len(way)
-    rotor = robot.rotor_inertia
     for k in range(len(way), 0, -1):
-        segment, here = robot.segments[k - 1], body[k]
-        joints[k - 1] = joint = _eliminate(segment, here, tau, rotor, xp)
-        if segment.parent:
-            passed = _without_joint(here, joint, c[k], xp)
-            body[segment.parent] = _plus(body[segment.parent],
-                                         _in_parent(passed, way[k - 1], xp))
+        segment, p = robot.segments[k - 1], robot.segments[k - 1].parent
+        joints[k - 1] = joint = _eliminate(segment, body[k], tau, robot.rotor_inertia, xp)
+        if p:
+            rest = _without_joint(segment, body[k], joint, tau, xp)
+            body[p] = body[p].plus(_in_parent(rest, way[k - 1], xp))
     return joints
+
+
+def _rigid(inertia: Inertia | None, F: Array) -> Articulated:
+    m, h, (xx, xy, yy, xz, yz, zz) = moments(inertia)
+    return Articulated((m, 0, m, 0, 0, m), -skew(h), (yy + zz, -xy, xx + zz, -xz, -yz, xx + yy), F)
 
 
 def _eliminate(
     segment: Segment, here: Articulated, tau: Array, rotor: Array, xp: Any,
 ) -> Eliminated:
-    S, index = segment.S, list(segment.v_index)
-    A, J = _full(here.A, xp), _full(here.J, xp)
-    U = xp.concatenate([A @ S[:3] + here.H @ S[3:], here.H.T @ S[:3] + J @ S[3:]])
-    n = len(index)
-    D = S.T @ U + xp.eye(n) * (rotor[index] if n else xp.zeros(0))
-    u = (tau[index] if n else tau[:0]) - S.T @ here.F
-    if n == 0:
-        return Eliminated(U, D, u, xp.zeros((0, 6)), xp.zeros(0))
-    if n == 1:
-        inverse = 1 / D[0, 0]
-        return Eliminated(U, D, u, inverse * U.T, inverse * u)
-    K = xp.stack([xp.solve(D, U[i]) for i in range(6)], axis=1)
-    return Eliminated(U, D, u, K, xp.solve(D, u))
+    """(ii)."""
+    S, index, n = segment.S, list(segment.v_index), len(segment.v_index)
+    A, H, J, F = here
+    U = xp.concatenate([_full(A, xp) @ S[:3] + H @ S[3:], H.T @ S[:3] + _full(J, xp) @ S[3:]])
+    free = _free_axes(segment, rotor)
+    if not n:
+        return Eliminated(free, U, xp.zeros((0, 6)), xp.zeros(0))
+    D = S.T @ U + xp.eye(n) * rotor[index]
+    bound = [i for i in range(6) if i not in free]
+    right = xp.stack([*(U[i] for i in bound), tau[index] - S.T @ F], axis=1)
+    solved = xp.solve(D, right)
+    K = {i: solved[:, c] for c, i in enumerate(bound)}
+    return Eliminated(free, U, xp.stack([K.get(i, xp.zeros(n)) for i in range(6)], axis=1),
+                      solved[:, -1])
 
 
-def _without_joint(here: Articulated, joint: Eliminated, c: Array, xp: Any) -> Articulated:
-    """I − U D⁻¹ Uᵀ, and the bias force p + (I − U D⁻¹ Uᵀ) c + U D⁻¹ u."""
-    U, K = joint.U, joint.K
-    n = K.shape[0]
+def _free_axes(segment: Segment, rotor: Array) -> dict[int, int]:
+    """Axes along which one velocity alone moves the body, without a rotor, and its column of S."""
+    S = segment.S
+    if not numeric(S):
+        return {}
+    found = {}
+    for c, i in enumerate(segment.v_index):
+        axes = np.flatnonzero(S[:, c])
+        if (len(axes) == 1 and S[axes[0], c] == 1 and np.count_nonzero(S[axes[0]]) == 1
+                and numeric(rotor[i]) and rotor[i] == 0):
+            found[int(axes[0])] = c
+    return found
 
-    def less(i: int, j: int) -> Any:
-        return sum(U[i, r] * K[r, j] for r in range(n))
 
-    A, J = here.A, here.J
-    order = ((0, 0), (0, 1), (1, 1), (0, 2), (1, 2), (2, 2))
-    A = _six([A[e] - less(i, j) for e, (i, j) in enumerate(order)])
-    J = _six([J[e] - less(i + 3, j + 3) for e, (i, j) in enumerate(order)])
-    H = xp.array([[here.H[i, j] - less(i, j + 3) for j in range(3)] for i in range(3)])
-    F = here.F + xp.concatenate(
-        [_full(A, xp) @ c[:3] + H @ c[3:], H.T @ c[:3] + _full(J, xp) @ c[3:]])
-    return Articulated(A, H, J, F + U @ joint.rest if n else F)
+def _without_joint(
+    segment: Segment, here: Articulated, joint: Eliminated, tau: Array, xp: Any,
+) -> Articulated:
+    """(iii)."""
+    free, U, K, rest = joint
+    n = len(rest)
+
+    def left(i: int, j: int, I_ij: Any) -> Any:
+        return 0 if i in free or j in free else I_ij - sum(U[i, r] * K[r, j] for r in range(n))
+
+    A = _six([left(i, j, x) for (i, j), x in zip(SIX, here.A, strict=True)])
+    J = _six([left(i + 3, j + 3, x) for (i, j), x in zip(SIX, here.J, strict=True)])
+    H = xp.array([[left(i, j + 3, here.H[i, j]) for j in range(3)] for i in range(3)])
+    F = [tau[segment.v_index[free[i]]] if i in free
+         else here.F[i] + sum(U[i, r] * rest[r] for r in range(n)) for i in range(6)]
+    return Articulated(A, H, J, xp.stack(F))
 
 
 def _in_parent(x: Articulated, step: JointStep, xp: Any) -> Articulated:
@@ -141,38 +160,32 @@ def _in_parent(x: Articulated, step: JointStep, xp: Any) -> Articulated:
 
         H ← H − A p~,   J ← J − Hᵀ p~ + p~ H   (the H on the left already moved)
     """
-    A, J, p = step.up_symmetric(x.A), step.up_symmetric(x.J), step.p
-    H = step.up(step.up(x.H).T).T
+    A, H, J, p = step.up_symmetric(x.A), step.up_matrix(x.H), step.up_symmetric(x.J), step.p
     rows = _full(A, xp)
     moved = H + xp.stack([cross(p, rows[i]) for i in range(3)])          # −A p~, by rows: p × A_i
     back = xp.stack([cross(p, H[:, i]) for i in range(3)])               # −Hᵀ p~, by rows
     front = xp.stack([cross(p, moved[:, j]) for j in range(3)], axis=1)  # p~ H, by columns
-    J = _six([J[e] + (back[i, j] + front[i, j])
-              for e, (i, j) in enumerate(((0, 0), (0, 1), (1, 1), (0, 2), (1, 2), (2, 2)))])
+    J = _six([J_ij + (back[i, j] + front[i, j]) for (i, j), J_ij in zip(SIX, J, strict=True)])
     return Articulated(A, moved, J, wrench_in_parent(step, x.F))
 
 
-def _acceleration_pass(
-    robot: Robot, way: list[JointStep], c: list[Array], joints: list[Eliminated], xp: Any,
+def _accelerations(
+    robot: Robot, way: list[JointStep], joints: list[Eliminated], xp: Any,
 ) -> Array:
-    a = [(-robot.gravity, xp.zeros(3))]
+    """q̈ from the root to the leaves, by (ii) and (i)."""
+    delta = [xp.zeros(6)]
     found: list[Any] = [0] * robot.nv
-    for segment, step, joint, c_k in zip(robot.segments, way, joints, c[1:], strict=True):
-        linear, angular = a[segment.parent]
-        linear = step.down(linear + cross(angular, step.p)) + c_k[:3]
-        angular = step.down(angular) + c_k[3:]
-        if segment.v_index:
-            own = joint.rest - (joint.K[:, :3] @ linear + joint.K[:, 3:] @ angular)
-            linear, angular = linear + segment.S[:3] @ own, angular + segment.S[3:] @ own
-            for r, i in enumerate(segment.v_index):
-                found[i] = own[r]
-        a.append((linear, angular))
+    for segment, step, (free, _, K, rest) in zip(robot.segments, way, joints, strict=True):
+        before = twist_in_segment(step, delta[segment.parent])
+        z = rest - K @ before
+        moved = {column: axis for axis, column in free.items()}
+        a = [z[c] - before[moved[c]] if c in moved else z[c] for c in range(len(rest))]
+        for i, a_i in zip(segment.v_index, a, strict=True):
+            found[i] = a_i
+        S = segment.S
+        delta.append(xp.stack([z[free[i]] if i in free else before[i] + sum(
+            S[i, c] * a_c for c, a_c in enumerate(a)) for i in range(6)]))
     return xp.stack(found) if found else xp.zeros(0)
-
-
-def _plus(x: Articulated, y: Articulated) -> Articulated:
-    return Articulated(_six([a + b for a, b in zip(x.A, y.A, strict=True)]), x.H + y.H,
-                       _six([a + b for a, b in zip(x.J, y.J, strict=True)]), x.F + y.F)
 
 
 def _six(x: list[Any]) -> Symmetric:

@@ -12,7 +12,7 @@ from closedform.maths.arguments import ARGUMENTS, Argument, robot_counts
 from closedform.maths.elastic import control, joints
 from closedform.maths.elastic.control import Derivatives, ElasticState
 from closedform.maths.quantity import Field, Kind, Quantity, row
-from closedform.model.elastic import ElasticJoints
+from closedform.model.elasticity.joints import ElasticJoints
 
 
 def motor_torque(model: ElasticJoints, q: Array, rates: Array) -> Array:

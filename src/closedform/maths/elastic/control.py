@@ -30,7 +30,7 @@ from closedform.maths.elastic.joints import (
     spring_curves,
 )
 from closedform.maths.scalars.two_derivatives import curve
-from closedform.model.elastic import ElasticJoints
+from closedform.model.elasticity.joints import ElasticJoints
 
 
 class ElasticState(NamedTuple):

@@ -26,7 +26,7 @@ from closedform.maths.algorithms import newton_euler
 from closedform.maths.algorithms.jets import inverse_dynamics_jet
 from closedform.maths.definitions.energy import kinetic_energy, potential_energy
 from closedform.maths.scalars.two_derivatives import Curve, curve
-from closedform.model.elastic import ElasticJoints, Spring
+from closedform.model.elasticity.joints import ElasticJoints, Spring
 
 QUADRATURE = np.polynomial.legendre.leggauss(16)
 ROWS = "v, a, j, s"

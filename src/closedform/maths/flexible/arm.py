@@ -20,7 +20,7 @@ import numpy as np
 from closedform.arrays import Array
 from closedform.errors import ModelError
 from closedform.maths.flexible.modes import LinkModes, link_modes
-from closedform.model.beam import FlexibleLink, Payload, TipLoad
+from closedform.model.elasticity.beam import FlexibleLink, Payload, TipLoad
 from closedform.model.names import checked_name
 
 MAX_LINKS = 30

@@ -30,7 +30,7 @@ from numpy.polynomial import Legendre
 
 from closedform.arrays import Array
 from closedform.errors import ModelError
-from closedform.model.beam import FlexibleLink, Shape, TipLoad
+from closedform.model.elasticity.beam import FlexibleLink, Shape, TipLoad
 
 SMALL = 1e-3
 """The smallest βℓ looked for: a load of 3e12 times the link's mass."""

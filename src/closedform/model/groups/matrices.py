@@ -101,6 +101,11 @@ def right_jacobian_se3_inverse(u: Any) -> Array:
     return left_jacobian_se3_inverse(-_given(u, (6,), "right_jacobian_se3_inverse: u"))
 
 
+def ad_se3(u: Array) -> Array:
+    """[u, ·] of twists: [[w̃, ṽ], [0, w̃]], (6, 6)."""
+    return _upper(_skew(u[..., 3:]), _skew(u[..., :3]))
+
+
 def _coupling(u: Array) -> Array:
     """Q of the left Jacobian, (..., 3, 3).
 

@@ -17,7 +17,7 @@ from closedform.applications.export.vectors import function_vectors
 from closedform.maths.catalogue import quantity
 from closedform.maths.elastic.catalogue import ELASTIC_JOINTS
 from closedform.maths.quantity import Kind
-from closedform.model.elastic import ElasticJoints
+from closedform.model.elasticity.joints import ElasticJoints
 
 
 @final

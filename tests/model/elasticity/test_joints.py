@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import closedform as cf
-from closedform.model.elastic import ElasticJoints, Spring
+from closedform.model.elasticity.joints import ElasticJoints, Spring
 from elastic_models import cubic
 
 

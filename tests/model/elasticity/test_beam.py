@@ -5,7 +5,7 @@ import pytest
 
 from closedform.errors import ModelError
 from closedform.maths.flexible.arm import FlexibleArm
-from closedform.model.beam import FlexibleLink, Payload, Shape, TipLoad
+from closedform.model.elasticity.beam import FlexibleLink, Payload, Shape, TipLoad
 
 
 @pytest.mark.parametrize(("change", "told"), [
