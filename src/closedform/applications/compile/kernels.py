@@ -116,7 +116,7 @@ class CompiledRobot:
         loads = " with wrenches" if wrenches else ""
         kept = f" only {', '.join(only)}" if only else ""
         key = f"{self._preparation.forms.digest} {'; '.join(r.text for r in requests)}{loads}{kept}"
-        return Kernel.load(key, build, self._cache, compiling)
+        return Kernel.load(key, build, self._cache, compiling, self.robot.name)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):

@@ -63,7 +63,7 @@ class ElasticSystem(System):
         q, v, position, velocity = y[..., :a], y[..., a:b], y[..., b:c], y[..., c:d]
         if m.rigid:
             q, index = projected(m.robot, q), list(m.elastic)
-            angles, rates = motor_angles(m, q), v / m.gear_ratio
+            angles, rates = motor_angles(m, q), np.asarray(v) / m.gear_ratio
             angles[..., index], rates[..., index] = position, velocity
             position, velocity = angles, rates
         return ElasticState(q, v, position, velocity)
@@ -98,15 +98,15 @@ class ElasticSystem(System):
         return compile_robot(self.model.link_robot).mass_matrix(self.state(y).q)
 
     def panels(self, run: Simulation) -> list[Panel]:
-        m, N, index = self.model, self.model.gear_ratio, list(self.model.elastic)
-        return [Panel("q [rad, m]", run.q[:, [m.coordinates[i] for i in index]],
-                      [m.names[i] for i in index]),
+        m, index = self.model, list(self.model.elastic)
+        links, N = [at for i in index if (at := m.coordinates[i]) is not None], m.gear_ratio
+        return [Panel("q [rad, m]", run.q[:, links], [m.names[i] for i in index]),
                 Panel("deflection at the link\n[mrad, mm]",
                       1e3 * (N * run.deflection)[:, index], ()),
                 Panel("motor torque at the link\n[N m, N]", (run.tau / N)[:, index], ())]
 
 
-def motor_angles(model: ElasticJoints, q: Array) -> Array:
+def motor_angles(model: ElasticJoints, q: Array) -> np.ndarray:
     """N⁻¹ q, (..., nv): where the motors would be without springs; 0 on quasi-velocities."""
     found = np.zeros((*q.shape[:-1], model.robot.nv))
     for i, at in enumerate(model.coordinates):

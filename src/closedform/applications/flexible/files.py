@@ -25,9 +25,10 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from closedform.applications.motion.simulation import Simulation
 from closedform.applications.motion.tables import write_columns
-from closedform.arrays import Array
 from closedform.errors import ArgumentError, FormatError, ModelError
 from closedform.maths.flexible.arm import FlexibleArm
 from closedform.model.elasticity.beam import FlexibleLink, Payload
@@ -111,7 +112,7 @@ def _known(table: Any, allowed: tuple[str, ...], where: str,
 
 
 # ---------------------------------------------------------------------- motions as tables
-def motion_table(run: Simulation) -> dict[str, Array]:
+def motion_table(run: Simulation) -> dict[str, np.ndarray]:
     """The columns of a motion: time, coordinates, rates, torques, tip and energies."""
     names, joints = run.arm.coordinate_names, range(run.arm.n)
     ascii_names = [name.replace("θ", "theta").replace("δ", "delta") for name in names]

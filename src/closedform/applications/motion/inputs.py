@@ -47,7 +47,7 @@ class Held:
         object.__setattr__(self, "times", t)
         object.__setattr__(self, "torques", u)
 
-    def at(self, t: Array) -> Array:
+    def at(self, t: Array) -> np.ndarray:
         """The torques at these times, (points, n); at a switch the new ones."""
         # a step's start that is a switch up to rounding belongs to the new torque
         k = np.searchsorted(self.times, np.asarray(t) + 1e-9 * (1 + np.abs(t)), side="right")
@@ -66,7 +66,7 @@ class Drive:
     """An input as the integrator asks for it."""
 
     ask: Callable[[int, float, Any], Array]         # (number of the time, t, state) -> (n,)
-    at: Callable[[Array], Array] | None = None      # times -> (points, n), if they tell all
+    at: Callable[[Array], np.ndarray] | None = None   # times -> (points, n), if they tell all
     jumps: Array | None = None                      # where it may jump, held between; None: always
 
 
@@ -92,11 +92,11 @@ def drive(given: Any, system: System, times: Array, what: str = "input") -> Driv
     return Drive(ask, at, jumps) if system.load is None else Drive(ask)
 
 
-def _repeated(u: Array, t: Array) -> Array:
+def _repeated(u: np.ndarray, t: Array) -> np.ndarray:
     return np.tile(u, (len(t), 1))
 
 
-def _now(at: Callable[[Array], Array], k: int, t: float, state: Any) -> Array:
+def _now(at: Callable[[Array], np.ndarray], k: int, t: float, state: Any) -> np.ndarray:
     return at(np.array([t]))[0]
 
 
@@ -111,7 +111,7 @@ def _parameters(function: Callable[..., Any]) -> int:
 
 
 # ---------------------------------------------------------------------- checking
-def numbers(given: Any) -> Array:
+def numbers(given: Any) -> np.ndarray:
     """A new array of what was given, empty if that is no numbers."""
     try:
         return np.array(given, dtype=float)
@@ -119,7 +119,7 @@ def numbers(given: Any) -> Array:
         return np.zeros(0)
 
 
-def answered(given: Any, shape: tuple[int, ...], t: float, what: str) -> Array:
+def answered(given: Any, shape: tuple[int, ...], t: float, what: str) -> np.ndarray:
     """What a user's function said at one instant, if it is finite numbers of this shape."""
     a = numbers(given)
     if a.shape != shape or not np.all(np.isfinite(a)):
@@ -128,7 +128,7 @@ def answered(given: Any, shape: tuple[int, ...], t: float, what: str) -> Array:
     return a
 
 
-def finite(given: Any, names: Sequence[str], what: str) -> Array:
+def finite(given: Any, names: Sequence[str], what: str) -> np.ndarray:
     """A new array of finite numbers, one for each name."""
     a = numbers(given)
     if a.shape != (len(names),) or not np.all(np.isfinite(a)):

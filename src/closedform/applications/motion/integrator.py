@@ -54,8 +54,8 @@ class _Run:
 
     system: System
     drive: Drive
-    t: Array
-    y: Array
+    t: np.ndarray
+    y: np.ndarray
     limit: int
     show: Callable[[float], None]
     evaluations: int = 0
@@ -67,7 +67,7 @@ class _Run:
         u = self.drive.ask(k, t, state)
         return u if load is None else u + load(t, state)
 
-    def told(self, path: Array) -> Array:
+    def told(self, path: np.ndarray) -> np.ndarray:
         """The input alone on the path, (points, n)."""
         if self.drive.at is not None:
             return self.drive.at(self.t)
@@ -75,7 +75,7 @@ class _Run:
                          for k, (t, y) in enumerate(zip(self.t, path, strict=True))])
 
     # ------------------------------------------------------------------ fixed steps
-    def fixed(self, method: RK4) -> tuple[Array, Array]:
+    def fixed(self, method: RK4) -> tuple[np.ndarray, np.ndarray]:
         """States and inputs at the times."""
         t = self.t
         counts, marks, ends = steps_between(t, method.step), t[:-1], np.arange(len(t))
@@ -101,7 +101,8 @@ class _Run:
         held[-1, :-1] = self.input(len(t) - 1, t[-1], path[-1])
         return path, held[ends, :-1]
 
-    def _steps(self, path: Array, held: Array, marks: Array, repeats: Array, first: int) -> None:
+    def _steps(self, path: np.ndarray, held: np.ndarray, marks: np.ndarray, repeats: np.ndarray,
+               first: int) -> None:
         step, ask, rows, given = self.system.step, self.input, list(path), list(held)
         if self.drive.at is not None:
             held[:, :-1] = self.drive.at(marks)
@@ -132,7 +133,7 @@ class _Run:
             otherwise)
 
     # ------------------------------------------------------------------ SciPy's methods
-    def adaptive(self, method: Adaptive) -> tuple[Array, Array]:
+    def adaptive(self, method: Adaptive) -> tuple[np.ndarray, np.ndarray]:
         """States and inputs at the times, anew from each jump of the input."""
         from scipy.integrate import solve_ivp  # slow to import
 
@@ -148,7 +149,7 @@ class _Run:
             if not found.success:
                 raise self._failure(name, found.message)
             path += list(found.y.T[:len(inside)])
-            y = self.system.retracted(found.y[:, -1])
+            y = np.asarray(self.system.retracted(found.y[:, -1]))
         return np.array(path), self.told(np.array(path))
 
     def _rate(self, method: Adaptive, held: Array | None) -> Callable[[float, Array], Array]:
@@ -194,7 +195,7 @@ def _at(t: float, function: Callable[..., Array], *given: Any) -> Array:
 
 
 @contextmanager
-def _bar(t: Array, progress: bool | None) -> Iterator[Callable[[float], None]]:
+def _bar(t: np.ndarray, progress: bool | None) -> Iterator[Callable[[float], None]]:
     """A progress bar on standard error, and the function that moves it to a time."""
     terminal = sys.stderr.isatty()
     if not (terminal if progress is None else progress):

@@ -64,7 +64,7 @@ class System(Protocol):
         """step(y, (u, h), out=following) of `RK4`; compiled where that has been prepared."""
         step = rk4_step(self.rate, len(self.input_names))
 
-        def stepped(y: Array, held: Array, out: Array) -> None:
+        def stepped(y: Array, held: Array, out: np.ndarray) -> None:
             out[:] = step(y, held)
 
         return stepped

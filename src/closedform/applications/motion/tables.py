@@ -7,11 +7,12 @@ from collections.abc import Mapping
 from importlib import import_module
 from pathlib import Path
 
-from closedform.arrays import Array
+import numpy as np
+
 from closedform.errors import MissingDependency
 
 
-def write_columns(columns: Mapping[str, Array], path: str | Path) -> None:
+def write_columns(columns: Mapping[str, np.ndarray], path: str | Path) -> None:
     """A table as CSV, every number to the last bit, or as Parquet where the name ends so."""
     if Path(path).suffix == ".parquet":
         try:
