@@ -54,9 +54,10 @@ def compile(
     """A robot whose quantities are machine code.
 
     Kernels are recorded and compiled when first used, and kept in `cache` (by default on disk; see
-    `closedform.lowerings.store.cache`). Numbers within `snap` of 0 and ±1 in placements are made
-    exact; `.snapped` tells which. `inputs` are arguments that come after the quantity's own:
-    `Parameters()`, `Gravity()`, `PayloadAt(frame)`. `order` is that of the jets.
+    `closedform.lowerings.store.cache`). Placements and axes that are within `snap` of entries 0 and
+    ±1 are made exact; `.snapped` tells which, and by how much. `inputs` are arguments that come
+    after the quantity's own: `Parameters()`, `Gravity()`, `PayloadAt(frame)`. `order` is that of
+    the jets.
 
     Deprecated: with `quantities` this is `fuse`.
     """

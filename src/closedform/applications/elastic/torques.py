@@ -7,7 +7,6 @@ solved exactly for it by a matrix exponential: the error is that of the polynomi
 
 from __future__ import annotations
 
-import csv
 import math
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +16,7 @@ import numpy as np
 
 from closedform.applications.elastic.system import motor_angles
 from closedform.applications.motion.pictures import Panel, legend, panels_figure
+from closedform.applications.motion.tables import write_columns
 from closedform.applications.motion.times import increasing
 from closedform.applications.motion.trajectories import DEGREE, Sampled, Trajectory, motion
 from closedform.errors import ArgumentError
@@ -57,12 +57,8 @@ class ElasticTorques:
                                     for i, name in enumerate(self.model.names)}}
 
     def write(self, path: str | Path) -> None:
-        """The table as CSV."""
-        with Path(path).open("w", encoding="utf8", newline="") as file:
-            writer = csv.writer(file)
-            writer.writerow(self.columns)
-            writer.writerows([repr(float(x)) for x in row]
-                             for row in zip(*self.columns.values(), strict=True))
+        """The table as CSV, or as Parquet where the name ends so."""
+        write_columns(self.columns, path)
 
     def plot(self) -> Figure:
         """Torques, what elasticity adds to them, and deflections over time."""

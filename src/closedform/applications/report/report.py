@@ -45,7 +45,7 @@ from closedform.applications.report.workers import await_all, common_cache, work
 from closedform.arrays import numeric
 from closedform.errors import ArgumentError, ClosedformError
 from closedform.lowerings.call.kernel import Kernel
-from closedform.maths.canonical.frames import snapped
+from closedform.maths.canonical.snapping import snapped
 from closedform.maths.catalogue import CATALOGUE
 from closedform.maths.definitions.center_of_mass import center_of_mass
 from closedform.model.lint.lint import lint

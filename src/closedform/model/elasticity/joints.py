@@ -15,6 +15,7 @@ from typing import Any, final
 import numpy as np
 
 from closedform.errors import ModelError, UnknownName
+from closedform.model.coordinates import coordinate_names
 from closedform.model.robot import Robot
 
 ScalarFunction = Callable[[Any], Any]
@@ -193,8 +194,7 @@ class _Places:
         self.robot, self.slices = robot, robot.v_slices
         sizes = {name: at.stop - at.start for name, at in self.slices.items()}
         self.single = [at.start for name, at in self.slices.items() if sizes[name] == 1]
-        self.names = tuple(name if n == 1 else f"{name}[{k}]"
-                           for name, n in sizes.items() for k in range(n))
+        self.names = tuple(coordinate_names(self.slices))
 
     def spread(self, given: Given, what: str, missing: Any) -> list[Any]:
         """An entry for each velocity, `missing` where none is given."""

@@ -177,11 +177,11 @@ def _keywords(model: Any, j: int, size: int) -> dict[str, Any]:
 
 
 def _placement(position: np.ndarray, quaternion: np.ndarray) -> np.ndarray:
-    """The pose of a position and a unit quaternion wxyz; entries near 0 or ±1 become exact."""
+    """The pose of a position and a unit quaternion wxyz; 0 and ±1 without rounding."""
     w, *xyz = map(float, quaternion)
     R = quaternion_rotation(np.array([*xyz, w]), NUMBERS)
     whole = np.round(R)
-    return pose(np.where(np.abs(R - whole) < 1e-12, whole, R) + 0.0, np.array(position))
+    return pose(np.where(np.abs(R - whole) < 1e-15, whole, R) + 0.0, np.array(position))
 
 
 def _inertia(model: Any, b: int) -> Inertia:
