@@ -13,12 +13,12 @@ import math
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
-from closedform.errors import SingularMatrix
+from closedform.errors import ArgumentError, SingularMatrix, shape_text
 
 
 class Number(Protocol):
@@ -252,6 +252,25 @@ class SymmetricFactor(NamedTuple):
                 x[k] = x[k] - L_ik * x[i]
         return x
 
+    def inverse_entries(self) -> dict[tuple[int, ...], Any]:
+        """The entries of P = A⁻¹ that are not zero by structure.
+
+            P_kj = δ_kj / D_k − Σ_i L_ik P_ij      for j eliminated with or after k
+
+        which is Lᵀ P = D⁻¹ L⁻¹, whose right side vanishes there but for 1/D: a third of the
+        operations of n solutions.
+        """
+        P: dict[tuple[int, ...], Any] = {}
+        for k, column in reversed(self.L.items()):
+            for j in [j for j in self.L if (j, j) in P]:
+                terms = [L_ik * P[i, j] for i, L_ik in column.items() if (i, j) in P]
+                if terms:
+                    P[k, j] = P[j, k] = -sum(terms[1:], terms[0])
+            P[k, k] = self.inverse[k]
+            for i, L_ik in column.items():
+                P[k, k] = P[k, k] - L_ik * P[k, i]
+        return P
+
 
 def ldl(A: Array, pattern: Mapping[int, Sequence[int]] | None = None) -> SymmetricFactor:
     """A = L D Lᵀ of a symmetric A, of which the lower triangle is read; no pivoting.
@@ -295,3 +314,57 @@ def exact_or_float(x: object) -> np.ndarray:
     """x as float64 where it is numbers, as it is where it holds symbols or recorded scalars."""
     a = np.asarray(x)
     return a.astype(float) if numeric(a) else a.astype(object) if a.dtype.kind != "c" else a
+
+
+@overload
+def checked_array(x: Any, shape: tuple[int, ...], what: str, dtype: None = None,
+                  batches: str = "") -> Array: ...
+
+
+@overload
+def checked_array(x: Any, shape: tuple[int, ...], what: str, dtype: type | np.dtype[Any],
+                  batches: str = "") -> np.ndarray: ...
+
+
+def checked_array(x: Any, shape: tuple[int, ...], what: str, dtype: Any = None,
+                  batches: str = "") -> Array:
+    """x as an array of this shape, or an `ArgumentError` that says what it has to be.
+
+    `what` names it: "inverse_dynamics of panda: q". With a `dtype` it becomes real numbers of that
+    kind, and batch axes may come first. Without, numbers of any kind, symbols and recorded scalars
+    stay what they are, and `batches` names what takes batches.
+    """
+    try:
+        array = _generic(x) if dtype is None else _real(x, dtype)
+    except (TypeError, ValueError, OverflowError) as error:
+        kind = "numbers" if dtype is None else "real numbers"
+        given = f"an array of {x.dtype}" if isinstance(x, np.ndarray) else f"{x!r:.200}"
+        raise ArgumentError(f"{what} must be {kind} of shape {shape_text(shape, dtype is not None)}"
+                            f", not {given}") from error
+    batch = array.ndim >= len(shape) and array.shape[array.ndim - len(shape):] == shape
+    if array.shape == shape or (batch and dtype is not None):
+        return array
+    hint = f"; batches go through {batches}" if batch and batches else ""
+    raise ArgumentError(f"{what} must have the shape {shape_text(shape, dtype is not None)}, "
+                        f"not {array.shape}{hint}")
+
+
+def _generic(x: Any) -> Array:
+    """An array of anything that can be computed with."""
+    if not isinstance(x, np.ndarray) and hasattr(x, "__array_namespace__"):
+        return x
+    array = exact_or_float(x)
+    strange = array.dtype == object and not all(hasattr(y, "__sub__") for y in array.flat)
+    if array.dtype.kind in "USb" or strange:
+        raise TypeError("neither numbers nor symbols")
+    return array
+
+
+def _real(x: Any, dtype: Any) -> np.ndarray:
+    """An array of real numbers."""
+    array = np.asarray(x)
+    if array.dtype.kind == "O":                 # NumPy itself would read None as NaN
+        return np.array([float(y) for y in array.flat], dtype).reshape(array.shape)
+    if array.dtype.kind not in "fiub":
+        raise TypeError(f"{array.dtype} is no kind of real number")
+    return array.astype(dtype, copy=False)

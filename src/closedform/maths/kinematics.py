@@ -134,3 +134,18 @@ def body_jacobian_second_rates(robot: Robot, q: Array, v: Array, a: Array) -> Ar
     """Second time derivatives ddJ_k of all body Jacobians, (bodies, 6, nv)."""
     _, _, ddJ = jacobian_second_rates(robot, q, v, a)
     return namespace(q, v, a).stack([ddJ[k] for k in body_segments(robot)])
+
+
+@checked
+def body_velocities(robot: Robot, q: Array, v: Array) -> Array:
+    """Twists V_k = J_k v of all bodies in their own frames, (bodies, 6)."""
+    return body_jacobians(robot, q) @ v
+
+
+@checked
+def body_accelerations(robot: Robot, q: Array, v: Array, a: Array) -> Array:
+    """Spatial accelerations dV_k = J_k a + dJ_k v of all bodies in their own frames, (bodies, 6).
+
+    Without gravity. The origin of body k is accelerated by their linear part plus ω_k × v_k.
+    """
+    return body_jacobians(robot, q) @ a + body_jacobian_rates(robot, q, v) @ v

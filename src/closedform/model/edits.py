@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from closedform.arrays import NUMBERS
-from closedform.errors import ArgumentError, UnknownName
+from closedform.errors import ArgumentError, UnknownName, suggestion
 from closedform.model.bodies import Body, Frame
 from closedform.model.coordinates import neutral
 from closedform.model.inertia import Inertia
@@ -94,8 +94,8 @@ def _checked(robot: Tree, locked: Mapping[str, Any] | Sequence[str]) -> dict[str
     result = {}
     for name, value in pairs:
         if name not in joints:
-            known = ", ".join(joints)
-            raise UnknownName(f"no moving joint {name!r} in {robot.name}; it has {known}")
+            raise UnknownName(f"no moving joint {name!r} in {robot.name}; "
+                              f"{suggestion(name, joints)}")
         joint = joints[name]
         x = joint.neutral() if value is None else _numbers(value)
         if x.shape != (joint.nq,) or not np.all(np.isfinite(x)):

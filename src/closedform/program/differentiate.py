@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from closedform.arrays import Array
-from closedform.errors import ArgumentError, UnknownName
+from closedform.errors import ArgumentError, UnknownName, suggestion
 from closedform.program.expr import Expr, Graph, Scalar
 from closedform.program.ops import OPS
 from closedform.program.program import Program, Slot
@@ -113,7 +113,7 @@ def jvp(program: Program, wrt: Iterable[str]) -> Program:
     names = [slot.name for slot in program.inputs]
     for name in moving:
         if name not in names:
-            raise UnknownName(f"no input {name!r} in {program.name}; it has {', '.join(names)}")
+            raise UnknownName(f"no input {name!r} in {program.name}; {suggestion(name, names)}")
     graph = Graph()
     slots = (*program.inputs, *(
         Slot(f"d{slot.name}", slot.shape) for slot in program.inputs if slot.name in moving

@@ -151,7 +151,7 @@ class CompiledRobot(Quantities):
         loads = " with wrenches" if wrenches else ""
         kept = f" only {', '.join(only)}" if only else ""
         key = f"{self._preparation.forms.digest} {'; '.join(r.text for r in requests)}{loads}{kept}"
-        return Kernel.load(key, build, self._cache, compiling)
+        return Kernel.load(key, build, self._cache, compiling, self.robot.name)
 
     def _made(self, row: Quantity) -> Kernel | Framed:
         """What computes a row of the catalogue."""

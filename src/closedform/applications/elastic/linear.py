@@ -9,9 +9,9 @@ import numpy as np
 from closedform.applications.motion.linear import StateSpace, first_order
 from closedform.maths.definitions.closed_form import gravity_torque, mass_matrix
 from closedform.maths.definitions.inverse_derivatives import inverse_dynamics_derivatives
+from closedform.maths.elastic.arguments import checked
 from closedform.maths.elastic.control import ElasticState
 from closedform.maths.elastic.joints import (
-    checked_array,
     inverse_dynamics,
     refuse_missing_inertia,
     spring_curves,
@@ -19,6 +19,7 @@ from closedform.maths.elastic.joints import (
 from closedform.model.elasticity.joints import ElasticJoints
 
 
+@checked
 def linearisation(model: ElasticJoints, q: Any) -> StateSpace:
     """The linear system about rest at q, held by the torques that gravity needs there.
 
@@ -28,7 +29,6 @@ def linearisation(model: ElasticJoints, q: Any) -> StateSpace:
     with M of the links and the rigid joints' motors, and C the springs' stiffness at rest.
     """
     refuse_missing_inertia(model)
-    q = checked_array(q, (model.robot.nq,), "q", model)
     nv, index, N = model.robot.nv, list(model.elastic), model.gear_ratio
     zero, e = np.zeros(nv), len(index)
     rest = inverse_dynamics(model.changed(damping=0.0), q, np.zeros((4, nv)))

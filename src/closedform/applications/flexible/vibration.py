@@ -69,7 +69,8 @@ def vibration(arm: FlexibleArm, q: Any = None, locked: bool = False,
     if q.shape == (arm.n,):
         q = np.concatenate([q, np.zeros(arm.nq - arm.n)])
     if q.shape != (arm.nq,):
-        raise ArgumentError(f"q of {arm.name} has shape ({arm.n},) or ({arm.nq},), not {q.shape}")
+        raise ArgumentError(f"vibration of {arm.name}: q must have the shape ({arm.n},) or "
+                            f"({arm.nq},), not {q.shape}")
     B = inertia_matrix(arm, q, model)
     refuse_indefinite(B, np.linalg.eigvalsh(B), f"the inertia matrix of {arm.name}")
     gravity = np.stack([np.imag(gravity_torque(arm, q + 1j * STEP * e, model)) / STEP

@@ -123,6 +123,12 @@ def coriolis_torque(robot: Robot, q: Array, v: Array) -> Array:
     return newton_euler(robot, q, v, None, gravity=False)
 
 
+def generalized_momentum(robot: Robot, q: Array, v: Array) -> Array:
+    """p = M v, (nv,): the torque of the accelerations v at rest without gravity."""
+    still = namespace(q, v).zeros(robot.nv)
+    return newton_euler(robot, q, still, v, gravity=False) + robot.rotor_inertia * v
+
+
 def newton_euler(
     robot: Robot, q: Array, v: Array, a: Array | None, wrenches: Array | None = None,
     gravity: bool = True,

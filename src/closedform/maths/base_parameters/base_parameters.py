@@ -21,7 +21,7 @@ from typing import Any, final
 import numpy as np
 
 from closedform.arrays import Array, numeric
-from closedform.errors import ArgumentError, UnknownName
+from closedform.errors import ArgumentError, UnknownName, suggestion
 from closedform.maths.base_parameters.base_recursion import Regrouping, SparseRow, regrouping
 from closedform.maths.base_parameters.coupled_rank import without_dependent
 from closedform.maths.base_parameters.exact_geometry import TOLERANCE, exact_geometry
@@ -200,8 +200,8 @@ def _order(robot: Robot, keep: Sequence[str]) -> list[int]:
         kind = PAPER_NAMES.get(wanted, wanted)
         found = [c for c, n in enumerate(names) if n == wanted or n.rpartition(".")[2] == kind]
         if not found:
-            raise UnknownName(f"keep: no parameter {wanted!r} in {robot.name}; it has kinds "
-                              f"{', '.join(PARAMETER_NAMES)} and names such as {names[0]}")
+            raise UnknownName(f"keep: no parameter {wanted!r} in {robot.name}; "
+                              f"{suggestion(wanted, (*PARAMETER_NAMES, *names))}")
         order += [c for c in found if c not in order]
     return order
 

@@ -14,7 +14,7 @@ from typing import Any, final
 
 import numpy as np
 
-from closedform.errors import ModelError, UnknownName
+from closedform.errors import ModelError, UnknownName, suggestion
 from closedform.model.coordinates import coordinate_names
 from closedform.model.robot import Robot
 
@@ -230,8 +230,8 @@ class _Places:
 
     def _slice(self, name: str, what: str) -> slice:
         if name not in self.slices:
-            raise UnknownName(f"{what}: no joint {name!r} in {self.robot.name}; it has "
-                              f"{', '.join(self.slices)}")
+            raise UnknownName(f"{what}: no joint {name!r} in {self.robot.name}; "
+                              f"{suggestion(name, self.slices)}")
         return self.slices[name]
 
 

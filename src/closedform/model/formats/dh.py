@@ -16,13 +16,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
 
 from closedform.arrays import OBJECTS, ArrayLike, cross, exact_or_float, numeric
-from closedform.errors import ModelError
+from closedform.errors import ModelError, suggestion
 from closedform.model.inertia import SYMORO_ORDER, Inertia
 from closedform.model.joints import KEYWORDS, Fixed, Helical, Joint, Prismatic, Revolute
 from closedform.model.pose import checked_placement, inverse
@@ -159,9 +158,7 @@ def _same_length(table: Sequence[Any], given: Sequence[Any], what: str) -> None:
 
 def unknown(what: str, key: Any, allowed: Sequence[str]) -> str:
     """The message for a name that is not among those allowed, with the nearest one that is."""
-    near = get_close_matches(str(key), allowed, n=1)
-    hint = f"did you mean {near[0]!r}?" if near else f"allowed are {', '.join(allowed)}"
-    return f"unknown {what} {key!r}; {hint}"
+    return f"unknown {what} {key!r}; {suggestion(key, allowed)}"
 
 
 def _checked_keys(row: Mapping[str, Any], j: int, columns: tuple[str, ...]) -> dict[str, Any]:
