@@ -20,7 +20,7 @@ from closedform.applications.flexible.programs import arm_kernels
 from closedform.maths.flexible.arm import FlexibleArm
 from closedform.maths.flexible.dynamics import PAPER, damping_matrix
 from closedform.maths.flexible.tensors import arm_tensors, truncated_coriolis, truncated_inertia
-from closedform.model.beam import FlexibleLink, Payload
+from closedform.model.elasticity.beam import FlexibleLink, Payload
 
 Q0 = np.array([0, 0, 0, 0, 0.1, 0.002])
 STEPS = 2000

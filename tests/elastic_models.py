@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from closedform.model.elastic import ElasticJoints, Spring
+from closedform.model.elasticity.joints import ElasticJoints, Spring
 
 
 def cubic(stiffness=100.0, hardening=1000.0):

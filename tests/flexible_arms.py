@@ -3,7 +3,7 @@
 import numpy as np
 
 from closedform.maths.flexible.arm import FlexibleArm
-from closedform.model.beam import FlexibleLink, Payload, Shape
+from closedform.model.elasticity.beam import FlexibleLink, Payload, Shape
 
 
 def paper_arm(modes=2, **options):

@@ -3,10 +3,11 @@
 import numpy as np
 
 from closedform.program.check import check
+from closedform.program.ops import OPS
 from closedform.program.program import Entry, Instruction, Output, Program, Slot
 
-UNARY = ("sin", "cos", "sqrt", "sign")
-BINARY = ("add", "sub", "mul", "div")
+UNARY = tuple(op.name for op in OPS.values() if op.arity == 1)
+BINARY = tuple(op.name for op in OPS.values() if op.arity == 2)
 
 
 def random_program(seed, operations=60, shapes=((5,), (3, 2), ()), outputs=((4,), (3, 3), ())):
@@ -33,10 +34,10 @@ def random_program(seed, operations=60, shapes=((5,), (3, 2), ()), outputs=((4,)
     for _ in range(operations):
         op = rng.choice(UNARY + BINARY * 3)
         x, y = rng.choice(bounded, size=2)
-        if op in ("sin", "cos", "sign"):
-            made = add(op, x)
-        elif op == "sqrt":
+        if op == "sqrt":
             made = add("sqrt", above_one(x))
+        elif op in UNARY:
+            made = add(op, x)
         elif op == "div":
             made = add("div", x, above_one(y))
         else:

@@ -2,27 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
+
 import numpy as np
 from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
+from closedform import arrays
+from closedform.model import joints
 from closedform.model.inertia import Inertia
-from closedform.model.joints import (
-    Cylindrical,
-    Fixed,
-    Free,
-    Helical,
-    Mimic,
-    Planar,
-    Prismatic,
-    Revolute,
-    Spherical,
-    Universal,
-)
+from closedform.model.joints import KEYWORDS, Mimic
 from closedform.model.robot import Body, Frame, Robot
 
-ONE_DOF = ("revolute", "prismatic", "helical")
-KINDS = (*ONE_DOF, "cylindrical", "universal", "spherical", "planar", "free", "fixed", "mimic")
+TABLE = {kind.__name__.lower(): kind for kind in joints.KINDS}
+KINDS = tuple(TABLE)
+ONE_DOF = tuple(name for name, kind in TABLE.items() if kind.nq == kind.nv == 1)
 
 
 def random_placement(rng):
@@ -41,29 +35,21 @@ def random_inertia(rng):
 
 
 def random_joint(kind, rng, driver=None):
+    """A joint of the kind with random axes, points and numbers, some with a rotor."""
     axis, point = rng.normal(size=3), rng.uniform(-0.5, 0.5, size=3)
     keywords = {"rotor_inertia": rng.uniform(0, 0.5)} if rng.random() < 0.3 else {}
-    match kind:
-        case "revolute":
-            return Revolute(axis, point, viscous=0.3, coulomb=0.2, **keywords)
-        case "prismatic":
-            return Prismatic(axis, viscous=0.1, **keywords)
-        case "helical":
-            return Helical(axis, rng.uniform(-0.5, 0.5), point, **keywords)
-        case "cylindrical":
-            return Cylindrical(axis, point, **keywords)
-        case "universal":
-            return Universal(axis, rng.normal(size=3), viscous=(0.1, 0.2), **keywords)
-        case "spherical":
-            return Spherical(**keywords)
-        case "planar":
-            return Planar(axis, **keywords)
-        case "free":
-            return Free(**keywords)
-        case "fixed":
-            return Fixed()
-    return Mimic(random_joint(ONE_DOF[rng.integers(3)], rng), of=driver, ratio=rng.uniform(-2, 2),
-                 offset=rng.uniform(-1, 1))
+    if kind == "mimic":
+        return Mimic(random_joint(ONE_DOF[rng.integers(len(ONE_DOF))], rng), of=driver,
+                     ratio=rng.uniform(-2, 2), offset=rng.uniform(-1, 1))
+    made = TABLE[kind]
+    given = {"point": point, **dict.fromkeys(made.axes[:1], axis)}
+    for name in (f.name for f in fields(made) if f.name not in KEYWORDS):
+        if name not in given:
+            given[name] = rng.normal(size=3) if name in made.axes else rng.uniform(-0.5, 0.5)
+    shape = {f.name: given[f.name] for f in fields(made) if f.name in given}
+    if made.axes:
+        keywords |= {"viscous": tuple(0.1 * (i + 1) for i in range(made.nv)), "coulomb": 0.2}
+    return made(**shape, **keywords) if made.nv else made()
 
 
 def random_robot(seed, kinds=KINDS, bodies=6, roots=1, spread=3):
@@ -98,29 +84,9 @@ def complex_step(robot, f, q, dv, h=1e-30):
 
 
 def stepped(robot, q, dv):
-    """q ⊕ dv to first order, for infinitesimal (complex) dv: what the exponential is near zero."""
-    parts = []
-    for body, i, j in robot.parts:
-        x, d = q[i], dv[j]
-        match type(body.joint).__name__:
-            case "Spherical":
-                x = _turned(x, d)
-            case "Free":
-                turn = body.joint.pose(x, np)[0]
-                x = np.concatenate([x[:3] + turn @ d[:3], _turned(x[3:], d[3:])])
-            case "Planar":
-                c, s = np.cos(x[2]), np.sin(x[2])
-                x = x + np.array([c * d[0] - s * d[1], s * d[0] + c * d[1], d[2]])
-            case _:
-                x = x + d
-        parts.append(x)
+    """q ⊕ dv to first order, for infinitesimal (complex) dv: q + Γ(q) dv."""
+    parts = [q[i] + body.joint.rates(q[i], dv[j], arrays.NUMBERS) for body, i, j in robot.parts]
     return np.concatenate([np.zeros(0), *parts])
-
-
-def _turned(a, w):
-    vector, scalar = a[:3], a[3]
-    turned = vector + (scalar * w + np.cross(vector, w)) / 2
-    return np.concatenate([turned, [scalar - vector @ w / 2]])
 
 
 seeds = st.integers(0, 10**6)

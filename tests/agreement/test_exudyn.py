@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from closedform.applications.flexible import ExactRotation, FlexibleArm, simulate
-from closedform.model.beam import FlexibleLink
+from closedform.model.elasticity.beam import FlexibleLink
 
 exu = pytest.importorskip("exudyn", reason="optional: pip install exudyn")
 beams = pytest.importorskip("exudyn.beams", reason="optional: pip install exudyn")

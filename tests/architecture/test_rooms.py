@@ -1,7 +1,8 @@
-"""The rooms of the house and which may import which; citations; the public names."""
+"""The rooms of the house and which may import which; sizes, cycles; citations; public names."""
 
 import ast
 import re
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -12,9 +13,10 @@ PACKAGE = Path(cf.__file__).parent
 ROOT = PACKAGE.parent.parent
 FILES = sorted(PACKAGE.rglob("*.py"))
 
-GROUND = {"arrays", "errors"}
+GROUND = {"arrays", "errors", "version"}
 MAY_IMPORT = {
     "errors": set(),
+    "version": set(),
     "arrays": {"errors"},
     "model": GROUND,
     "program": GROUND,
@@ -27,9 +29,43 @@ MAY_IMPORT = {
 }
 
 
+MOST_FILES = 15
+"""More than so many in one folder, and some of them belong into one of their own."""
+
+FOLDERS = {
+    "maths": {
+        "algebra": set(),
+        "scalars": set(),
+        "definitions": {"algebra", "scalars"},
+        "algorithms": {"algebra", "scalars", "definitions"},
+        "papers": {"algebra", "scalars", "definitions", "algorithms", "flexible", "redundancy",
+                   "base_parameters"},
+        "canonical": {"algorithms", "definitions"},
+        "base_parameters": {"algebra", "definitions", "algorithms"},
+        "flexible": {"algebra", "scalars"},
+        "elastic": {"algebra", "scalars", "definitions", "algorithms"},
+        "redundancy": {"algebra", "scalars", "algorithms"},
+    },
+    "program": {"rules": set(), "ordering": {"rules"}},
+    "lowerings": {
+        "native": set(), "store": set(), "source": set(), "call": {"native", "store"},
+    },
+    "model": {"groups": set(), "joints": {"groups"}, "elasticity": {"joints"},
+              "formats": {"groups", "joints"}, "zoo": {"formats"},
+              "lint": {"formats", "joints", "zoo"}},
+    "applications": {
+        "conventions": set(), "base_parameters": {"compile"}, "compile": set(),
+        "motion": {"compile"}, "redundancy": {"compile", "motion"},
+        "flexible": {"compile", "motion"}, "elastic": {"compile", "motion"},
+        "export": {"compile", "flexible", "elastic"},
+        "report": {"compile", "motion", "redundancy", "conventions", "base_parameters", "export"},
+    },
+}
+"""Folders inside a room, each with those beside it that it may import."""
+
 CONTRACT = """
 load Robot Frame Body Revolute Prismatic Helical Cylindrical Universal Spherical Planar Free
-Fixed Mimic Inertia from_modified_dh from_standard_dh from_screws lint ClosedformError
+Fixed Mimic Gimbal groups Inertia from_modified_dh from_standard_dh from_screws lint ClosedformError
 simulate poses frame_pose body_jacobians frame_jacobian frame_jacobian_rate
 kinematic_hessian center_of_mass com_jacobian mass_matrix coriolis_matrix
 christoffel_coriolis_matrix gravity_torque coriolis_torque bias inverse_dynamics
@@ -39,7 +75,7 @@ LOCAL_WORLD_ALIGNED compile base_parameters time_derivatives inverse_dynamics_je
 state_derivatives inverse_dynamics_derivatives forward_dynamics_derivatives
 inverse_dynamics_second_derivatives regressor slotine_li_regressor parameter_derivatives
 FlexibleArm FlexibleLink Payload flexible redundancy elastic
-ElasticJoints
+ElasticJoints export conventions
 """
 
 
@@ -65,6 +101,67 @@ def rooms_imported_by(path):
 def test_imports_point_downwards(path):
     room = room_of(path)
     assert set(rooms_imported_by(path)) <= MAY_IMPORT[room] | {room}
+
+
+def modules_imported_by(path):
+    """Full names, also of imports inside functions; not those for the type checker alone."""
+    tree = ast.parse(path.read_text(encoding="utf8"))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test):
+            node.body = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("closedform"):
+            for alias in node.names:
+                inside = f"{node.module}.{alias.name}"
+                yield inside if inside in MODULES else node.module
+        elif isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names if alias.name in MODULES)
+
+
+def module_name(path):
+    parts = path.relative_to(PACKAGE.parent).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+MODULES = {module_name(path): path for path in FILES}
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(PACKAGE)))
+def test_imports_between_the_folders_of_a_room_point_downwards(path):
+    room, *inner = path.relative_to(PACKAGE).with_suffix("").parts
+    if room not in FOLDERS or len(inner) < 2:
+        return                       # a module beside the folders may use them all
+    for name in modules_imported_by(path):
+        _, other_room, *other = [*name.split("."), "", ""]
+        if other_room == room and other[0] in FOLDERS[room] and other[0] != inner[0]:
+            assert other[0] in FOLDERS[room][inner[0]], f"{module_name(path)} imports {name}"
+
+
+def test_every_folder_of_a_room_is_in_the_table():
+    for room, known in FOLDERS.items():
+        found = {p.name for p in (PACKAGE / room).iterdir() if (p / "__init__.py").exists()}
+        assert found == set(known)
+
+
+def test_no_module_imports_itself_in_a_circle():
+    """Neither at the top nor hidden in functions."""
+    graph = {name: set(modules_imported_by(path)) - {name} for name, path in MODULES.items()
+             if name != "closedform"}          # the package's own surface is asked for names only
+    TopologicalSorter(graph).prepare()         # raises CycleError, which tells the circle
+
+
+@pytest.mark.parametrize("folder", sorted({p.parent for p in FILES}),
+                         ids=lambda p: str(p.relative_to(PACKAGE)))
+def test_no_folder_is_full(folder):
+    assert len(list(folder.glob("*.py"))) <= MOST_FILES
+
+
+def test_every_work_in_the_bibliography_is_cited():
+    places = (*FILES, *PACKAGE.rglob("*.toml"), *(ROOT / "docs").rglob("*.md"),
+              *(ROOT / "tests").rglob("*.py"))
+    text = "".join(path.read_text(encoding="utf8") for path in places)
+    keys = set(re.findall(r"@\w+\{(\w+),", (ROOT / "references.bib").read_text(encoding="utf8")))
+    assert {key for key in keys if key not in text} == set()
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(PACKAGE)))

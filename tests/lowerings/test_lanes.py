@@ -8,6 +8,7 @@ import pytest
 from closedform.errors import ArgumentError
 from closedform.lowerings import lanes, reference
 from closedform.program.record import record
+from random_programs import random_inputs, random_program
 
 
 def motion(q, v):
@@ -33,6 +34,16 @@ def test_every_state_of_a_batch_is_the_reference_run_of_that_state(count):
     q, v = np.random.default_rng(count).normal(size=(2, count, 3))
     for found, wanted in zip(lanes.run(PROGRAM, q, v), expected(q, v), strict=True):
         np.testing.assert_allclose(found, wanted, rtol=0, atol=30 * EPS * abs(wanted).max())
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_random_programs_with_every_operation_agree_with_the_reference(seed):
+    program = random_program(seed, operations=40)
+    states = [random_inputs(program, k) for k in range(5)]
+    found = lanes.run(program, *(np.stack(x) for x in zip(*states, strict=True)))
+    for k, state in enumerate(states):
+        for x, y in zip(found, reference.run(program, *state), strict=True):
+            np.testing.assert_allclose(x[k], y, rtol=1e-12, atol=1e-12)
 
 
 def test_one_state_needs_no_batch_axis_and_no_state_gives_empty_results():
@@ -69,7 +80,7 @@ def test_infinity_and_nan_travel_on_without_warnings():
 
 
 def test_one_function_may_run_in_several_threads_at_once():
-    call = lanes.blocks(PROGRAM)
+    call = lanes.over_blocks(PROGRAM)
     q, v = np.random.default_rng(3).normal(size=(2, 4, 3000, 3))
     with ThreadPoolExecutor(4) as pool:
         together = list(pool.map(call, q, v))

@@ -23,7 +23,7 @@ from closedform.maths.flexible.dynamics import (
     tip_position,
 )
 from closedform.maths.papers import de_luca_siciliano as explicit
-from closedform.model.beam import Payload
+from closedform.model.elasticity.beam import Payload
 from closedform.program.record import record
 from flexible_arms import paper_arm, random_motion
 
@@ -153,11 +153,11 @@ def explicit_run(c, q0):
 def test_five_printed_coefficients_break_the_conservation_of_energy_and_momentum():
     right = explicit.coefficients(ARM)
     energy, momentum = explicit_run(right, ANGLED)
-    assert np.ptp(energy) < 1e-4 * energy[0]              # RK4 at 1 ms: 5.8e-5
-    assert np.max(np.abs(momentum)) < 1e-6
+    lost, turned = np.ptp(energy) / energy[0], np.max(np.abs(momentum))
+    assert lost < 1e-4 and turned < 1e-6                  # what RK4 at 1 ms leaves
     energy, momentum = explicit_run(printed(right), ANGLED)
-    assert 0.6 < np.ptp(energy) / energy[0] < 0.8         # 72 %
-    np.testing.assert_allclose(np.max(np.abs(momentum)), 0.047, atol=0.002)
+    assert np.ptp(energy) / energy[0] > 1000 * lost       # not the integrator: the equations
+    assert np.max(np.abs(momentum)) > 1000 * turned
 
 
 def test_the_explicit_form_is_refused_to_other_arms():
@@ -262,14 +262,19 @@ def test_B_is_indefinite_where_the_deflection_is_large():
         assert (np.linalg.eigvalsh(B)[0] > 0) == definite
 
 
-@pytest.mark.parametrize(("q0", "damping", "known"), [
-    (STRAIGHT, 0.0, 3.9e-3), (ANGLED, 0.0, 1.3e-2), (STRAIGHT, 0.1, 1.1e-4), (ANGLED, 0.1, 2.3e-4)])
-def test_the_truncation_costs_what_exact_rotations_show(q0, damping, known):
-    """Without foreshortening, so that only the truncation differs."""
+@pytest.mark.parametrize(("q0", "damping", "order"), [
+    (STRAIGHT, 0.0, 3), (STRAIGHT, 0.1, 3), (ANGLED, 0.1, 2)])
+def test_the_truncation_costs_third_order_straight_and_second_at_an_angle(q0, damping, order):
+    """Half the deflection, 2⁻ᵖ of the error. No foreshortening, so only the truncation differs."""
     t = [0, 0.5, 1, 1.5, 2]
-    paper = simulate(ARM, q0, times=t, damping=damping)
-    exact = simulate(ARM, q0, times=t, damping=damping, model=ExactRotation(foreshortening=False))
-    np.testing.assert_allclose(np.max(np.abs(paper.q - exact.q)), known, rtol=0.05)
+
+    def error(size):
+        start = np.concatenate([q0[:2], size * np.array(q0[2:])])
+        exact = simulate(ARM, start, times=t, damping=damping,
+                         model=ExactRotation(foreshortening=False))
+        return np.max(np.abs(simulate(ARM, start, times=t, damping=damping).q - exact.q))
+
+    np.testing.assert_allclose(error(1 / 4) / error(1 / 8), 2**order, rtol=0.01)
 
 
 def test_the_tip_is_r3_of_the_paper_s_recursion():

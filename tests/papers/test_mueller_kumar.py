@@ -9,7 +9,6 @@ import sympy
 import closedform as cf
 from closedform.maths.algorithms.jets import inverse_dynamics_jet
 from closedform.maths.papers.mueller_kumar import (
-    blocks,
     body_ad,
     coriolis_rates,
     generalized_forces,
@@ -17,6 +16,7 @@ from closedform.maths.papers.mueller_kumar import (
     mass_rates,
     passive_coriolis_rates,
     propagation,
+    system_matrices,
     system_twists,
 )
 from random_robots import random_robot, random_state
@@ -180,7 +180,7 @@ class Chain:
     def __init__(self, seed=3):
         self.robot = random_robot(seed, ("revolute", "prismatic", "helical"), bodies=4, spread=1)
         self.q, *self.rates = random_state(self.robot, seed, 4)
-        self.now = blocks(self.robot, self.q)
+        self.now = system_matrices(self.robot, self.q)
         self.A, self.M, self.J = self.now.A, self.now.M, self.now.J
         self.a, self.da, self.dda = (joint_ad(self.robot, x) for x in self.rates[:3])
         P = propagation(self.robot, self.now, *self.rates[:3])
@@ -190,7 +190,7 @@ class Chain:
     def along(self, f):
         """d/dt of f(A, a, b) by complex step."""
         def at(q, rates):
-            now = blocks(self.robot, q)
+            now = system_matrices(self.robot, q)
             return f(now, joint_ad(self.robot, rates[0]), body_ad(now.J @ rates[0]))
         return along(self.robot, at, self.q, self.rates)
 
@@ -217,7 +217,7 @@ class Chain:
     def ddC(self):
         """C̈ by complex step of the corrected (33)."""
         def at(q, rates):
-            now = blocks(self.robot, q)
+            now = system_matrices(self.robot, q)
             P = propagation(self.robot, now, *rates)
             _, dV, _ = system_twists(now, P, *rates)
             a, da = joint_ad(self.robot, rates[0]), joint_ad(self.robot, rates[1])

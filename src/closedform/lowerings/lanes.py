@@ -11,34 +11,31 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from closedform.arrays import Floats
 from closedform.errors import ArgumentError
-from closedform.program.program import Program, size
+from closedform.program.ops import OPS
+from closedform.program.program import Entry, Program, size
 
 BLOCK = 512
 
-UFUNCS: Mapping[str, Any] = {
-    "add": np.add, "sub": np.subtract, "mul": np.multiply, "div": np.divide,
-    "sin": np.sin, "cos": np.cos, "sqrt": np.sqrt, "sign": np.sign,
-}
+UFUNCS: Mapping[str, Any] = {op.name: getattr(np, op.ufunc) for op in OPS.values()}
 
-Step = tuple[Any, tuple[Any, ...], int]
+Call = tuple[Any, tuple[Any, ...], int]
 """(ufunc, arguments, row of the result); an argument is a row, or a constant as a float. Loads of
 inputs have no ufunc and the arguments (slot, column)."""
 
-Floats = npt.NDArray[np.floating[Any]]
 
-BoundStep = tuple[Any, tuple[Any, ...], Floats, list[tuple[int, int, int]]]
+BoundCall = tuple[Any, tuple[Any, ...], Floats, list[tuple[int, int, int]]]
 """(ufunc, its arguments and its result, the result, (output, column, sign) to be stored)."""
 
 
 def run(program: Program, *inputs: Any) -> tuple[Floats, ...]:
-    """The outputs of a program for arrays of states, batch axes first; see `blocks`."""
-    return blocks(program)(*inputs)
+    """The outputs of a program for arrays of states, batch axes first; see `over_blocks`."""
+    return over_blocks(program)(*inputs)
 
 
-def blocks(program: Program) -> Callable[..., tuple[Floats, ...]]:
+def over_blocks(program: Program) -> Callable[..., tuple[Floats, ...]]:
     """A function of the program's inputs, each (..., *shape), that gives its outputs alike.
 
     Batch axes broadcast. Results are float32 if all inputs are, else float64.
@@ -51,7 +48,7 @@ def blocks(program: Program) -> Callable[..., tuple[Floats, ...]]:
         dtype = np.result_type(*arrays) if arrays else np.dtype(np.float64)
         results = [np.empty((count, len(output.entries)), dtype) for output in program.outputs]
         for output, result in zip(program.outputs, results, strict=True):
-            result[:] = [entry.constant for entry in output.entries]
+            result[:] = [_known(program, entry) for entry in output.entries]
         rows = np.empty((plan.rows, min(BLOCK, count)), dtype)
         steps = plan.bound(rows)
         with np.errstate(all="ignore"):
@@ -66,13 +63,19 @@ def blocks(program: Program) -> Callable[..., tuple[Floats, ...]]:
     return call
 
 
+def _known(program: Program, entry: Entry) -> float:
+    """An entry that is constant; 0 for what is computed."""
+    value = program.code[entry.index].value if entry.index >= 0 else entry.constant
+    return 0.0 if value is None else value * (entry.sign or 1)
+
+
 class _Plan:
     """Rows for values: a row is free for another value after the last use of the one it holds."""
 
     def __init__(self, program: Program) -> None:
         self.program = program
         self.rows = 0
-        self.steps: list[Step] = []
+        self.steps: list[Call] = []
         self.stores: list[list[tuple[int, int, int]]] = []
         self._assign()
 
@@ -104,7 +107,7 @@ class _Plan:
             if i not in last:
                 free.append(row)
 
-    def bound(self, rows: Floats) -> list[BoundStep]:
+    def bound(self, rows: Floats) -> list[BoundCall]:
         """The steps on these rows, each with the places of the outputs that it fills."""
         lines = list(rows)
         return [
@@ -116,7 +119,7 @@ class _Plan:
         ]
 
 
-def run_block(steps: list[BoundStep], inputs: list[Floats], results: list[Floats]) -> None:
+def run_block(steps: list[BoundCall], inputs: list[Floats], results: list[Floats]) -> None:
     """Run one block of states: inputs (states, size) to results (states, size)."""
     for ufunc, arguments, row, stores in steps:
         if ufunc is None:

@@ -8,25 +8,29 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from keyword import kwlist
 from typing import Any, NamedTuple
 
 import numpy as np
 import sympy
 from sympy.printing.str import StrPrinter
 
-from closedform.arrays import OBJECTS, Array
-from closedform.lowerings.comments import docstring
 from closedform.lowerings.source.assignments import Statements, Syntax, index_text, output_names
+from closedform.lowerings.source.comments import docstring
+from closedform.program.ops import FUNCTIONS, OPS
 from closedform.program.program import Program, Slot, size
-from closedform.program.record import INFIX, object_array
+from closedform.program.record import object_array
+
+IMPORTED = ("Float", "Rational", "Symbol", *sorted(("sympify", *(op.name for op in FUNCTIONS))))
+"""What an exported module takes from SymPy."""
 
 
 class Expressions(NamedTuple):
     """Arrays of expressions over arrays of symbols, with terms that have a symbol of their own."""
 
-    inputs: Mapping[str, Array]
+    inputs: Mapping[str, np.ndarray]
     terms: Sequence[tuple[Any, Any]]
-    outputs: Mapping[str, Array]
+    outputs: Mapping[str, np.ndarray]
 
     @property
     def symbols(self) -> list[Any]:
@@ -35,7 +39,7 @@ class Expressions(NamedTuple):
                 *(symbol for symbol, _ in self.terms)]
 
 
-def input_symbols(slot: Slot) -> Array:
+def input_symbols(slot: Slot) -> np.ndarray:
     """q1, q2, … for a vector, rates_1_2 for an entry of a matrix, counted from one."""
     names = [_entry_name(slot, k) for k in range(size(slot.shape))]
     return object_array([sympy.Symbol(name, real=True) for name in names], slot.shape)
@@ -54,8 +58,7 @@ def program_expressions(program: Program) -> Expressions:
             values.append(flat[args[0]][args[1]])
             continue
         made = (sympy.Float(value) if value is not None
-                else INFIX[op](values[args[0]], values[args[1]]) if len(args) == 2
-                else getattr(OBJECTS, op)(values[args[0]]))
+                else OPS[op].on(*[values[i] for i in args]))
         if place in names:
             terms.append((sympy.Symbol(names[place], real=True), made))
             made = terms[-1][0]
@@ -69,14 +72,15 @@ def program_expressions(program: Program) -> Expressions:
 
 def sympy_source(of: Expressions, name: str, about: Sequence[str]) -> str:
     """A module with `inputs`, `terms`, `outputs`, and NAME(*arrays) that puts numbers in."""
-    printer = _Printer({x: variable(x) for x in of.symbols})
+    names = _variables(of.symbols)
+    printer = _Printer(names)
     lines = [*docstring(about), "",
-             "from sympy import Float, Rational, Symbol, cos, sign, sin, sqrt, sympify", ""]
-    lines += [f"{variable(x)} = Symbol({x.name!r}, real=True)" for x in of.symbols]
+             f"from sympy import {', '.join(IMPORTED)}", ""]
+    lines += [f"{names[x]} = Symbol({x.name!r}, real=True)" for x in of.symbols]
     lines += ["", "inputs = {"]
     lines += [f"    {key!r}: {_nested(array, printer)}," for key, array in of.inputs.items()]
     lines += ["}", "terms = ["]
-    lines += [f"    ({variable(x)}, {printer.doprint(value)})," for x, value in of.terms]
+    lines += [f"    ({names[x]}, {printer.doprint(value)})," for x, value in of.terms]
     lines += ["]", "outputs = {"]
     lines += [f"    {key!r}: {_nested(array, printer)}," for key, array in of.outputs.items()]
     lines += ["}", "", "", f"def {name}(*arrays):", EVALUATION]
@@ -123,13 +127,21 @@ class _Printer(StrPrinter):  # type: ignore[misc]
         return f"Rational({x.p}, {x.q})"
 
 
-def variable(symbol: Any) -> str:
-    """A symbol's name as that of a Python variable."""
-    name = re.sub(r"\W", "_", symbol.name.replace("{", "").replace("}", ""), flags=re.ASCII)
-    return name if name[:1].isalpha() else f"x_{name}"
+def _variables(symbols: Sequence[Any]) -> dict[Any, str]:
+    """For every symbol a Python variable of its own, named like it as far as letters allow."""
+    names: dict[Any, str] = {}
+    taken = {*kwlist, *IMPORTED, "inputs", "terms", "outputs"}
+    for symbol in symbols:
+        name = re.sub(r"\W", "_", re.sub("[{}]", "", symbol.name), flags=re.ASCII)
+        name = name if name[:1].isalpha() else f"x_{name}"
+        while name in taken:
+            name += "_"
+        taken.add(name)
+        names[symbol] = name
+    return names
 
 
-def _nested(array: Array, printer: _Printer) -> str:
+def _nested(array: np.ndarray, printer: _Printer) -> str:
     if isinstance(array, np.ndarray) and array.ndim:
         return f"[{', '.join(_nested(x, printer) for x in array)}]"
     return str(printer.doprint(array.item() if isinstance(array, np.ndarray) else array))

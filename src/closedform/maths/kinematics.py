@@ -3,26 +3,24 @@
 Lists with one entry a segment (see `closedform.model.segments`) start with the world at 0, so that
 the root is no special case; the public functions answer for bodies.
 
-Cites: [Garofalo2013, eqs. (26)-(29) and (33)].
+Cites: [Garofalo2013, eqs. (26)-(29)].
 """
 
 from __future__ import annotations
 
-from typing import Any
-
-from closedform.arrays import Array, namespace
+from closedform.arrays import Array, Namespace, namespace
 from closedform.maths.arguments import checked
 from closedform.maths.spatial import crm, homogeneous, motion_transform
 from closedform.model.robot import Robot
 from closedform.model.segments import Segment
 
-Pose = tuple[Array, Array]
+RigidMotion = tuple[Array, Array]
 
 
-def relative_poses(robot: Robot, q: Array) -> list[Pose]:
+def relative_poses(robot: Robot, q: Array) -> list[RigidMotion]:
     """(R_pk, p_pk) of each segment in its parent: placement · joint(q)."""
     xp = namespace(q)
-    result = []
+    result: list[RigidMotion] = []
     for segment in robot.segments:
         R_j, p_j = segment.joint.pose(segment.coordinates(q), xp)
         R_0, p_0 = segment.placement[:3, :3], segment.placement[:3, 3]
@@ -30,10 +28,10 @@ def relative_poses(robot: Robot, q: Array) -> list[Pose]:
     return result
 
 
-def world_poses(robot: Robot, q: Array) -> list[Pose]:
+def world_poses(robot: Robot, q: Array) -> list[RigidMotion]:
     """(R_0k, p_0k) of the world and of each segment: T_0k = T_0p T_pk."""
     xp = namespace(q)
-    T: list[Pose] = [(xp.eye(3), xp.zeros(3))]
+    T: list[RigidMotion] = [(xp.eye(3), xp.zeros(3))]
     for segment, (R_pk, p_pk) in zip(robot.segments, relative_poses(robot, q), strict=True):
         R_0p, p_0p = T[segment.parent]
         T.append((R_0p @ R_pk, p_0p + R_0p @ p_pk))
@@ -59,7 +57,7 @@ def segment_parents(robot: Robot) -> list[int]:
     return [0, *(segment.parent for segment in robot.segments)]
 
 
-def motion_subspace(segment: Segment, nv: int, xp: Any) -> Array:
+def motion_subspace(segment: Segment, nv: int, xp: Namespace) -> Array:
     """S_k E_k, (6, nv): the segment's screws in the columns of its velocities."""
     zero = xp.zeros(6)
     column = {i: segment.S[:, at] for at, i in enumerate(segment.v_index)}
@@ -69,7 +67,10 @@ def motion_subspace(segment: Segment, nv: int, xp: Any) -> Array:
 def jacobians(robot: Robot, q: Array) -> list[Array]:
     """Body Jacobians J_k of the world and of each segment, each (6, nv): V_k = J_k v.
 
+        V_k = X_kp V_p + S_k v_k                          (26)
         J_k = X_kp J_p + S_k E_k                          (27)
+
+    E_k picks joint k's velocities v_k out of v; S_k E_k is the paper's Ξ_k.
     """
     xp = namespace(q)
     J = [xp.zeros((6, robot.nv))]
@@ -101,8 +102,7 @@ def jacobian_second_rates(
 
         ddJ_k = X_kp ddJ_p − ξ× X_kp dJ_p − ξ̇× X_kp J_p − ξ× dJ_k            (29)
 
-    with ξ = S_k v_k and ξ̇ = S_k a_k. (In (28) ξ× S_k E_k v = 0 has been used for one-dof joints
-    only in the paper's text; the form here holds for all.)
+    with ξ = S_k v_k and ξ̇ = S_k a_k.
     """
     xp = namespace(q, v, a)
     J, dJ = jacobian_rates(robot, q, v)
@@ -134,3 +134,18 @@ def body_jacobian_second_rates(robot: Robot, q: Array, v: Array, a: Array) -> Ar
     """Second time derivatives ddJ_k of all body Jacobians, (bodies, 6, nv)."""
     _, _, ddJ = jacobian_second_rates(robot, q, v, a)
     return namespace(q, v, a).stack([ddJ[k] for k in body_segments(robot)])
+
+
+@checked
+def body_velocities(robot: Robot, q: Array, v: Array) -> Array:
+    """Twists V_k = J_k v of all bodies in their own frames, (bodies, 6)."""
+    return body_jacobians(robot, q) @ v
+
+
+@checked
+def body_accelerations(robot: Robot, q: Array, v: Array, a: Array) -> Array:
+    """Spatial accelerations dV_k = J_k a + dJ_k v of all bodies in their own frames, (bodies, 6).
+
+    Without gravity. The origin of body k is accelerated by their linear part plus ω_k × v_k.
+    """
+    return body_jacobians(robot, q) @ a + body_jacobian_rates(robot, q, v) @ v

@@ -10,17 +10,14 @@ import numpy as np
 
 from closedform.arrays import numeric
 from closedform.errors import ModelError
+from closedform.model.bodies import Body
 from closedform.model.inertia import Inertia
-from closedform.model.joints import Fixed, Helical, Joint, Mimic, Prismatic, Revolute, describe
-from closedform.model.robot import Body, Robot
+from closedform.model.joints import KEYWORDS, Joint, describe
 from closedform.model.segments import starts
-
-NUMBERS_OF_A_JOINT = (
-    "lower", "upper", "velocity", "effort", "rotor_inertia", "viscous", "coulomb",
-)
+from closedform.model.tree import Tree
 
 
-def summary(robot: Robot) -> dict[str, Any]:
+def summary(robot: Tree) -> dict[str, Any]:
     """The robot as plain data that JSON can hold, in SI units; symbols as text, None: not given.
 
     A joint's numbers are lists, one entry for each of its coordinates; an infinite limit is None.
@@ -51,8 +48,8 @@ def summary(robot: Robot) -> dict[str, Any]:
         "totals": {
             "bodies": len(robot.bodies),
             "joints": len(robot.joint_names),
-            "mimic": sum(isinstance(body.joint, Mimic) for body in robot.bodies),
-            "fixed": sum(isinstance(body.joint, Fixed) for body in robot.bodies),
+            "mimic": sum(body.joint.driver is not None for body in robot.bodies),
+            "fixed": sum(body.joint.is_fixed for body in robot.bodies),
             "frames": len(robot.frames),
         },
     }
@@ -66,22 +63,20 @@ def _joint(body: Body, q: range, v: range) -> dict[str, Any]:
         "unit": _unit(joint),
         "q": list(q),
         "v": list(v),
-        **{keyword: _per_coordinate(joint, keyword) for keyword in NUMBERS_OF_A_JOINT},
+        **{keyword: _per_coordinate(joint, keyword) for keyword in KEYWORDS[1:]},
     }
 
 
 def _unit(joint: Joint) -> str | None:
     """The unit of a joint's one coordinate; None where it has none or several."""
-    moving = joint.joint if isinstance(joint, Mimic) else joint
-    if isinstance(moving, Prismatic):
-        return "m"
-    return "rad" if isinstance(moving, Revolute | Helical) else None
+    moving = joint.moving
+    return None if moving.nq != 1 else "m" if moving.lengths else "rad"
 
 
 def _per_coordinate(joint: Joint, keyword: str) -> list[Any] | None:
     if getattr(joint, keyword) is None:
         return None
-    moving = joint.joint if isinstance(joint, Mimic) else joint
+    moving = joint.moving
     size = moving.nq if keyword in ("lower", "upper") else moving.nv
     return _plain_list(moving.per_coordinate(keyword, size, math.nan))
 
@@ -172,7 +167,7 @@ COLUMNS = ("body", "parent", "joint", "kind", "q", "range", "velocity", "effort"
            "com [m]")
 
 
-def html_table(robot: Robot) -> str:
+def html_table(robot: Tree) -> str:
     """The robot as a heading and a table, one row for each body: what a notebook shows."""
     about = summary(robot)
     head = "".join(f"<th style='text-align:left'>{name}</th>" for name in COLUMNS)

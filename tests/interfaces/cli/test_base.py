@@ -11,7 +11,7 @@ from closedform.applications.base_parameters.picture import COLUMNS, picture, st
 from closedform.applications.base_parameters.summary import base_parameters
 from closedform.errors import ArgumentError, UnknownName
 from closedform.interfaces.cli.base import register
-from closedform.model.formats.load import load
+from closedform.model.load import load
 
 
 def run(*arguments, **environment):

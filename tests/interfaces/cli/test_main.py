@@ -4,13 +4,17 @@ import json
 import os
 import subprocess
 import sys
+from importlib import metadata
 from pathlib import Path
 
+import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+import closedform as cf
 from closedform.interfaces.cli import main as main_module
 from closedform.interfaces.cli.main import app, main
+from closedform.lowerings.store.cache import Cache, package_stamp
 from closedform.model.zoo.zoo import BUILTIN
 
 GOOD = """<robot name="arm"><link name="base"/>
@@ -165,8 +169,21 @@ def test_robots_lists_every_built_in_robot():
 
 
 def test_version_is_the_packages():
-    from importlib.metadata import version
-    assert run("--version").stdout == f"closedform {version('closedform')}\n"
+    assert run("--version").stdout == f"closedform {metadata.version('closedform')}\n"
+
+
+def test_a_package_that_was_only_copied_works_too(monkeypatch, tmp_path):
+    """Without the metadata of an installation: kernels, exports and the version."""
+    def none(name):
+        raise metadata.PackageNotFoundError(name)
+
+    monkeypatch.setattr(metadata, "distribution", none)
+    package_stamp.cache_clear()
+    robot = cf.load("planar2r")
+    assert cf.compile(robot, cache=Cache(None)).mass_matrix(np.zeros(2)).shape == (2, 2)
+    for target in ("c", "latex"):
+        cf.export(robot, "gravity_torque", target, tmp_path)
+    assert run("--version").stdout == f"closedform {cf.__version__}\n"
 
 
 @pytest.mark.parametrize("command", [x.name or x.callback.__name__
@@ -189,7 +206,7 @@ def test_the_installed_program_prints_plain_text_into_a_pipe():
     (["closedform", "report", "iiw"], {"iiwa14"}),
     (["closedform", "lint", "models/a"], {"models/arm.urdf"}),
     (["closedform", "show", "mod"], {"models/"}),
-    (["closedform", "export", "ur5", "mass"], {"mass_matrix"}),
+    (["closedform", "export", "ur5", "mass"], {"mass_matrix", "mass_matrix_inverse"}),
     (["closedform", "export", "ur5", "bias", "--to", "ca"], {"casadi"}),
     (["closedform", "rep"], {"report"}),
 ])

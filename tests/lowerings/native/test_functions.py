@@ -7,7 +7,7 @@ from closedform.lowerings import reference
 from closedform.lowerings.native import emit, functions
 from closedform.lowerings.native import steps as steps_module
 from closedform.lowerings.native.cpu import host
-from closedform.lowerings.native.outputs import blocks
+from closedform.lowerings.native.outputs import output_blocks
 from closedform.lowerings.native.steps import pieces, steps, waiting_places
 from closedform.program.program import Entry, Instruction, Output, Program, Slot
 from native_code import NativeCode, targets
@@ -221,7 +221,7 @@ def test_every_entry_is_filled_or_in_one_block(columns, live):
     rng = np.random.default_rng(0)
     entries = [Entry(0, 1) if rng.random() < live else Entry(-1, 0, float(rng.random() < 0.05))
                for _ in range(150)]
-    found = list(blocks(entries, columns))
+    found = list(output_blocks(entries, columns))
     fills = [block for block in found if block.fill is not None]
     assert bool(fills) == (live < 0.3) and found[:len(fills)] == fills
     written = [k for block in found[len(fills):] for k in range(block.start, block.stop)]

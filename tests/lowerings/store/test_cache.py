@@ -17,8 +17,9 @@ import pytest
 from closedform.errors import FormatError
 from closedform.lowerings.call import code as native_module
 from closedform.lowerings.call.kernel import Kernel, compile_program
+from closedform.lowerings.store import cache as cache_module
 from closedform.lowerings.store import program_bytes
-from closedform.lowerings.store.cache import SECTIONS, Cache, entry_key
+from closedform.lowerings.store.cache import MAGIC, SECTIONS, Cache, entry_key
 from closedform.program.check import ProgramError
 from random_programs import random_inputs, random_program
 
@@ -32,6 +33,14 @@ on_posix = pytest.mark.skipif(not hasattr(os, "getuid"), reason="files have no o
 @pytest.fixture
 def cache(tmp_path):
     return Cache(tmp_path / "cache")
+
+
+def place(cache, key=KEY):
+    return cache.folder / f"closedform-{key}"
+
+
+def key_of(path):
+    return path.name.removeprefix("closedform-")
 
 
 def values(kernel):
@@ -99,9 +108,22 @@ def test_a_flipped_bit_anywhere_is_noticed_and_the_code_rebuilt(cache, place):
     data = bytearray(sound)
     data[int(place * len(data)) if isinstance(place, float) else place] ^= 0x10
     path.write_bytes(bytes(data))
-    read = cache.read(path.name, SECTIONS)
+    read = cache.read(key_of(path), SECTIONS)
     assert read is None
     assert values(compile_program(PROGRAM, cache)) == EXPECTED
+
+
+def test_a_flipped_bit_of_a_length_is_noticed(cache):
+    """Also where the file would be larger than any, and in sections that are not asked for."""
+    cache.write(KEY, CONTENT)
+    sound = place(cache).read_bytes()
+    starts = [len(MAGIC) + 32 + 40 * k for k in range(len(SECTIONS))]
+    for bit in range(64):
+        for start in starts:
+            data = bytearray(sound)
+            data[start + bit // 8] ^= 1 << bit % 8
+            place(cache).write_bytes(bytes(data))
+            assert cache.read(KEY, ("interface",)) is None, (start, bit)
 
 
 @pytest.mark.parametrize("length", [0, 1, 23, 24, 100, 216, 300, 0.5, -1])
@@ -110,7 +132,7 @@ def test_a_truncated_file_is_noticed_and_the_code_rebuilt(cache, length):
     path = entry(cache)
     sound = path.read_bytes()
     path.write_bytes(sound[:int(length * len(sound)) if isinstance(length, float) else length])
-    assert cache.read(path.name, SECTIONS) is None
+    assert cache.read(key_of(path), SECTIONS) is None
     assert values(compile_program(PROGRAM, cache)) == EXPECTED
 
 
@@ -123,7 +145,7 @@ def test_a_file_under_a_foreign_name_is_not_used(cache):
     compile_program(PROGRAM, cache)
     path = entry(cache)
     path.write_bytes(stolen)
-    assert cache.read(path.name) is None
+    assert cache.read(key_of(path)) is None
     assert values(compile_program(PROGRAM, cache)) == EXPECTED
     assert path.read_bytes() != stolen
 
@@ -141,21 +163,29 @@ def test_a_damaged_program_is_built_again(cache):
 
 
 @on_posix
-@pytest.mark.parametrize("mode", [0o755, 0o770, 0o701])
-def test_a_folder_open_to_others_is_not_used_and_a_warning_says_so(cache, mode):
+@pytest.mark.parametrize("mode", [0o777, 0o770, 0o702])
+def test_a_folder_that_others_may_write_is_not_used_and_a_warning_says_so(cache, mode):
     compile_program(PROGRAM, cache)
     cache.folder.chmod(mode)
-    with pytest.warns(UserWarning, match="is not used: it has mode"):
-        assert cache.read(entry(cache).name) is None
-    with pytest.warns(UserWarning, match="expected a folder of mode 700"):
+    with pytest.warns(UserWarning, match=f"is not used: it has mode {mode:o}") as told:
+        assert cache.read(key_of(entry(cache))) is None
         assert values(compile_program(PROGRAM, cache)) == EXPECTED
+    assert len(told) == 1                                   # for three times that it was asked for
     assert len(list(cache.folder.iterdir())) == 1
+
+
+@on_posix
+def test_a_folder_that_others_may_only_look_into_is_used(cache):
+    """As a plain `mkdir` makes it."""
+    cache.folder.mkdir(mode=0o755)
+    cache.write(KEY, CONTENT)
+    assert cache.read(KEY, SECTIONS) == CONTENT
 
 
 @on_posix
 def test_a_file_that_others_may_write_is_not_used(cache):
     cache.write(KEY, CONTENT)
-    (cache.folder / KEY).chmod(0o622)
+    place(cache).chmod(0o622)
     assert cache.read(KEY) is None
 
 
@@ -163,7 +193,7 @@ def test_a_file_that_others_may_write_is_not_used(cache):
 def test_folder_and_files_are_private(cache):
     cache.write(KEY, CONTENT)
     assert stat.S_IMODE(cache.folder.stat().st_mode) == 0o700
-    assert stat.S_IMODE((cache.folder / KEY).stat().st_mode) == 0o600
+    assert stat.S_IMODE(place(cache).stat().st_mode) == 0o600
 
 
 def test_a_cache_that_cannot_be_written_is_a_warning_and_no_error(tmp_path):
@@ -178,7 +208,7 @@ def test_the_entries_unused_for_longest_go_first(tmp_path):
     for age, key in zip((30, 20, 10), keys, strict=False):
         cache.write(key, {"code": bytes(600)})
         moment = time.time() - age
-        os.utime(cache.folder / key, (moment, moment))
+        os.utime(place(cache, key), (moment, moment))
     assert cache.read(keys[0]) is not None                  # used now: the second is the oldest
     cache.write(keys[3], {"code": bytes(600)})
     assert [cache.read(key) is not None for key in keys] == [True, False, True, True]
@@ -186,23 +216,78 @@ def test_the_entries_unused_for_longest_go_first(tmp_path):
 
 def test_files_left_by_a_dead_writer_are_swept_when_they_are_old(cache):
     cache.write(KEY, CONTENT)
-    for name, age in (("old.part", 7200), ("new.part", 0)):
-        (cache.folder / name).write_bytes(b"half")
+    old, new = (cache.folder / f"closedform-{digit * 16}.part" for digit in "ab")
+    for path, age in ((old, 7200), (new, 0)):
+        path.write_bytes(b"half")
         moment = time.time() - age
-        os.utime(cache.folder / name, (moment, moment))
+        os.utime(path, (moment, moment))
     cache.write(KEY, CONTENT)
-    assert sorted(p.name for p in cache.folder.glob("*.part")) == ["new.part"]
+    assert list(cache.folder.glob("*.part")) == [new]
+
+
+def test_files_and_links_that_are_not_the_caches_are_never_deleted(tmp_path):
+    cache, outside = Cache(tmp_path / "cache", limit=0), tmp_path / "outside"
+    cache.folder.mkdir(mode=0o700)
+    outside.write_bytes(bytes(1000))
+    foreign = [cache.folder / name for name in (
+        "thesis.part", "a" * 64, f"{'b' * 16}.part", "closedform-notes.part", "closedform-thesis",
+        f"closedform-{'c' * 64}.bak", f"closedform-{'D' * 64}")]
+    links = [cache.folder / f"closedform-{x}" for x in ("e" * 64, f"{'e' * 16}.part")]
+    for path in foreign:
+        path.write_bytes(bytes(1000))
+        os.utime(path, (0, 0))
+    for path in links:
+        path.symlink_to(outside)
+    os.utime(outside, (0, 0))
+    cache.write(KEY, CONTENT)               # more than nothing, so everything of its own goes
+    assert set(cache.folder.iterdir()) == {*foreign, *links}
+    assert outside.exists()
+
+
+@on_posix
+def test_a_link_in_the_place_of_an_entry_is_not_followed(cache, tmp_path):
+    cache.write(KEY, CONTENT)
+    elsewhere = place(cache).rename(tmp_path / "elsewhere")
+    sound = elsewhere.read_bytes()
+    place(cache).symlink_to(elsewhere)
+    assert cache.read(KEY) is None
+    cache.write(KEY, {"code": b"other"})
+    assert elsewhere.read_bytes() == sound and not place(cache).is_symlink()
 
 
 def test_the_environment_chooses_the_folder(monkeypatch, tmp_path):
     monkeypatch.setenv("CLOSEDFORM_CACHE", str(tmp_path))
     assert Cache.default().folder == tmp_path
-    monkeypatch.setenv("CLOSEDFORM_CACHE", "off")
-    assert Cache.default().folder is None
+    for off in ("off", "OFF", "Off", "0", "none", " off "):
+        monkeypatch.setenv("CLOSEDFORM_CACHE", off)
+        assert Cache.default().folder is None
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("CLOSEDFORM_CACHE", "~/kernels")
+    if os.name == "posix":
+        assert Cache.default().folder == tmp_path / "kernels"
     monkeypatch.delenv("CLOSEDFORM_CACHE")
     if sys.platform == "linux":
         monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
         assert Cache.default().folder == tmp_path / "xdg" / "closedform"
+
+
+@on_posix
+@pytest.mark.parametrize("chosen", ["", "~/kernels"])
+def test_without_a_home_there_is_a_warning_and_no_cache(monkeypatch, chosen):
+    import pwd
+
+    def unknown(uid):
+        raise KeyError(uid)
+
+    monkeypatch.setattr(pwd, "getpwuid", unknown)
+    for name in ("HOME", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("CLOSEDFORM_CACHE", chosen)
+    monkeypatch.setattr(cache_module, "_warned", set())
+    with pytest.warns(UserWarning, match="is not used: Could not determine home") as told:
+        assert values(compile_program(PROGRAM)) == EXPECTED
+        assert Cache.default() == Cache(None)
+    assert len(told) == 1
 
 
 def write_for_ever(folder):
@@ -217,7 +302,7 @@ def write_for_ever(folder):
 @on_posix
 def test_a_writer_that_is_killed_leaves_a_whole_entry_or_none(cache):
     tests = Path(__file__).parent
-    command = (f"import sys; sys.path[:0] = [{str(tests)!r}, {str(tests.parent)!r}]; "
+    command = (f"import sys; sys.path[:0] = [{str(tests)!r}, {str(tests.parents[1])!r}]; "
                f"import test_cache; test_cache.write_for_ever({str(cache.folder)!r})")
     for delay in (0.003, 0.03):
         writer = subprocess.Popen([sys.executable, "-c", command], stdout=subprocess.PIPE)
@@ -226,7 +311,7 @@ def test_a_writer_that_is_killed_leaves_a_whole_entry_or_none(cache):
         writer.send_signal(signal.SIGKILL)
         writer.wait()
         writer.stdout.close()
-        if (cache.folder / KEY).exists():
+        if place(cache).exists():
             found = cache.read(KEY, SECTIONS)
             assert found is not None
             assert all(len(set(found[name])) == 1 for name in SECTIONS)

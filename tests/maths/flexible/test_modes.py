@@ -16,7 +16,7 @@ from closedform.maths.flexible.modes import (
     ritz_modes,
     wave_numbers,
 )
-from closedform.model.beam import FlexibleLink, Shape, TipLoad
+from closedform.model.elasticity.beam import FlexibleLink, Shape, TipLoad
 
 LOADS = [TipLoad(), TipLoad(0.1, 0.0005), TipLoad(1.2, 0.1338), TipLoad(0.3, 0.02, 0.07),
          TipLoad(0.3, 0.02, -0.07), TipLoad(0.0, 0.1), TipLoad(50.0, 0.0)]

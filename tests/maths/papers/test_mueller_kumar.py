@@ -27,7 +27,7 @@ def close(found, expected):
 @pytest.mark.parametrize("seed", SEEDS)
 def test_A_is_the_inverse_of_one_minus_D_and_AX_are_the_body_jacobians(seed):
     robot, q, *_ = case(seed)
-    now = mueller_kumar.blocks(robot, q)
+    now = mueller_kumar.system_matrices(robot, q)
     close(now.A @ (np.eye(len(now.D)) - now.D), np.eye(len(now.D)))
     close(now.J, np.concatenate(kinematics.jacobians(robot, q)[1:]))
 
@@ -35,11 +35,14 @@ def test_A_is_the_inverse_of_one_minus_D_and_AX_are_the_body_jacobians(seed):
 @pytest.mark.parametrize("seed", SEEDS)
 def test_P_carries_the_jacobian_and_its_derivatives_are_its_derivatives(seed):
     robot, q, *rates = case(seed, 4)
-    now = mueller_kumar.blocks(robot, q)
+    now = mueller_kumar.system_matrices(robot, q)
     P = mueller_kumar.propagation(robot, now, *rates[:3])
-    close(-P.value @ now.J, along(robot, lambda q, r: mueller_kumar.blocks(robot, q).J, q, rates))
+    def J(q, r):
+        return mueller_kumar.system_matrices(robot, q).J
     def rows(q, r):
-        return np.array(mueller_kumar.propagation(robot, mueller_kumar.blocks(robot, q), *r)[:2])
+        now = mueller_kumar.system_matrices(robot, q)
+        return np.array(mueller_kumar.propagation(robot, now, *r)[:2])
+    close(-P.value @ now.J, along(robot, J, q, rates))
     first, second = along(robot, rows, q, rates)
     close(P.first, first)
     close(P.second, second)
@@ -49,7 +52,7 @@ def test_P_carries_the_jacobian_and_its_derivatives_are_its_derivatives(seed):
 def test_system_twists_are_derivatives_of_each_other(seed):
     robot, q, *rates = case(seed, 4)
     def twists(q, r):
-        now = mueller_kumar.blocks(robot, q)
+        now = mueller_kumar.system_matrices(robot, q)
         A = mueller_kumar.propagation(robot, now, *r)
         return np.array(mueller_kumar.system_twists(now, A, *r))
     V, dV = twists(q, np.array(rates[:3])), along(robot, twists, q, rates)

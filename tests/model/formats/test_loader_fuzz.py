@@ -12,10 +12,10 @@ from importlib.resources import files
 import pytest
 
 from closedform.errors import ClosedformError
-from closedform.model.formats.load import load
 from closedform.model.formats.table import read_table
 from closedform.model.formats.urdf.read import read_urdf
 from closedform.model.lint.lint import lint
+from closedform.model.load import load
 from closedform.model.robot import Robot
 from closedform.model.zoo.zoo import BUILTIN
 
@@ -40,7 +40,8 @@ URDF = """<?xml version="1.0" encoding="utf-8"?>
   <joint name="j6" type="planar"><parent link="e"/><child link="f"/><axis xyz="0 0 1"/></joint>
 </robot>
 """
-TABLES = [(files("closedform.model") / "robots" / f"{name}.toml").read_text() for name in BUILTIN]
+TABLES = [(files("closedform.model.zoo") / "robots" / f"{name}.toml").read_text()
+          for name in BUILTIN]
 NUMBERS = ("nan", "inf", "-inf", "1e999", "", "-1", "0", "1e308", "-1e308", "1e-320", "0x10", "1_0",
            "1 2", "½", "true", "[]", "{}", "'", "99999999999999999999")
 NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?:e-?\d+)?")

@@ -10,11 +10,11 @@ import pytest
 import sympy
 
 from closedform.errors import ArgumentError
+from closedform.model.findings import Finding, Level
 from closedform.model.formats.urdf.document import urdf_document
 from closedform.model.formats.xml import read_xml
 from closedform.model.inertia import Inertia
 from closedform.model.joints import Mimic, Prismatic, Revolute
-from closedform.model.lint.findings import Finding, Level
 from closedform.model.lint.lint import lint
 from closedform.model.robot import Body, Robot
 from closedform.model.zoo.zoo import BUILTIN
@@ -173,7 +173,7 @@ def test_a_table_and_an_mjcf_are_looked_at_as_robots(tmp_path):
 
 
 def test_a_missing_file_is_an_error_not_a_finding():
-    with pytest.raises(ArgumentError, match="built-in robots are"):
+    with pytest.raises(ArgumentError, match="there is no file and no built-in robot"):
         lint("missing.urdf")
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from closedform.applications.figure_text import plain
 from closedform.maths.base_parameters.base_parameters import BaseParameters
-from closedform.maths.base_parameters.base_recursion import rotor_columns
+from closedform.maths.base_parameters.rotor_parameters import rotor_columns
 from closedform.model.inertia import PARAMETER_NAMES
 
 COLUMNS = (9, 4, 5, 7, 8, 1, 2, 6, 3, 0)

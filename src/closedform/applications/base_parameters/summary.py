@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from closedform.arrays import numeric
-from closedform.lowerings.comments import latex_words
+from closedform.lowerings.source.comments import latex_words
 from closedform.maths.base_parameters.base_parameters import BaseParameters as BaseParameters
 from closedform.maths.base_parameters.base_parameters import base_parameters as base_parameters
 from closedform.model.inertia import PARAMETER_NAMES
@@ -16,7 +16,7 @@ SYMBOLS = {"m": "m", "mcx": "mc_x", "mcy": "mc_y", "mcz": "mc_z",
 """The ten kinds in LaTeX; the body goes into a superscript."""
 
 
-class Entry(NamedTuple):
+class BaseParameterText(NamedTuple):
     """One base parameter: the kept parameter, the sum it stands for, its value."""
 
     name: str
@@ -24,10 +24,10 @@ class Entry(NamedTuple):
     value: str
 
 
-def entries(base: BaseParameters, digits: int = 6) -> list[Entry]:
+def entries(base: BaseParameters, digits: int = 6) -> list[BaseParameterText]:
     """The base parameters as text."""
     values = [_value_text(x, digits) for x in base.values]
-    return [Entry(n, _sum_text(n, e, digits), x)
+    return [BaseParameterText(n, _sum_text(n, e, digits), x)
             for n, e, x in zip(base.names, base.expressions, values, strict=True)]
 
 

@@ -11,12 +11,8 @@ import numpy as np
 
 from closedform.applications.compile.requests import RuntimeInput
 from closedform.arrays import numeric
-from closedform.model.joints import Joint, Mimic
+from closedform.model.joints import Joint, geometry
 from closedform.model.robot import Robot
-
-GEOMETRY = ("axis", "axis1", "axis2", "normal", "point", "pitch", "ratio", "offset",
-            "rotor_inertia")
-"""What a joint may hold that programs depend on."""
 
 
 def robot_digest(robot: Robot, inputs: Sequence[RuntimeInput] = ()) -> str:
@@ -36,15 +32,14 @@ def robot_digest(robot: Robot, inputs: Sequence[RuntimeInput] = ()) -> str:
 def _joint_text(joint: Joint) -> tuple[Any, ...]:
     own = [(f.name, getattr(joint, f.name)) for f in fields(joint)
            if f.name not in ("name", "lower", "upper", "velocity", "effort")]
-    return type(joint).__name__, own
+    return joint.kind, own
 
 
 def in_numbers(robot: Robot) -> bool:
     """Whether everything that programs of the robot depend on is plain numbers."""
     given: list[Any] = [robot.gravity, *(frame.placement for frame in robot.frames)]
     for body in robot.bodies:
-        joints = (body.joint, body.joint.joint) if isinstance(body.joint, Mimic) else (body.joint,)
-        given += [body.placement, body.inertia.array]
-        given += [getattr(joint, name) for joint in joints for name in GEOMETRY
-                  if getattr(joint, name, None) is not None]
+        joint = body.joint
+        given += [body.placement, body.inertia.array, *geometry(joint.moving).values()]
+        given += [x for x in (joint.rotor_inertia, *(joint.driver or ())[1:]) if x is not None]
     return all(numeric(x) for x in given)

@@ -23,11 +23,11 @@ from closedform.arrays import Array
 from closedform.errors import ArgumentError
 from closedform.maths.algorithms.joint_steps import JointStep, wrench_in_parent
 from closedform.maths.arguments import expected_shape, size_of
-from closedform.maths.canonical.frames import Canonical, canonical, snapped
+from closedform.maths.canonical.frames import Canonical, canonical
 from closedform.maths.canonical.regrouping import regrouped
+from closedform.maths.canonical.snapping import snapped
 from closedform.maths.quantity import Form
 from closedform.model.inertia import Inertia
-from closedform.model.joints import Fixed
 from closedform.model.robot import Robot
 
 
@@ -48,7 +48,7 @@ class Forms:
 
     @cached_property
     def canonical(self) -> Canonical:
-        if all(isinstance(body.joint, Fixed) for body in self.robot.bodies):
+        if all(body.joint.is_fixed for body in self.robot.bodies):
             places = tuple((k, np.eye(4)) for k in range(len(self.robot.bodies)))
             return Canonical(self.robot, np.zeros(0), places)
         return canonical(self.robot)

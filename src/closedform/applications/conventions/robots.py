@@ -21,28 +21,12 @@ from typing import Any, final
 
 import numpy as np
 
-from closedform.applications.conventions.joints import (
-    CosSin,
-    Habit,
-    PlanarRates,
-    Same,
-    ScalarFirst,
-    WorldFree,
-)
-from closedform.arrays import Array
-from closedform.errors import ArgumentError, ModelError
-from closedform.model.joints import (
-    Free,
-    Helical,
-    Joint,
-    Planar,
-    Prismatic,
-    Revolute,
-    Spherical,
-    Universal,
-    describe,
-)
-from closedform.model.robot import Body, Robot
+from closedform.applications.conventions.joints import DRAKE, MUJOCO, PINOCCHIO, Habit, habit_of
+from closedform.arrays import Array, checked_array
+from closedform.errors import ArgumentError, ModelError, suggestion
+from closedform.model.bodies import Body
+from closedform.model.joints import describe
+from closedform.model.robot import Robot
 
 
 # ---------------------------------------------------------------------- all joints
@@ -71,77 +55,72 @@ class Convention:
         """How many coordinates the other library has."""
         return sum(place.habit.nq for place in self.places)
 
-    def q_to(self, q: Any) -> Array:
+    def q_to(self, q: Any) -> np.ndarray:
         """Their q (..., nq) of ours."""
-        x = _sized(q, self.robot.nq, "q")
+        x = self._sized(q, self.robot.nq, "q")
         result = np.empty((*x.shape[:-1], self.nq))
         for place in self.places:
             result[..., place.their_q] = place.habit.q_to(x[..., place.q])
         return result
 
-    def q_from(self, q: Any) -> Array:
+    def q_from(self, q: Any) -> np.ndarray:
         """Our q (..., robot.nq) of theirs."""
-        x = _sized(q, self.nq, f"q of {self.library}")
+        x = self._sized(q, self.nq, "their q")
         result = np.empty((*x.shape[:-1], self.robot.nq))
         for place in self.places:
             result[..., place.q] = place.habit.q_from(x[..., place.their_q])
         return result
 
-    def B(self, q: Any) -> Array:
+    def B(self, q: Any) -> np.ndarray:
         """(..., nv, nv), orthogonal: v' = B v, τ' = B τ, M' = B M Bᵀ, J' = J Bᵀ."""
-        x, n = _sized(q, self.robot.nq, "q"), self.robot.nv
+        x, n = self._sized(q, self.robot.nq, "q"), self.robot.nv
         result = np.zeros((*x.shape[:-1], n, n))
         for place in self.places:
             size = place.v.stop - place.v.start
             result[..., place.their_v, place.v] = place.habit.B(x[..., place.q], size)
         return result
 
-    def v_to(self, q: Any, v: Any) -> Array:
+    def v_to(self, q: Any, v: Any) -> np.ndarray:
         """B v."""
         return self._turned(q, v, "v")
 
-    def v_from(self, q: Any, v: Any) -> Array:
+    def v_from(self, q: Any, v: Any) -> np.ndarray:
         """Bᵀ v'."""
         return self._turned(q, v, "v", back=True)
 
-    def a_to(self, q: Any, v: Any, a: Any) -> Array:
+    def a_to(self, q: Any, v: Any, a: Any) -> np.ndarray:
         """B a + Ḃ v; v is ours."""
         return self._turned(q, a, "a") + self._drag(q, v)
 
-    def a_from(self, q: Any, v: Any, a: Any) -> Array:
+    def a_from(self, q: Any, v: Any, a: Any) -> np.ndarray:
         """Bᵀ (a' − Ḃ v); v is ours."""
-        return self._turned(q, _sized(a, self.robot.nv, "a") - self._drag(q, v), "a", back=True)
+        own = self._sized(a, self.robot.nv, "a") - self._drag(q, v)
+        return self._turned(q, own, "a", back=True)
 
-    def tau_to(self, q: Any, tau: Any) -> Array:
+    def tau_to(self, q: Any, tau: Any) -> np.ndarray:
         """B τ, so that τ'ᵀ v' = τᵀ v."""
         return self._turned(q, tau, "tau")
 
-    def tau_from(self, q: Any, tau: Any) -> Array:
+    def tau_from(self, q: Any, tau: Any) -> np.ndarray:
         """Bᵀ τ'."""
         return self._turned(q, tau, "tau", back=True)
 
-    def _turned(self, q: Any, x: Any, what: str, back: bool = False) -> Array:
+    def _turned(self, q: Any, x: Any, what: str, back: bool = False) -> np.ndarray:
         B = self.B(q)
         matrix = np.swapaxes(B, -1, -2) if back else B
-        return (matrix @ _sized(x, self.robot.nv, what)[..., None])[..., 0]
+        return (matrix @ self._sized(x, self.robot.nv, what)[..., None])[..., 0]
 
-    def _drag(self, q: Any, v: Any) -> Array:
+    def _sized(self, x: Any, size: int, what: str) -> Array:
+        convention = f"convention of {self.robot.name} for {self.library}"
+        return checked_array(x, (size,), f"{convention}: {what}", float)
+
+    def _drag(self, q: Any, v: Any) -> np.ndarray:
         """Ḃ v, (..., nv)."""
-        x, u = _sized(q, self.robot.nq, "q"), _sized(v, self.robot.nv, "v")
+        x, u = self._sized(q, self.robot.nq, "q"), self._sized(v, self.robot.nv, "v")
         result = np.zeros((*np.broadcast_shapes(x.shape[:-1], u.shape[:-1]), self.robot.nv))
         for place in self.places:
             result[..., place.their_v] = place.habit.dB_v(x[..., place.q], u[..., place.v])
         return result
-
-
-def _sized(x: Any, size: int, what: str) -> Array:
-    try:
-        a = np.asarray(x, dtype=float)
-    except (TypeError, ValueError) as error:
-        raise ArgumentError(f"{what} must be numbers of shape (..., {size}), not {x!r}") from error
-    if a.ndim == 0 or a.shape[-1] != size:
-        raise ArgumentError(f"{what} must have the shape (..., {size}), not {a.shape}")
-    return a
 
 
 # ---------------------------------------------------------------------- by a list of names
@@ -150,20 +129,22 @@ def pinocchio_convention(robot: Robot, joint_order: Sequence[str],
     """Pinocchio's, for its joints in `joint_order`; `continuous` ones are written (cos, sin)."""
     unknown = [name for name in continuous if name not in robot.joint_names]
     if unknown:
-        raise ArgumentError(f"continuous: {robot.name} has no joint {', '.join(unknown)}; "
-                            f"it has {', '.join(robot.joint_names)}")
-    return _in_order("Pinocchio", robot, joint_order,
-                     lambda body: _pinocchio_habit(body, body.joint_name in continuous))
+        raise ArgumentError(f"continuous: {robot.name} has no joint {unknown[0]!r}; "
+                            f"{suggestion(unknown[0], robot.joint_names)}")
+    def habit(body: Body) -> Habit:
+        return habit_of(body, "Pinocchio", PINOCCHIO, body.joint_name in continuous)
+    return _in_order("Pinocchio", robot, joint_order, habit)
 
 
 def mujoco_convention(robot: Robot, joint_order: Sequence[str]) -> Convention:
     """MuJoCo's, for its joints in `joint_order`."""
-    return _in_order("MuJoCo", robot, joint_order, _mujoco_habit)
+    return _in_order("MuJoCo", robot, joint_order,
+                     lambda body: habit_of(body, "MuJoCo", MUJOCO))
 
 
 def drake_convention(robot: Robot, joint_order: Sequence[str]) -> Convention:
     """Drake's, for its joints in `joint_order`, with the free joint a `QuaternionFloatingJoint`."""
-    return _in_order("Drake", robot, joint_order, _drake_habit)
+    return _in_order("Drake", robot, joint_order, lambda body: habit_of(body, "Drake", DRAKE))
 
 
 def _in_order(library: str, robot: Robot, order: Sequence[str],
@@ -191,57 +172,7 @@ def _check_same_joints(library: str, robot: Robot, theirs: Iterable[str]) -> Non
         raise ModelError(f"the joints of {robot.name} and of {library} differ: {'; '.join(wrong)}")
 
 
-def _pinocchio_habit(body: Body, continuous: bool) -> Habit:
-    joint = body.joint
-    if isinstance(joint, Planar) and tuple(joint.normal) == (0, 0, 1):
-        return CosSin(4)
-    if isinstance(joint, Revolute):
-        return CosSin(2) if continuous else Same(1)
-    if isinstance(joint, Prismatic | Helical | Universal | Spherical | Free) and not continuous:
-        return Same(joint.nq)
-    raise _unsupported("Pinocchio", body)
-
-
-def _mujoco_habit(body: Body) -> Habit:
-    joint = body.joint
-    if isinstance(joint, Revolute | Prismatic):
-        return Same(1)
-    if isinstance(joint, Spherical):
-        return ScalarFirst()
-    if isinstance(joint, Free) and body.parent is None:
-        return WorldFree(body.placement, turn_first=False)
-    raise _unsupported("MuJoCo", body)
-
-
-def _drake_habit(body: Body) -> Habit:
-    joint = body.joint
-    if isinstance(joint, Revolute | Prismatic | Universal):
-        return Same(joint.nq)
-    if isinstance(joint, Planar) and tuple(joint.normal) == (0, 0, 1):
-        return PlanarRates()
-    if isinstance(joint, Free) and body.parent is None:
-        return WorldFree(body.placement, turn_first=True)
-    raise _unsupported("Drake", body)
-
-
-def _unsupported(library: str, body: Body) -> ModelError:
-    return ModelError(f"the joint {body.joint_name!r} ({describe(body.joint)}) has no counterpart "
-                      f"in {library} that this convention knows")
-
-
 # ---------------------------------------------------------------------- from a model
-PINOCCHIO_KINDS: tuple[tuple[type[Joint], str], ...] = (
-    (Revolute, r"R(UB)?[XYZ]|Revolute(Unbounded)?Unaligned"),
-    (Prismatic, r"P[XYZ]|PrismaticUnaligned"),
-    (Helical, r"H[XYZ]|HelicalUnaligned"),
-    (Universal, r"Universal"),
-    (Spherical, r"Spherical"),
-    (Planar, r"Planar"),
-    (Free, r"FreeFlyer"),
-)
-"""Our joints and Pinocchio's names of theirs, without the `JointModel` before them."""
-
-
 def from_pinocchio_model(robot: Robot, model: Any,
                          names: Mapping[str, str] | None = None) -> Convention:
     """The convention of a `pinocchio.Model`, by its joints' names.
@@ -257,20 +188,19 @@ def from_pinocchio_model(robot: Robot, model: Any,
     places = []
     for name, joint in theirs.items():
         body, kind = bodies[ours[name]], joint.shortname().removeprefix("JointModel")
-        known = next((p for t, p in PINOCCHIO_KINDS if isinstance(body.joint, t)), "")
-        if not re.fullmatch(known, kind):
+        row = PINOCCHIO.get(type(body.joint))
+        if row and not re.fullmatch(row.name, kind):
             raise ModelError(f"the joint {name!r} is {describe(body.joint)} in {robot.name}, but "
                              f"{joint.shortname()} in Pinocchio")
-        habit = _pinocchio_habit(body, continuous=(joint.nq, joint.nv) == (2, 1))
+        habit = habit_of(body, "Pinocchio", PINOCCHIO, (joint.nq, joint.nv) == (2, 1))
         places.append(Place(habit, robot.q_slices[ours[name]], robot.v_slices[ours[name]],
                             slice(joint.idx_q, joint.idx_q + joint.nq),
                             slice(joint.idx_v, joint.idx_v + joint.nv)))
     return Convention("Pinocchio", robot, tuple(places))
 
 
-MUJOCO_KINDS: tuple[tuple[type[Joint], int], ...] = ((Free, 0), (Spherical, 1), (Prismatic, 2),
-                                                    (Revolute, 3))
-"""Our joints and MuJoCo's `mjtJoint`."""
+MUJOCO_TYPES = ("free", "ball", "slide", "hinge")
+"""The kinds of `mjtJoint`, by their numbers."""
 
 
 def from_mujoco_model(robot: Robot, model: Any,
@@ -285,12 +215,11 @@ def from_mujoco_model(robot: Robot, model: Any,
     bodies = {body.joint_name: body for body in robot.bodies}
     places = []
     for name, j in theirs.items():
-        body = bodies[ours[name]]
-        habit = _mujoco_habit(body)
-        kind = next(t for t, number in MUJOCO_KINDS if number == model.jnt_type[j])
-        if not isinstance(body.joint, kind):
+        body, kind = bodies[ours[name]], MUJOCO_TYPES[int(model.jnt_type[j])]
+        habit = habit_of(body, "MuJoCo", MUJOCO)
+        if MUJOCO[type(body.joint)].name != kind:
             raise ModelError(f"the joint {name!r} is {describe(body.joint)} in {robot.name}, but "
-                             f"{kind.__name__.lower()} in MuJoCo")
+                             f"{kind} in MuJoCo")
         q, v = int(model.jnt_qposadr[j]), int(model.jnt_dofadr[j])
         places.append(Place(habit, robot.q_slices[ours[name]], robot.v_slices[ours[name]],
                             slice(q, q + habit.nq), slice(v, v + body.joint.nv)))
@@ -308,7 +237,7 @@ def _matched(library: str, robot: Robot, theirs: list[str], free: list[str],
     """Our joint's name for each of theirs."""
     ours = {name: (names or {}).get(name, name) for name in theirs}
     left = [body.joint_name for body in robot.bodies
-            if isinstance(body.joint, Free) and body.joint_name not in ours.values()]
+            if body.joint.nv == 6 and body.joint_name not in ours.values()]
     loose = [name for name in free if ours[name] not in robot.joint_names]
     if len(left) == len(loose) == 1:
         ours[loose[0]] = left[0]

@@ -6,20 +6,21 @@
 """
 
 from closedform.applications.elastic.laws import ComputedTorque as ComputedTorque
-from closedform.applications.elastic.laws import Controller as Controller
 from closedform.applications.elastic.laws import Decoupling as Decoupling
 from closedform.applications.elastic.laws import Feedback as Feedback
 from closedform.applications.elastic.laws import outer_loop as outer_loop
-from closedform.applications.elastic.linear import StateSpace as StateSpace
-from closedform.applications.elastic.linear import state_space as state_space
+from closedform.applications.elastic.linear import linearisation as linearisation
 from closedform.applications.elastic.pictures import comparison_figure as comparison_figure
 from closedform.applications.elastic.programs import CompiledElastic as CompiledElastic
 from closedform.applications.elastic.programs import compile as compile
-from closedform.applications.elastic.simulation import ElasticSimulation as ElasticSimulation
 from closedform.applications.elastic.simulation import closed_loop as closed_loop
 from closedform.applications.elastic.simulation import simulate as simulate
+from closedform.applications.elastic.system import ElasticSystem as ElasticSystem
 from closedform.applications.elastic.torques import ElasticTorques as ElasticTorques
 from closedform.applications.elastic.torques import torques as torques
+from closedform.applications.motion.inputs import Controller as Controller
+from closedform.applications.motion.linear import StateSpace as StateSpace
+from closedform.applications.motion.simulation import Simulation as Simulation
 from closedform.maths.elastic.control import Derivatives as Derivatives
 from closedform.maths.elastic.control import ElasticState as ElasticState
 from closedform.maths.elastic.control import GrimmTerms as GrimmTerms
@@ -34,5 +35,8 @@ from closedform.maths.elastic.joints import ElasticMotion as ElasticMotion
 from closedform.maths.elastic.joints import energies as energies
 from closedform.maths.elastic.joints import forward_dynamics as forward_dynamics
 from closedform.maths.elastic.joints import inverse_dynamics as inverse_dynamics
-from closedform.model.elastic import ElasticJoints as ElasticJoints
-from closedform.model.elastic import Spring as Spring
+from closedform.model.elasticity.joints import ElasticJoints as ElasticJoints
+from closedform.model.elasticity.joints import Spring as Spring
+
+ElasticSimulation, state_space = Simulation, linearisation
+"""The same under other names: one record and one noun serve rigid, flexible and elastic models."""

@@ -15,8 +15,9 @@ import numpy as np
 
 from closedform.applications.compile.digest import robot_digest
 from closedform.applications.compile.forms import Forms
+from closedform.applications.motion.methods import rk4_step
 from closedform.arrays import Array, namespace
-from closedform.errors import ArgumentError
+from closedform.errors import ArgumentError, suggestion
 from closedform.lowerings.call.kernel import Kernel, compile_program
 from closedform.lowerings.store.cache import Cache
 from closedform.maths.algorithms.applicability import applies
@@ -26,15 +27,16 @@ from closedform.maths.elastic import control as elastic_control
 from closedform.maths.elastic import joints as elastic_joints
 from closedform.maths.elastic.catalogue import ELASTIC_CATALOGUE
 from closedform.maths.elastic.control import ElasticState
-from closedform.model.elastic import ElasticJoints
+from closedform.model.coordinates import integrand, projected
+from closedform.model.elasticity.joints import ElasticJoints
 from closedform.model.robot import Robot
 from closedform.program.pipeline import optimised
 from closedform.program.program import Program
 from closedform.program.record import record
 
-STEP = "step"
-NAMES = (*(row.name for row in ELASTIC_CATALOGUE), STEP)
-"""Programs of a model: the rows of its catalogue, and a step of an integrator."""
+MOTION = ("rate", "step")
+NAMES = (*(row.name for row in ELASTIC_CATALOGUE), *MOTION)
+"""Programs of a model: the rows of its catalogue, and what integrators need."""
 DECOUPLED = ("derivatives_from_state", "decoupling_control", "tracking_control")
 
 
@@ -42,9 +44,9 @@ DECOUPLED = ("derivatives_from_state", "decoupling_control", "tracking_control")
 class CompiledElastic:
     """Kernels of a model, compiled when first used: those of `NAMES`.
 
-    `step` is Runge's and Kutta's of x = (q, v, θ, ω), θ and ω the elastic joints' motors, under
-    held = (u, h); it is for robots without quasi-velocities. What decouples is for robots whose
-    joints are all elastic.
+    `rate` is that of y = (q, v, θ, ω, W), θ and ω the elastic joints' motors and W the work, under
+    u, and `step` a step of RK4 under (u, h). What decouples is for robots whose joints are all
+    elastic.
     """
 
     def __init__(self, model: ElasticJoints, cache: Cache | None = None) -> None:
@@ -82,36 +84,37 @@ class CompiledElastic:
             if self.model.linear:
                 self._refuse(name)
                 made = Kernel.load(f"elastic {name} {digest(self.model)}",
-                                   lambda: self.program(name), self._cache)
+                                   lambda: self.program(name), self._cache,
+                                   of=self.model.robot.name)
             else:
-                made = compile_program(self.program(name), self._cache)
+                made = compile_program(self.program(name), self._cache,
+                                       of=self.model.robot.name)
             self._kernels[name] = made
         return self._kernels[name]
 
     def __getattr__(self, name: str) -> Kernel:
         if name not in NAMES:
             raise AttributeError(f"no kernel {name!r} of elastic joints; "
-                                 f"there are {', '.join(NAMES)}")
+                                 f"{suggestion(name, NAMES)}")
         made = self.__dict__[name] = self.kernel(name)   # found there from now on
         return made
 
     def _refuse(self, name: str) -> None:
         m = self.model
-        if name != STEP:
+        if name not in MOTION:
             quantity(name, ElasticJoints)
         if name in DECOUPLED and (m.rigid or m.damped):
             raise ArgumentError(f"{name} is compiled for robots whose joints are all elastic and "
                                 f"undamped; {m!r} is not")
-        if name == STEP and m.robot.nq != m.robot.nv:
-            raise ArgumentError(f"step is for robots without quaternions; {m.robot.name} has some")
-        if name in ("forward_dynamics", STEP, *DECOUPLED):
+        if name in ("forward_dynamics", *MOTION, *DECOUPLED):
             elastic_joints.refuse_missing_inertia(m)
 
     def _shapes(self, name: str) -> dict[str, tuple[int, ...]]:
-        if name != STEP:
+        if name not in MOTION:
             return quantity(name, ElasticJoints).input_shapes(self.model)
         nq, nv, ne = self.model.robot.nq, self.model.robot.nv, len(self.model.elastic)
-        return {"x": (nq + nv + 2 * ne,), "held": (nv + 1,)}
+        given = {"held": (nv + 1,)} if name == "step" else {"u": (nv,)}
+        return {"y": (nq + nv + 2 * ne + 1,), **given}
 
     # ------------------------------------------------------------------ what is recorded
     def _motion(self, q: Array, rates: Array) -> dict[str, Array]:
@@ -176,32 +179,31 @@ class CompiledElastic:
             self._base, self._canonical_state(arrays[:4]),
             np.stack([arrays[4][0] + self._offset, *arrays[4][1:]]), arrays[5])]
 
-    def _step(self) -> list[Callable[..., Any]]:
-        return [rk4_step(self.model, self._accelerations(algorithm))
+    def _rate(self) -> list[Callable[..., Any]]:
+        return [state_rate(self.model, self._accelerations(algorithm))
                 for algorithm in self._algorithms()]
 
+    def _step(self) -> list[Callable[..., Any]]:
+        return [rk4_step(rate, self.model.robot.nv) for rate in self._rate()]
 
-def rk4_step(model: ElasticJoints, accelerations: Callable[..., Any]) -> Callable[..., Array]:
-    """(x, (u, h)) to the next x by Runge and Kutta's fourth order, u held over the step."""
-    nq, nv, index = model.robot.nq, model.robot.nv, list(model.elastic)
 
-    def rate(x: Array, u: Array) -> Array:
-        q, v, rest = x[:nq], x[nq:nq + nv], x[nq + nv:]
-        position, velocity = rest[:len(index)], rest[len(index):]
-        xp = namespace(x, u)
-        found = accelerations(q, v, elastic_joints.spread(model, list(position), xp),
-                              elastic_joints.spread(model, list(velocity), xp), u)
-        return xp.concatenate([v, found.a, velocity, found.motor_acceleration[index]])
+def state_rate(model: ElasticJoints, accelerations: Callable[..., Any]) -> Callable[..., Array]:
+    """(y, u) -> ẏ of y = (q, v, θ, ω, W)."""
+    robot, N, index = model.robot, model.gear_ratio, list(model.elastic)
+    ends = np.cumsum([robot.nq, robot.nv, len(index)])
 
-    def step(x: Array, held: Array) -> Array:
-        u, h = held[:nv], held[nv]
-        k1 = rate(x, u)
-        k2 = rate(x + (h / 2) * k1, u)
-        k3 = rate(x + (h / 2) * k2, u)
-        k4 = rate(x + h * k3, u)
-        return x + (h / 6) * (k1 + 2 * (k2 + k3) + k4)
+    def rate(y: Array, u: Array) -> Array:
+        xp = namespace(y, u)
+        given, v, theta, omega = np.split(y[:-1], ends)
+        q = projected(robot, given)
+        position = elastic_joints.spread(model, list(theta), xp)
+        velocity = elastic_joints.spread(model, list(omega), xp, v / N)
+        found, slip = accelerations(q, v, position, velocity, u), velocity - v / N
+        power = u @ velocity - model.damping @ (slip * slip)
+        return xp.concatenate([integrand(robot, given, q, v), found.a, omega,
+                               found.motor_acceleration[index], xp.stack([power])])
 
-    return step
+    return rate
 
 
 def compile(model: ElasticJoints, cache: Cache | None = None) -> CompiledElastic:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Sequence
-from importlib.metadata import version
 
 import numpy as np
 
@@ -12,10 +11,10 @@ from closedform.applications.compile.requests import Gravity, Parameters, Payloa
 from closedform.arrays import numeric
 from closedform.maths.flexible.arm import FlexibleArm
 from closedform.maths.quantity import Quantity
-from closedform.model.elastic import ElasticJoints
-from closedform.model.joints import Fixed, Free, Mimic, Planar, Spherical
+from closedform.model.elasticity.joints import ElasticJoints
 from closedform.model.robot import Robot
 from closedform.program.program import Program
+from closedform.version import __version__
 
 WIDTH = 96
 
@@ -69,7 +68,7 @@ def elastic_conventions(model: ElasticJoints) -> list[str]:
 
 def _version(program: Program) -> list[str]:
     n = program.operations
-    return [f"Written by closedform {version('closedform')}: {n.mul} multiplications"
+    return [f"Written by closedform {__version__}: {n.mul} multiplications"
             f"{f' ({n.div} divisions among them)' if n.div else ''}, {n.add} additions, "
             f"{n.trig} sines and cosines.", ""]
 
@@ -78,18 +77,11 @@ def robot_conventions(robot: Robot) -> list[str]:
     """Conventions, as far as this robot has to do with them."""
     lines = ["Radians and SI units; M a + C v + g = tau + loads; twists and wrenches linear part "
              "first; the differentiation index comes last."]
-    kinds = {type(b.joint.joint if isinstance(b.joint, Mimic) else b.joint) for b in robot.bodies}
-    if Free in kinds:
-        lines += ["Free joint: q = (x, y, z, qx, qy, qz, qw), a unit quaternion; v is the body's "
-                  "twist in its own frame."]
-    if Spherical in kinds:
-        lines += ["Spherical joint: q = (qx, qy, qz, qw), v the body's angular velocity."]
-    if Planar in kinds:
-        lines += ["Planar joint: q = (x, y, angle), v in the body."]
-    if kinds & {Free, Spherical, Planar}:
-        lines += ["Derivatives by q of such joints are left-trivialised (tangent at the body)."]
-    if Fixed in kinds:
-        lines += ["Fixed bodies have no place in q and v."]
+    joints = [body.joint.moving for body in robot.bodies]
+    lines += dict.fromkeys(joint.convention for joint in joints if joint.convention)
+    if not all(joint.is_vector for joint in joints):
+        lines += ["Derivatives by q where v is in the body are left-trivialised (tangent at the "
+                  "body)."]
     return [line for text in lines for line in _wrapped(text)]
 
 

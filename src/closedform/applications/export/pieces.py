@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -12,10 +12,8 @@ from closedform.maths.quantity import Quantity
 from closedform.program.program import Program
 
 if TYPE_CHECKING:
+    from closedform.lowerings.source.latex import Letters
     from closedform.lowerings.to_sympy import Expressions
-
-Letters = Mapping[str, tuple[str, int | None]]
-"""Symbols of arrays in LaTeX; a number is the dots of the first row, others have more."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from importlib.metadata import version
 from typing import Any
 
 import numpy as np
@@ -28,6 +27,7 @@ from closedform.model.names import checked_name
 from closedform.model.robot import Robot
 from closedform.program.program import Slot
 from closedform.program.record import object_array
+from closedform.version import __version__
 
 LARGEST = 4
 """Moving joints of a robot whose symbolic expressions can still be read."""
@@ -153,6 +153,6 @@ def _some_values(robot: Robot) -> dict[Any, float]:
 def _header(robot: Robot, request: Request, values: Mapping[Any, float]) -> list[str]:
     known = ", ".join(f"{s} = {x:g}" for s, x in values.items())
     return [f"{request.text} of {robot.name}", "",
-            f"Written by closedform {version('closedform')}.", "",
+            f"Written by closedform {__version__}.", "",
             f"{request.row.name}: {request.row.summary}",
             f"Symbols, with the values of the test vectors: {known}.", *robot_conventions(robot)]

@@ -17,18 +17,19 @@ from closedform.applications.flexible.files import BUILTIN_ARMS as BUILTIN_ARMS
 from closedform.applications.flexible.files import load as load
 from closedform.applications.flexible.files import motion_table as motion_table
 from closedform.applications.flexible.files import write_table as write_table
-from closedform.applications.flexible.inputs import Held as Held
-from closedform.applications.flexible.inputs import bang_bang as bang_bang
 from closedform.applications.flexible.pictures import arm_points as arm_points
 from closedform.applications.flexible.pictures import shapes_figure as shapes_figure
 from closedform.applications.flexible.pictures import vibration_figure as vibration_figure
-from closedform.applications.flexible.simulation import FlexibleSimulation as FlexibleSimulation
 from closedform.applications.flexible.simulation import simulate as simulate
-from closedform.applications.flexible.vibration import StateSpace as StateSpace
+from closedform.applications.flexible.system import FlexibleSystem as FlexibleSystem
 from closedform.applications.flexible.vibration import Vibration as Vibration
 from closedform.applications.flexible.vibration import frequencies as frequencies
 from closedform.applications.flexible.vibration import linearisation as linearisation
 from closedform.applications.flexible.vibration import vibration as vibration
+from closedform.applications.motion.inputs import Held as Held
+from closedform.applications.motion.inputs import bang_bang as bang_bang
+from closedform.applications.motion.linear import StateSpace as StateSpace
+from closedform.applications.motion.simulation import Simulation as Simulation
 from closedform.maths.flexible.arm import FlexibleArm as FlexibleArm
 from closedform.maths.flexible.dynamics import Model as Model
 from closedform.maths.flexible.dynamics import Truncated as Truncated
@@ -49,3 +50,5 @@ from closedform.maths.flexible.regressor import parameter_names as parameter_nam
 from closedform.maths.flexible.regressor import parameters as parameters
 from closedform.maths.flexible.regressor import regressor as regressor
 
+FlexibleSimulation, state_space = Simulation, linearisation
+"""The same under other names: one record and one noun serve rigid, flexible and elastic models."""

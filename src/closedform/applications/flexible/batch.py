@@ -9,8 +9,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from closedform.applications.flexible.inputs import Held, input_law
-from closedform.applications.flexible.programs import Rate, joined, rk4_step
+from closedform.applications.flexible.programs import Rate, joined
+from closedform.applications.flexible.system import FlexibleSystem
+from closedform.applications.motion.inputs import Held, drive
+from closedform.applications.motion.methods import RK4, rk4_step
+from closedform.applications.motion.times import increasing, steps_between
 from closedform.arrays import Array
 from closedform.errors import ArgumentError, SingularMatrix
 from closedform.lowerings.call.kernel import Kernel
@@ -44,11 +47,9 @@ def simulate_batch(arms: Sequence[FlexibleArm], q0: Any, v0: Any = None, torque:
     q0 and v0 are (N,) or (arms, N); the torque is a constant (n,) or (arms, n), a `Held` input or
     None. The truncated model, without gravity and Coulomb friction.
     """
-    arms, t = list(arms), np.array(times, dtype=float)
-    first = _checked_arms(arms)
+    arms, t = list(arms), increasing(times)
+    first, counts = _checked_arms(arms), steps_between(t, RK4(step).step)
     N, n = first.nq, first.n
-    if t.ndim != 1 or len(t) < 1 or np.any(np.diff(t) <= 0) or not step > 0:
-        raise ArgumentError(f"times must increase and step be positive, not {times!r}, {step!r}")
     constants, places = packed(arms, damping)
     kernel = _kernel(N, n, places)
     x = np.zeros((len(arms), 2 * N + 3))
@@ -56,12 +57,11 @@ def simulate_batch(arms: Sequence[FlexibleArm], q0: Any, v0: Any = None, torque:
     x[:, N:2 * N] = _rows(np.zeros(N) if v0 is None else v0, len(arms), N, "v0")
     held = np.zeros((len(arms), n + 1))
     if isinstance(torque, Held):
-        input_law(torque, n)                           # refuses a wrong number of columns
+        drive(torque, FlexibleSystem(first), t, "torque")    # refuses a wrong number of columns
     elif torque is not None:
         held[:, :n] = _rows(torque, len(arms), n, "torque")
     path, turned = [x], np.empty_like(x)
-    for start, stop in pairwise(t):
-        count = max(int(np.ceil((stop - start) / step - 1e-9)), 1)
+    for (start, stop), count in zip(pairwise(t), counts, strict=True):
         held[:, n] = (stop - start) / count
         for k in range(count):
             now = start + k * held[0, n]
@@ -173,7 +173,7 @@ def _checked_arms(arms: Sequence[FlexibleArm]) -> FlexibleArm:
 
 
 def _refuse_lost(arms: Sequence[FlexibleArm], x: Array, t: float) -> None:
-    bad = np.flatnonzero((x[:, -1] != 0) | ~np.all(np.isfinite(x), axis=1))
+    bad = np.flatnonzero(~np.all(np.isfinite(x), axis=1))
     if len(bad):
         raise SingularMatrix(f"by t = {t:g} s the inertia matrix of {len(bad)} of {len(arms)} arms "
                              f"has lost positive definiteness, the first is arm {bad[0]}")

@@ -21,23 +21,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
-from importlib import import_module
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from closedform.arrays import Array
-from closedform.errors import ArgumentError, FormatError, MissingDependency, ModelError
+from closedform.applications.motion.simulation import Simulation
+from closedform.applications.motion.tables import write_columns
+from closedform.errors import ArgumentError, FormatError, ModelError
 from closedform.maths.flexible.arm import FlexibleArm
-from closedform.model.beam import FlexibleLink, Payload
+from closedform.model.elasticity.beam import FlexibleLink, Payload
 from closedform.model.formats.dh import unknown
 from closedform.model.formats.toml import parse_toml
 from closedform.model.formats.xml import read_bytes
-
-if TYPE_CHECKING:
-    from closedform.applications.flexible.simulation import FlexibleSimulation
 
 BUILTIN_ARMS = ("deluca_siciliano",)
 """Names of the built-in arms."""
@@ -115,7 +112,7 @@ def _known(table: Any, allowed: tuple[str, ...], where: str,
 
 
 # ---------------------------------------------------------------------- motions as tables
-def motion_table(run: FlexibleSimulation) -> dict[str, Array]:
+def motion_table(run: Simulation) -> dict[str, np.ndarray]:
     """The columns of a motion: time, coordinates, rates, torques, tip and energies."""
     names, joints = run.arm.coordinate_names, range(run.arm.n)
     ascii_names = [name.replace("θ", "theta").replace("δ", "delta") for name in names]
@@ -130,16 +127,6 @@ def motion_table(run: FlexibleSimulation) -> dict[str, Array]:
     }
 
 
-def write_table(run: FlexibleSimulation, path: str | Path) -> None:
+def write_table(run: Simulation, path: str | Path) -> None:
     """The motion as CSV, or as Parquet where the name ends so."""
-    table, path = motion_table(run), Path(path)
-    if path.suffix == ".parquet":
-        try:
-            pyarrow, parquet = import_module("pyarrow"), import_module("pyarrow.parquet")
-        except ImportError as error:
-            raise MissingDependency(
-                "Parquet needs pyarrow: pip install pyarrow; or write .csv") from error
-        parquet.write_table(pyarrow.table(table), path)
-        return
-    np.savetxt(path, np.stack(list(table.values()), axis=1), delimiter=",", fmt="%.17g",
-               header=",".join(table), comments="")
+    write_columns(motion_table(run), path)

@@ -9,6 +9,7 @@ import numpy as np
 
 from closedform.applications.figure_text import plain
 from closedform.applications.flexible.vibration import vibration
+from closedform.applications.motion.simulation import Simulation
 from closedform.arrays import Array
 from closedform.errors import ArgumentError
 from closedform.maths.flexible.arm import FlexibleArm
@@ -18,8 +19,6 @@ from closedform.maths.flexible.kinematics import LinearRotation, link_motions
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-    from closedform.applications.flexible.simulation import FlexibleSimulation
 
 POINTS = 25
 """Points drawn on each link."""
@@ -84,28 +83,7 @@ def vibration_figure(arm: FlexibleArm, q: Any = None, locked: bool = False,
     return figure
 
 
-def motion_figure(run: FlexibleSimulation) -> Figure:
-    """Deflections of each link, joints, tip, and residuals of energy and momentum, over time."""
-    arm, t, names = run.arm, run.times, run.arm.coordinate_names
-    bent = [i for i, link in enumerate(arm.links) if link.modes]
-    count = len(bent) + 3
-    figure, axes = _figure(-(-count // 2), 2, (10, 2.6 * -(-count // 2)))
-    panels = iter(axes.ravel())
-    for i in bent:
-        at = arm.deflections[i]
-        _curves(next(panels), t, run.q[:, at], names[at], f"link {i + 1}", "deflections δ")
-    _curves(next(panels), t, run.q[:, :arm.n], names[:arm.n], "joints", "θ [rad]")
-    _curves(next(panels), t, run.tip, ("x", "y"), "tip", "[m]")
-    checks = np.stack([run.energy_residual, run.momentum_residual], axis=1)
-    _curves(next(panels), t, checks, ("energy [J]", "momentum θ1 [kg m²/s]"),
-            "residuals: 0 for an exact solution", "")
-    for panel in panels:
-        panel.set_axis_off()
-    figure.suptitle(f"{plain(arm.name)}, {run.method}")
-    return figure
-
-
-def write_animation(run: FlexibleSimulation, path: Path, frames: int = 80, fps: int = 20) -> None:
+def write_animation(run: Simulation, path: Path, frames: int = 80, fps: int = 20) -> None:
     """An animated GIF of the arm and its tip's trace, in `frames` pictures over the whole run."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
@@ -130,8 +108,8 @@ def write_animation(run: FlexibleSimulation, path: Path, frames: int = 80, fps: 
 class _Stage:
     """The axes of an animation, wide enough for all of it, and what moves on them."""
 
-    def __init__(self, panel: Axes, run: FlexibleSimulation, poses: list[Array]) -> None:
-        everything = np.concatenate([*(p.reshape(-1, 2) for p in poses), run.tip])
+    def __init__(self, panel: Axes, run: Simulation, poses: list[Array]) -> None:
+        everything = np.concatenate([*(np.reshape(p, (-1, 2)) for p in poses), run.tip])
         low, high = everything.min(axis=0), everything.max(axis=0)
         middle, half = (low + high) / 2, 0.55 * max(*(high - low), 1e-6)
         x, y = (tuple(m + np.array([-half, half])) for m in middle)
@@ -152,14 +130,7 @@ class _Stage:
         self.title.set_text(f"{self.run.arm.name}, t = {self.run.times[k]:.2f} s")
 
 
-def _figure(rows: int, columns: int, size: tuple[float, float]) -> tuple[Figure, Array]:
+def _figure(rows: int, columns: int, size: tuple[float, float]) -> tuple[Figure, np.ndarray]:
     from matplotlib import pyplot
 
     return pyplot.subplots(rows, columns, figsize=size, layout="constrained", squeeze=False)
-
-
-def _curves(panel: Axes, t: Array, values: Array, names: Any, title: str, label: str) -> None:
-    for curve, name in zip(values.T, names, strict=True):
-        panel.plot(t, curve, label=name, linewidth=1)
-    panel.set(title=title, xlabel="t [s]", ylabel=label)
-    panel.legend(frameon=False, fontsize="small")

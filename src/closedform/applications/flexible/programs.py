@@ -3,7 +3,7 @@
 The state is x = (q, v, W, I): beside the motion the work W done on the arm by torques and friction,
 and the impulse I of all torques about the first joint that are not inertial,
 
-    Ẇ = vᵀ (Q u − D v − f),   İ = (Q u − D v − f − g)_1,                                     (1)
+    Ẇ = vᵀ (Q u − D v − f),   İ = (Q u − D v − f − g)_1,                                     (i)
 
 so that T + U − W and, θ_1 being cyclic, (B v)_1 − I are constant and every run carries two checks.
 """
@@ -18,6 +18,7 @@ from typing import NamedTuple, final
 
 import numpy as np
 
+from closedform.applications.motion.methods import rk4_step
 from closedform.arrays import Array, namespace
 from closedform.lowerings.call.kernel import Kernel
 from closedform.maths.algebra.ldl import solve_definite
@@ -39,7 +40,7 @@ from closedform.program.pipeline import optimised
 from closedform.program.record import record
 
 Rate = Callable[[Array, Array], Array]
-"""(x, u) -> ẋ, and last the number of pivots of B that are not positive, doubled, with minus."""
+"""(x, u) -> ẋ, and last 0, or NaN where B is not positive definite."""
 
 
 class Watched(NamedTuple):
@@ -52,7 +53,7 @@ class Watched(NamedTuple):
 
 
 def state_rate(arm: FlexibleArm, D: Array, model: Model) -> Rate:
-    """The rate of x = (q, v, W, I), (2N + 2,), and the defect of B as one number more."""
+    """The rate of x = (q, v, W, I), (2N + 2,), and a number that tells whether B is definite."""
     N = arm.nq
 
     def rate(x: Array, u: Array) -> Array:
@@ -68,28 +69,10 @@ def state_rate(arm: FlexibleArm, D: Array, model: Model) -> Rate:
 
 
 def joined(v: Array, a: Array, power: Array, torque: Array, pivots: Array) -> Array:
-    """(v, a, Ẇ, İ, Σ (sign pivot − 1)), (2N + 3,); the last is 0 if and only if B is definite."""
+    """(v, a, Ẇ, İ, 0), (2N + 3,); the last is NaN instead unless B has positive pivots alone."""
     xp = namespace(v, a)
     signs = sum(xp.sign(p) for p in pivots)
-    return xp.concatenate([v, a, xp.stack([power, torque, signs - len(a)])])
-
-
-def rk4_step(rate: Rate, n: int) -> Callable[[Array, Array], Array]:
-    """Runge's and Kutta's step of fourth order, as in the paper; the input is held over the step.
-
-    (x, defect), (2N + 3,), and (u, step), (n + 1,), to the next (x, defect); defects add up.
-    """
-    def step(x: Array, held: Array) -> Array:
-        u, h, y = held[:n], held[n], x[:-1]
-        k1 = rate(y, u)
-        k2 = rate(y + (h / 2) * k1[:-1], u)
-        k3 = rate(y + (h / 2) * k2[:-1], u)
-        k4 = rate(y + h * k3[:-1], u)
-        moved = y + (h / 6) * (k1[:-1] + 2 * (k2[:-1] + k3[:-1]) + k4[:-1])
-        defect = x[-1] + k1[-1] + k2[-1] + k3[-1] + k4[-1]
-        return namespace(x, held).concatenate([moved, namespace(x, held).stack([defect])])
-
-    return step
+    return xp.concatenate([v, a, xp.stack([power, torque, xp.sqrt(signs - len(a))])])
 
 
 def watched(arm: FlexibleArm, model: Model) -> Callable[[Array, Array], Watched]:
@@ -112,13 +95,13 @@ class ArmKernels:
 
     @cached_property
     def rate(self) -> Kernel:
-        """(x, u) -> ẋ and the defect."""
+        """(x, u) -> ẋ, and 0 or NaN."""
         N, n = self.arm.nq, self.arm.n
         return self._load("rate", lambda: self._rate, {"x": (2 * N + 2,), "u": (n,)})
 
     @cached_property
     def step(self) -> Kernel:
-        """(x and defect, u and step) -> x and defect."""
+        """A step of RK4 of (x, definite) under (u, h)."""
         N, n = self.arm.nq, self.arm.n
         return self._load("step", lambda: rk4_step(self._rate, n),
                           {"x": (2 * N + 3,), "held": (n + 1,)})
@@ -134,7 +117,7 @@ class ArmKernels:
         return state_rate(self.arm, self._D, self.model)
 
     @property
-    def _D(self) -> Array:
+    def _D(self) -> np.ndarray:
         return np.frombuffer(self.damping).reshape(self.arm.nq, self.arm.nq)
 
     @cached_property
@@ -147,7 +130,7 @@ class ArmKernels:
             record(function(), inputs, f"flexible_{what}")))
 
 
-def arm_kernels(arm: FlexibleArm, D: Array, model: Model) -> ArmKernels:
+def arm_kernels(arm: FlexibleArm, D: np.ndarray, model: Model) -> ArmKernels:
     """Compiled rates, steps and watches of an arm with the damping D."""
     return _kernels(arm, D.tobytes(), model)
 

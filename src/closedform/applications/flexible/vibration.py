@@ -7,6 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from closedform.applications.motion.linear import StateSpace, first_order
+from closedform.applications.motion.system import MotionState
 from closedform.arrays import Array
 from closedform.errors import ArgumentError
 from closedform.maths.algebra.ldl import refuse_indefinite
@@ -17,20 +19,13 @@ from closedform.maths.flexible.dynamics import (
     forward_dynamics,
     gravity_torque,
     inertia_matrix,
+    inverse_dynamics,
     stiffness_matrix,
     tip_jacobian,
 )
 
 STEP = 1e-30
 """Of the complex step, which is exact to rounding."""
-
-
-class StateSpace(NamedTuple):
-    """ẋ = A x + B u, y = C x, for deviations x = (q, v), torques u and the tip's place y."""
-
-    A: Array       # (2N, 2N)
-    B: Array       # (2N, n)
-    C: Array       # (2, 2N)
 
 
 class Vibration(NamedTuple):
@@ -50,20 +45,18 @@ def linearisation(arm: FlexibleArm, q: Any, v: Any = None, tau: Any = None, damp
     N, n = arm.nq, arm.n
     q, v, tau = (np.array(given if given is not None else np.zeros(size), dtype=float)
                  for given, size in ((q, N), (v, N), (tau, n)))
+    a = forward_dynamics(arm, q, v, tau, damping, model)          # refuses an indefinite B
 
-    def slope(dq: Array, dv: Array, du: Array) -> Array:
-        a = forward_dynamics(arm, q + 1j * STEP * dq, v + 1j * STEP * dv, tau + 1j * STEP * du,
-                             damping, model)
-        return np.imag(a) / STEP
+    def slope(dq: Array, dv: Array) -> Array:
+        return np.imag(inverse_dynamics(arm, q + 1j * STEP * dq, v + 1j * STEP * dv, a, damping,
+                                        model)) / STEP
 
-    forward_dynamics(arm, q, v, tau, damping, model)          # refuses an indefinite B
     zero, unit = np.zeros(N), np.eye(N)
-    a_q = np.stack([slope(e, zero, np.zeros(n)) for e in unit], axis=1)
-    a_v = np.stack([slope(zero, e, np.zeros(n)) for e in unit], axis=1)
-    a_u = np.stack([slope(zero, zero, e) for e in np.eye(n)], axis=1)
-    A = np.block([[np.zeros((N, N)), unit], [a_q, a_v]])
+    K, D = (np.stack([slope(*given) for given in pairs], axis=1)
+            for pairs in ([(e, zero) for e in unit], [(zero, e) for e in unit]))
+    A, B = first_order(inertia_matrix(arm, q, model), D, K, unit[:, :n])
     C = np.concatenate([tip_jacobian(arm, q, model)[:2], np.zeros((2, N))], axis=1)
-    return StateSpace(A, np.concatenate([np.zeros((N, n)), a_u]), C)
+    return StateSpace(A, B, C, MotionState(q, v), tau)
 
 
 def vibration(arm: FlexibleArm, q: Any = None, locked: bool = False,
@@ -76,7 +69,8 @@ def vibration(arm: FlexibleArm, q: Any = None, locked: bool = False,
     if q.shape == (arm.n,):
         q = np.concatenate([q, np.zeros(arm.nq - arm.n)])
     if q.shape != (arm.nq,):
-        raise ArgumentError(f"q of {arm.name} has shape ({arm.n},) or ({arm.nq},), not {q.shape}")
+        raise ArgumentError(f"vibration of {arm.name}: q must have the shape ({arm.n},) or "
+                            f"({arm.nq},), not {q.shape}")
     B = inertia_matrix(arm, q, model)
     refuse_indefinite(B, np.linalg.eigvalsh(B), f"the inertia matrix of {arm.name}")
     gravity = np.stack([np.imag(gravity_torque(arm, q + 1j * STEP * e, model)) / STEP

@@ -5,26 +5,27 @@ Cites: [MuellerKumar2021, section 6.2 and Fig. 4].
 
 from __future__ import annotations
 
-import csv
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from closedform.applications.figure_text import plain
+from closedform.applications.motion.tables import write_columns
+from closedform.applications.motion.times import increasing
 from closedform.applications.motion.trajectories import Trajectory, motion
-from closedform.errors import ArgumentError, MissingDependency
+from closedform.arrays import Floats
+from closedform.errors import ArgumentError
 from closedform.lowerings import lanes
 from closedform.maths.algorithms.jets import inverse_dynamics_jet
+from closedform.model.coordinates import coordinate_names
 from closedform.model.robot import Robot
 from closedform.program.record import record
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-Numbers = NDArray[np.float64]
 SYMBOLS = ("tau", "dtau", "ddtau")
 TITLES = ("τ", "dτ/dt", "d²τ/dt²")
 
@@ -35,26 +36,24 @@ class Torques:
     """τ, τ̇, τ̈ of a motion at given times, exact for the motion that the trajectory describes."""
 
     robot: Robot
-    times: Numbers   # (points,) s
-    q: Numbers       # (points, nq)
-    rates: Numbers   # (points, 4, nv): v, a, j, s
-    values: Numbers  # (points, 3, nv): τ, τ̇, τ̈
+    times: Floats   # (points,) s
+    q: Floats       # (points, nq)
+    rates: Floats   # (points, 4, nv): v, a, j, s
+    values: Floats  # (points, 3, nv): τ, τ̇, τ̈
 
     @property
     def names(self) -> tuple[str, ...]:
         """The velocities' names: the joint's, with a number where it has several."""
-        slices = self.robot.v_slices
-        return tuple(name if s.stop - s.start == 1 else f"{name}[{k}]"
-                     for name, s in slices.items() for k in range(s.stop - s.start))
+        return tuple(coordinate_names(self.robot.v_slices))
 
     @property
-    def columns(self) -> dict[str, Numbers]:
+    def columns(self) -> dict[str, Floats]:
         """The table: t, then τ, τ̇, τ̈ of every velocity."""
         return {"t": self.times, **{f"{symbol}_{name}": self.values[:, k, i]
                                     for k, symbol in enumerate(SYMBOLS)
                                     for i, name in enumerate(self.names)}}
 
-    def differences(self) -> Numbers:
+    def differences(self) -> Floats:
         """τ and its numeric first and second central differences, (points, 3, nv).
 
         NaN at the ends, where there are none.
@@ -69,14 +68,7 @@ class Torques:
         """The table as CSV, or as Parquet where the name ends so."""
         if Path(path).suffix not in (".csv", ".parquet"):
             raise ArgumentError(f"{path}: the name of a table ends in .csv or .parquet")
-        if Path(path).suffix == ".parquet":
-            _write_parquet(self.columns, path)
-            return
-        with Path(path).open("w", encoding="utf8", newline="") as file:
-            writer = csv.writer(file)
-            writer.writerow(self.columns)
-            writer.writerows([repr(float(x)) for x in row]
-                             for row in zip(*self.columns.values(), strict=True))
+        write_columns(self.columns, path)
 
     def plot(self) -> Figure:
         """τ, τ̇, τ̈ over time, with numeric differences of τ laid over them as dashes."""
@@ -97,20 +89,9 @@ class Torques:
         return figure
 
 
-def _write_parquet(columns: dict[str, Any], path: str | Path) -> None:
-    try:
-        from pyarrow import parquet, table  # type: ignore[import-not-found, unused-ignore]
-    except ImportError:
-        raise MissingDependency("Parquet files need pyarrow: pip install pyarrow; "
-                                "or write a .csv file") from None
-    parquet.write_table(table(columns), str(path))
-
-
 def torques(robot: Robot, trajectory: Trajectory, times: Any) -> Torques:
     """τ, τ̇, τ̈ of the robot on a trajectory, at the increasing times."""
-    t = np.asarray(times, dtype=float)
-    if t.ndim != 1 or len(t) < 3 or not np.all(np.diff(t) > 0):
-        raise ArgumentError("times must be three or more numbers that increase")
+    t = increasing(times, 3)
     q, rates = motion(robot, trajectory, t)
     shapes = {"q": (robot.nq,), "rates": rates.shape[1:]}
     program = record(lambda q, r: inverse_dynamics_jet(robot, q, r), shapes, "torques")

@@ -1,9 +1,6 @@
 """Motions given over time: splines through samples, cosines; q and the rates v, a, j, s of them.
 
-What is given are coordinates; for quaternions and planar poses the velocities are those of the
-body, so that their Taylor series are those of
-
-    ω = 2 vec(q̄ ⊗ q̇) / |q|²          (vx + i vy) = (ẋ + i ẏ) e^{−iθ}
+What is given are coordinates; the Taylor series of the velocities are those of v with q̇ = Γ(q) v.
 """
 
 from __future__ import annotations
@@ -15,13 +12,14 @@ from pathlib import Path
 from typing import Any, Protocol, final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from closedform.arrays import OBJECTS, Floats
 from closedform.errors import ArgumentError, FormatError
-from closedform.model.joints import Free, Planar, Spherical
+from closedform.maths.scalars.series import Series, derivative, objects
+from closedform.model.groups.quaternions import normalised
+from closedform.model.joints import Joint
 from closedform.model.robot import Robot
 
-Numbers = NDArray[np.float64]
 DEGREE = 7
 """Of the splines: the fourth derivative of q is still smooth."""
 ROWS = 5
@@ -31,7 +29,7 @@ ROWS = 5
 class Trajectory(Protocol):
     """Coordinates as functions of time."""
 
-    def coordinates(self, times: Numbers) -> Numbers:
+    def coordinates(self, times: Floats) -> Floats:
         """q and its first four derivatives at the times, (5, points, nq)."""
 
 
@@ -40,8 +38,8 @@ class Trajectory(Protocol):
 class Sampled:
     """The spline of degree 7 through samples q, (points, nq), at increasing times."""
 
-    times: Numbers
-    q: Numbers
+    times: Floats
+    q: Floats
 
     def __post_init__(self) -> None:
         if len(self.times) <= DEGREE:
@@ -53,7 +51,7 @@ class Sampled:
         if not np.all(np.isfinite(self.q)) or not np.all(np.diff(self.times) > 0):
             raise ArgumentError("samples must be finite, at times that increase")
 
-    def coordinates(self, times: Numbers) -> Numbers:
+    def coordinates(self, times: Floats) -> Floats:
         from scipy.interpolate import make_interp_spline  # slow to import
         spline = make_interp_spline(self.times, self.q, k=DEGREE)
         return np.stack([spline(times, nu=k) for k in range(ROWS)])
@@ -64,11 +62,11 @@ class Sampled:
 class Cosines:
     """q_i = centre_i + amplitude_i cos(frequency_i t), as in [MuellerKumar2021, Fig. 3]."""
 
-    centre: Numbers
-    amplitude: Numbers
-    frequency: Numbers  # rad/s
+    centre: Floats
+    amplitude: Floats
+    frequency: Floats  # rad/s
 
-    def coordinates(self, times: Numbers) -> Numbers:
+    def coordinates(self, times: Floats) -> Floats:
         phase = np.multiply.outer(times, self.frequency)
         rows = [self.amplitude * self.frequency**k * np.cos(phase + k * math.pi / 2)
                 for k in range(ROWS)]
@@ -80,10 +78,9 @@ def cosines(robot: Robot) -> Cosines:
     bounded = np.isfinite(robot.lower) & np.isfinite(robot.upper)
     lower, upper = np.where(bounded, robot.lower, -2.0), np.where(bounded, robot.upper, 2.0)
     moves = np.ones(robot.nq, dtype=bool)
-    for body in robot.bodies:
-        if isinstance(body.joint, Spherical | Free):
-            last = robot.q_slices[body.joint_name].stop
-            moves[last - 4:last] = False
+    for body, i, _ in robot.parts:
+        if body.joint.unit:
+            moves[i][body.joint.unit] = False
     centre = np.where(moves, (lower + upper) / 2, robot.neutral())
     amplitude = np.where(moves, np.minimum((upper - lower) / 4, 1.0), 0.0)
     return Cosines(centre, amplitude, 1.0 + 0.25 * np.arange(robot.nq, dtype=np.float64))
@@ -114,20 +111,19 @@ def _numbers(line: list[str]) -> bool:
     return True
 
 
-def continuous(robot: Robot, q: Numbers) -> Numbers:
+def continuous(robot: Robot, q: Floats) -> Floats:
     """The samples with every quaternion on the side of the one before: q and −q are one turn."""
     q = q.copy()
-    for body in robot.bodies:
-        if isinstance(body.joint, Spherical | Free):
-            last = robot.q_slices[body.joint_name].stop
-            turn = q[:, last - 4:last]
+    for body, i, _ in robot.parts:
+        if body.joint.quaternion:
+            turn = q[:, i][:, body.joint.quaternion]
             steps = np.sign(np.sum(turn[1:] * turn[:-1], axis=1))
             turn[1:] *= np.cumprod(np.where(steps < 0, -1.0, 1.0))[:, None]
     return q
 
 
 # ---------------------------------------------------------------------- velocities
-def motion(robot: Robot, trajectory: Trajectory, times: Any) -> tuple[Numbers, Numbers]:
+def motion(robot: Robot, trajectory: Trajectory, times: Any) -> tuple[Floats, Floats]:
     """q (points, nq), its quaternions of length one, and the rates v, a, j, s (points, 4, nv)."""
     t = np.asarray(times, dtype=float)
     x = trajectory.coordinates(t)
@@ -136,79 +132,16 @@ def motion(robot: Robot, trajectory: Trajectory, times: Any) -> tuple[Numbers, N
                             f"{robot.nq}")
     scale = np.array([math.factorial(k) for k in range(ROWS)], dtype=float)[:, None, None]
     c, q, rates = x / scale, x[0].copy(), np.empty((ROWS - 1, len(t), robot.nv))
-    for body in robot.bodies:
-        if body.joint.nv:
-            i, j = robot.q_slices[body.joint_name], robot.v_slices[body.joint_name]
-            rates[:, :, j] = _body_rates(body.joint, c[:, :, i], q[:, i]) * scale[:-1]
-            if isinstance(body.joint, Spherical | Free):
-                turn = slice(i.stop - 4, i.stop)
-                q[:, turn] /= np.linalg.norm(q[:, turn], axis=1, keepdims=True)
+    for body, i, j in robot.parts:
+        rates[:, :, j] = _velocities(body.joint, c[:, :, i]) * scale[:-1]
+        if body.joint.unit:
+            turn = q[:, i][:, body.joint.unit]
+            turn[:] = normalised(turn)
     return q, np.moveaxis(rates, 0, 1)
 
 
-def _body_rates(joint: Any, c: Numbers, q: Numbers) -> Numbers:
+def _velocities(joint: Joint, c: Floats) -> Floats:
     """Taylor coefficients of a joint's velocities from those of its coordinates, (4, points, n)."""
-    if isinstance(joint, Spherical):
-        return _turning(c)
-    if isinstance(joint, Free):
-        w = _turning(c[:, :, 3:])
-        return np.concatenate([_in_body(c[:, :, 3:], _rate(c[:, :, :3])), w], axis=2)
-    if isinstance(joint, Planar):
-        rate = _rate(c)
-        turn = _exponential(-1j * c[:, :, 2])
-        u = _product(rate[:, :, 0] + 1j * rate[:, :, 1], turn[:ROWS - 1])
-        return np.stack([u.real, u.imag, rate[:, :, 2]], axis=2)
-    return _rate(c)
-
-
-def _rate(c: Any) -> Any:
-    """Coefficients of the derivative: (k + 1) c_{k+1}."""
-    return np.stack([k * c[k] for k in range(1, len(c))])
-
-
-def _product(a: Any, b: Any) -> Any:
-    return np.stack([sum(a[j] * b[k - j] for j in range(k + 1)) for k in range(len(a))])
-
-
-def _exponential(c: Any) -> Any:
-    """Coefficients of exp(c): k e_k = Σ_j j c_j e_{k−j}."""
-    e = [np.exp(c[0])]
-    for k in range(1, len(c)):
-        e.append(sum(j * c[j] * e[k - j] for j in range(1, k + 1)) / k)
-    return np.stack(e)
-
-
-def _over_length(x: Numbers, c: Numbers) -> Numbers:
-    """Coefficients of x / |q|², q a quaternion with the coefficients c."""
-    n = np.stack([sum(np.sum(c[j] * c[k - j], axis=1) for j in range(k + 1))
-                  for k in range(len(x))])[:, :, None]
-    y: list[Numbers] = []
-    for k in range(len(x)):
-        y.append((x[k] - sum(n[j] * y[k - j] for j in range(1, k + 1))) / n[0])
-    return np.stack(y)
-
-
-def _turning(c: Numbers) -> Numbers:
-    """Coefficients of ω = 2 vec(q̄ ⊗ q̇) / |q|²."""
-    d = _rate(c)
-    parts = [sum(c[j][:, 3:] * d[k - j][:, :3] - d[k - j][:, 3:] * c[j][:, :3]
-                 - np.cross(c[j][:, :3], d[k - j][:, :3]) for j in range(k + 1))
-             for k in range(len(d))]
-    return _over_length(2 * np.stack(parts), c)
-
-
-def _in_body(c: Numbers, u: Numbers) -> Numbers:
-    """Coefficients of Rᵀ u = (q̄ ⊗ u ⊗ q) / |q|²."""
-    back = c * np.array([-1.0, -1.0, -1.0, 1.0])
-    pure = np.concatenate([u, np.zeros((*u.shape[:2], 1))], axis=2)
-    return _over_length(_quaternions(_quaternions(back, pure), c)[:, :, :3], c)
-
-
-def _quaternions(a: Numbers, b: Numbers) -> Numbers:
-    """Coefficients of a ⊗ b, xyzw, as far as the shorter of the two."""
-    def product(x: Numbers, y: Numbers) -> Numbers:
-        vector = x[:, 3:] * y[:, :3] + y[:, 3:] * x[:, :3] + np.cross(x[:, :3], y[:, :3])
-        scalar = x[:, 3:] * y[:, 3:] - np.sum(x[:, :3] * y[:, :3], axis=1, keepdims=True)
-        return np.concatenate([vector, scalar], axis=1)
-    return np.stack([sum(product(a[j], b[k - j]) for j in range(k + 1))
-                     for k in range(min(len(a), len(b)))])
+    q = objects([Series(list(c[:, :, i])) for i in range(joint.nq)], (joint.nq,))
+    v = joint.velocities(q, derivative(q), OBJECTS)
+    return np.stack([np.stack([v_i.c[k] for v_i in v], axis=-1) for k in range(len(c) - 1)])

@@ -2,7 +2,7 @@
 
 For n − m = 1 the null space needs no basis. With P = 1 − J⁺J = N Nᵀ,
 
-    dq = dq_r − P (h + W dq_r) / tr(P W),   dq_r = −J⁺ (f − x),   tr(P W) = NᵀWN        (1)
+    dq = dq_r − P (h + W dq_r) / tr(P W),   dq_r = −J⁺ (f − x),   tr(P W) = NᵀWN        (i)
 
 States that do not go straight to a maximum within the limits are left to the climb.
 """
@@ -23,7 +23,8 @@ from closedform.applications.redundancy.certificate import (
     Verdict,
     uncertainty,
 )
-from closedform.applications.redundancy.problem import Local, Numbers, Problem
+from closedform.applications.redundancy.problem import Local, Problem
+from closedform.arrays import Floats
 
 ROUNDS = 12
 LONGEST = 0.5           # rad or m: a longer Newton step is no polishing
@@ -31,20 +32,20 @@ SETTLED = 3e-8          # the last step: its square is below rounding
 BLOCK = 1024            # states at a time: their arrays stay in the cache
 
 
-class Step(NamedTuple):
+class BatchStep(NamedTuple):
     """Newton's step of a batch, and the curvature in the null space."""
 
-    dq: Numbers             # (B, n)
-    optimality: Numbers     # (B,)  ‖Nᵀh‖
-    eigenvalues: Numbers    # (B, n − m) of NᵀWN
+    dq: Floats             # (B, n)
+    optimality: Floats     # (B,)  ‖Nᵀh‖
+    eigenvalues: Floats    # (B, n − m) of NᵀWN
 
 
-def newton_steps(here: Local) -> Step:
-    """(1), or the same with a basis of the null space where n − m > 1."""
+def newton_steps(here: Local) -> BatchStep:
+    """(i), or the same with a basis of the null space where n − m > 1."""
     m, n = here.J.shape[-2:]
     normal = -_times(np.swapaxes(here.G, -1, -2), here.e)
     if n == m:
-        return Step(normal, np.zeros(len(normal)), np.zeros((len(normal), 0)))
+        return BatchStep(normal, np.zeros(len(normal)), np.zeros((len(normal), 0)))
     if n == m + 1:
         g = here.h + _times(here.W, normal)
         trace = np.trace(here.W, axis1=-2, axis2=-1) - np.sum(
@@ -53,7 +54,7 @@ def newton_steps(here: Local) -> Step:
         steep = _projected(here, here.h)
         with np.errstate(divide="ignore", invalid="ignore"):
             dq = normal - _projected(here, g) / bent
-        return Step(dq, np.sqrt(np.sum(steep * steep, axis=-1)), bent)
+        return BatchStep(dq, np.sqrt(np.sum(steep * steep, axis=-1)), bent)
     good = np.all(np.isfinite(here.W), axis=(-2, -1))
     W = np.where(good[:, None, None], here.W, 0.0)
     N = np.swapaxes(np.linalg.svd(here.J)[2][:, m:], -1, -2)
@@ -63,19 +64,19 @@ def newton_steps(here: Local) -> Step:
     with np.errstate(divide="ignore", invalid="ignore"):
         dq = normal - _times(N, _times(V, c / r))
     dq[~good] = np.nan
-    return Step(dq, np.sqrt(np.sum(_times(Nt, here.h) ** 2, axis=-1)), r)
+    return BatchStep(dq, np.sqrt(np.sum(_times(Nt, here.h) ** 2, axis=-1)), r)
 
 
-def _times(A: Numbers, x: Numbers) -> Numbers:
+def _times(A: Floats, x: Floats) -> Floats:
     return (A @ x[..., None])[..., 0]
 
 
-def _projected(here: Local, x: Numbers) -> Numbers:
+def _projected(here: Local, x: Floats) -> Floats:
     """P x = x − J⁺ J x."""
     return x - _times(np.swapaxes(here.G, -1, -2), _times(here.J, x))
 
 
-def newton_batch(problem: Problem, q: Numbers, targets: Numbers) -> Solutions:
+def newton_batch(problem: Problem, q: Floats, targets: Floats) -> Solutions:
     """Newton's method from every seed; verdict NOT_STATIONARY where it did not settle."""
     parts = [_newton_block(problem, q[k:k + BLOCK], targets[k:k + BLOCK])
              for k in range(0, len(q), BLOCK)]
@@ -83,7 +84,7 @@ def newton_batch(problem: Problem, q: Numbers, targets: Numbers) -> Solutions:
     return Solutions(*(np.concatenate(x) for x in fields))
 
 
-def _newton_block(problem: Problem, q: Numbers, targets: Numbers) -> Solutions:
+def _newton_block(problem: Problem, q: Floats, targets: Floats) -> Solutions:
     q = q.copy()
     going = np.arange(len(q))
     settled = np.zeros(len(q), dtype=bool)
@@ -103,7 +104,7 @@ def _newton_block(problem: Problem, q: Numbers, targets: Numbers) -> Solutions:
         return _certified(problem, q, targets, settled)
 
 
-def _certified(problem: Problem, q: Numbers, targets: Numbers,
+def _certified(problem: Problem, q: Floats, targets: Floats,
                settled: NDArray[np.bool_]) -> Solutions:
     """The certificate of every state, as `certify` gives one."""
     here = problem.at(q, targets)

@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from closedform.applications.redundancy.problem import Local, Numbers, Problem
+from closedform.applications.redundancy.problem import Local, Problem
+from closedform.arrays import Floats
 
 MET = 1e-9              # a task residual (m, rad) that counts as met
 STATIONARY = 1e-7       # ‖Nᵀh‖ over 1 + ‖h‖ that counts as zero
@@ -35,17 +36,17 @@ CERTIFIED = (Verdict.MAXIMUM, Verdict.LIMIT_ACTIVE)
 class Solution:
     """A configuration with its certificate."""
 
-    q: Numbers
+    q: Floats
     task_residual: float            # ‖f(q) − x‖, m and rad
     optimality_residual: float      # ‖Nᵀh‖ over the joints that are not at a limit
     value: float                    # H(q)
-    reduced_hessian: Numbers        # eigenvalues of NᵀWN, ascending
+    reduced_hessian: Floats        # eigenvalues of NᵀWN, ascending
     verdict: Verdict
     branch_sign: int                # sign of det J_e, N oriented so that det [J; Nᵀ] > 0
     sigma_min: float                # smallest singular value of J
-    multipliers: Numbers            # (m,) λ of the task
+    multipliers: Floats            # (m,) λ of the task
     limits: tuple[str, ...] = ()    # joints at a limit
-    limit_multipliers: Numbers = field(default_factory=lambda: np.zeros(0))  # dH per unit of room
+    limit_multipliers: Floats = field(default_factory=lambda: np.zeros(0))  # dH per unit of room
 
     @property
     def certified(self) -> bool:
@@ -57,15 +58,15 @@ class Solution:
 class Solutions:
     """Many solutions: arrays with the batch axes first; `[k]` is one of them."""
 
-    q: Numbers
-    task_residual: Numbers
-    optimality_residual: Numbers
-    value: Numbers
-    reduced_hessian: Numbers        # NaN where limits leave fewer
+    q: Floats
+    task_residual: Floats
+    optimality_residual: Floats
+    value: Floats
+    reduced_hessian: Floats        # NaN where limits leave fewer
     verdict: NDArray[np.object_]
     branch_sign: NDArray[np.int64]
-    sigma_min: Numbers
-    multipliers: Numbers
+    sigma_min: Floats
+    multipliers: Floats
     limits: NDArray[np.object_]
 
     def __len__(self) -> int:
@@ -93,20 +94,20 @@ class Reduced(NamedTuple):
     """The null space of the free joints' Jacobian and the criterion in it."""
 
     free: NDArray[np.intp]  # velocities not at a limit
-    N: Numbers              # (free, k) orthonormal, J_F N = 0
-    pinv: Numbers           # (free, m)
-    sigma: Numbers          # singular values of J_F
-    multipliers: Numbers    # (m,)
-    h: Numbers              # (k,)  Nᵀh
-    W: Numbers              # (n, n) for these multipliers
-    R: Numbers              # (k, k)  NᵀWN
+    N: Floats              # (free, k) orthonormal, J_F N = 0
+    pinv: Floats           # (free, m)
+    sigma: Floats          # singular values of J_F
+    multipliers: Floats    # (m,)
+    h: Floats              # (k,)  Nᵀh, which Chang's (10) sets to zero
+    W: Floats              # (n, n) for these multipliers
+    R: Floats              # (k, k)  NᵀWN
 
     @property
     def regular(self) -> bool:
         return bool(self.sigma[-1] > SINGULAR * self.sigma[0])
 
 
-def reduced(problem: Problem, q: Numbers, here: Local, blocked: NDArray[np.bool_]) -> Reduced:
+def reduced(problem: Problem, q: Floats, here: Local, blocked: NDArray[np.bool_]) -> Reduced:
     """The reduced gradient and Hessian with some joints held at their limits.
 
         λ = −(J_Fᵀ)⁺ h_F,   W = ∇²H + Σ λ_k ∇²f_k,   R = N_Fᵀ W_FF N_F
@@ -124,17 +125,17 @@ def reduced(problem: Problem, q: Numbers, here: Local, blocked: NDArray[np.bool_
 
 
 def limit_multipliers(here: Local, found: Reduced, blocked: NDArray[np.bool_],
-                      at_upper: NDArray[np.bool_]) -> Numbers:
+                      at_upper: NDArray[np.bool_]) -> Floats:
     """(n,): what H gains for each unit that a limit gives way; 0 for joints not at a limit.
 
         z = h + Jᵀλ, taken outwards; all have to be ≥ 0 at a maximum
     """
     z = here.h + here.J.T @ found.multipliers
-    outward: Numbers = np.where(blocked, np.where(at_upper, z, -z), 0.0)
+    outward: Floats = np.where(blocked, np.where(at_upper, z, -z), 0.0)
     return outward
 
 
-def certify(problem: Problem, q: Numbers, target: Numbers,
+def certify(problem: Problem, q: Floats, target: Floats,
             blocked: NDArray[np.bool_] | None = None) -> Solution:
     """The solution record of a configuration, judged by what is true there and nothing else."""
     here = problem.at(q, target)
@@ -163,7 +164,7 @@ def _usable(here: Local) -> bool:
 
 
 def _verdict(residual: float, optimality: float, found: Reduced, here: Local,
-             eigenvalues: Numbers, z: Numbers) -> Verdict:
+             eigenvalues: Floats, z: Floats) -> Verdict:
     if residual > MET:
         return Verdict.UNREACHABLE
     if not found.regular:
@@ -189,7 +190,7 @@ def uncertainty(sigma_max: Any, sigma_min: Any, size: Any) -> Any:
     return 10 * np.finfo(float).eps * size * (sigma_max / sigma_min) ** 2
 
 
-def branch_sign(J: Numbers, R: Numbers) -> int:
+def branch_sign(J: Floats, R: Floats) -> int:
     """sign det J_e = sign det NᵀWN where N is oriented by det [J; Nᵀ] > 0; det J for n = m."""
     if R.shape[0] == 0:
         return int(np.sign(np.linalg.det(J)))

@@ -23,7 +23,8 @@ from closedform.applications.redundancy.certificate import (
     limit_multipliers,
     reduced,
 )
-from closedform.applications.redundancy.problem import Local, Numbers, Problem
+from closedform.applications.redundancy.problem import Local, Problem
+from closedform.arrays import Floats
 
 TINY = 1e-13            # a residual that rounding leaves
 CLOSE = 1e-9            # a Newton step after which one more reaches rounding
@@ -33,15 +34,15 @@ Flags = NDArray[np.bool_]
 
 
 @dataclass
-class State:
+class ClimbState:
     """Where the climb is."""
 
-    q: Numbers
+    q: Floats
     here: Local
     blocked: Flags
 
 
-def reach(problem: Problem, q: Numbers, target: Numbers, tries: int = 250) -> Numbers:
+def reach(problem: Problem, q: Floats, target: Floats, tries: int = 250) -> Floats:
     """A configuration that meets the target, or the best that was found from q."""
     q = problem.clipped(q)
     here, damping = problem.at(q, target), 1e-3
@@ -76,9 +77,9 @@ def reach(problem: Problem, q: Numbers, target: Numbers, tries: int = 250) -> Nu
     return q
 
 
-def climb(problem: Problem, q: Numbers, target: Numbers, tries: int = 120) -> State:
+def climb(problem: Problem, q: Floats, target: Floats, tries: int = 120) -> ClimbState:
     """From a configuration that meets the target up to a maximum of H, within the limits."""
-    state = State(q, problem.at(q, target), np.zeros(problem.n, dtype=bool))
+    state = ClimbState(q, problem.at(q, target), np.zeros(problem.n, dtype=bool))
     radius = LONGEST
     for _ in range(tries):
         if problem.n - state.blocked.sum() < problem.m or not np.all(np.isfinite(state.here.W)):
@@ -101,7 +102,7 @@ def climb(problem: Problem, q: Numbers, target: Numbers, tries: int = 120) -> St
     return state
 
 
-def uphill(found: Reduced, radius: float) -> tuple[Numbers, bool]:
+def uphill(found: Reduced, radius: float) -> tuple[Floats, bool]:
     """The step t in the null space, and whether it is Newton's own step to a maximum.
 
     Along an eigenvector of R with eigenvalue r the step is c/|r|; where R curves upwards and the
@@ -120,7 +121,7 @@ def uphill(found: Reduced, radius: float) -> tuple[Numbers, bool]:
     return V @ (t * min(1.0, radius / (length + 1e-300))), newton
 
 
-def first_limit(room: tuple[Numbers, Numbers], dq: Numbers) -> tuple[float, int | None]:
+def first_limit(room: tuple[Floats, Floats], dq: Floats) -> tuple[float, int | None]:
     """The part of the step at which the first joint meets a limit, and which."""
     below, above = room
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -131,7 +132,7 @@ def first_limit(room: tuple[Numbers, Numbers], dq: Numbers) -> tuple[float, int 
     return max(float(part[joint]), 0.0), joint
 
 
-def _advance(problem: Problem, state: State, target: Numbers, dq: Numbers,
+def _advance(problem: Problem, state: ClimbState, target: Floats, dq: Floats,
              part: float, joint: int | None, radius: float) -> float:
     """Take the step if H grows; the new trust radius."""
     blocked = state.blocked.copy()
@@ -149,7 +150,7 @@ def _advance(problem: Problem, state: State, target: Numbers, dq: Numbers,
     return 0.3 * length
 
 
-def correct(problem: Problem, q: Numbers, target: Numbers, blocked: Flags) -> Numbers | None:
+def correct(problem: Problem, q: Floats, target: Floats, blocked: Flags) -> Floats | None:
     """q brought back to f(q) = x by Gauss–Newton steps of the free joints; None if it fails."""
     free, q = np.flatnonzero(~blocked), problem.clipped(q)
     if len(free) < problem.m:
@@ -175,12 +176,12 @@ def correct(problem: Problem, q: Numbers, target: Numbers, blocked: Flags) -> Nu
     return None
 
 
-def _inside(problem: Problem, q: Numbers) -> bool:
+def _inside(problem: Problem, q: Floats) -> bool:
     below, above = problem.room(q)
     return bool(np.all(below >= -1e-10) and np.all(above >= -1e-10))
 
 
-def _release(problem: Problem, state: State, found: Reduced) -> bool:
+def _release(problem: Problem, state: ClimbState, found: Reduced) -> bool:
     """Let the joint go whose multiplier says that H grows inwards; whether there was one."""
     if not np.any(state.blocked):
         return False
@@ -193,8 +194,8 @@ def _release(problem: Problem, state: State, found: Reduced) -> bool:
     return True
 
 
-def polish(problem: Problem, q: Numbers, target: Numbers, blocked: Flags,
-           tries: int = 12) -> Numbers:
+def polish(problem: Problem, q: Floats, target: Floats, blocked: Flags,
+           tries: int = 12) -> Floats:
     """Newton's method on (f − x; Nᵀh) with the joints at limits held; stops at rounding."""
     last = np.inf
     for _ in range(tries):
@@ -211,7 +212,7 @@ def polish(problem: Problem, q: Numbers, target: Numbers, blocked: Flags,
     return q
 
 
-def newton_step(problem: Problem, q: Numbers, target: Numbers, blocked: Flags) -> Numbers | None:
+def newton_step(problem: Problem, q: Floats, target: Floats, blocked: Flags) -> Floats | None:
     """dq with J_e dq = −(e; Nᵀh) over the free joints; None where it does not exist."""
     here = problem.at(q, target)
     if not (np.all(np.isfinite(here.W)) and np.all(np.isfinite(here.h))):
@@ -230,7 +231,7 @@ def newton_step(problem: Problem, q: Numbers, target: Numbers, blocked: Flags) -
     return dq if np.all(np.isfinite(dq)) else None
 
 
-def ascend(problem: Problem, q0: Numbers, target: Numbers) -> Solution:
+def ascend(problem: Problem, q0: Floats, target: Floats) -> Solution:
     """Reach, climb, polish, certify: from one start."""
     q = reach(problem, q0, target)
     here = problem.at(q, target)

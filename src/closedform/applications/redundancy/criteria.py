@@ -8,6 +8,8 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import reduce
+from operator import add
 from typing import Any, final
 
 import numpy as np
@@ -20,7 +22,7 @@ from closedform.applications.redundancy.tasks import (
     name_of,
     require_adding,
 )
-from closedform.arrays import Array, namespace
+from closedform.arrays import Array, Floats, namespace
 from closedform.errors import ArgumentError
 from closedform.maths.algorithms.frame_screws import frame_screws
 from closedform.maths.redundancy.criteria import (
@@ -36,8 +38,6 @@ from closedform.maths.redundancy.newton import TaskInverse
 from closedform.model.robot import Robot
 from closedform.program.differentiate import gradient, hessian, jacobian
 
-Numbers = NDArray[np.floating[Any]]
-
 
 class Criterion(ABC):
     """H(q), to be maximised."""
@@ -52,7 +52,7 @@ class Criterion(ABC):
         """How many numbers the value is made of."""
         return 1
 
-    def value(self, robot: Robot, raw: Numbers) -> Numbers:
+    def value(self, robot: Robot, raw: Floats) -> Floats:
         """H from those numbers, batch axes first; −∞ where the criterion forbids the place."""
         return raw[..., 0]
 
@@ -85,12 +85,13 @@ class Sum(Criterion):
     ) -> CriterionTerms:
         each = [(w, c.terms(robot, q, task, inverse)) for w, c in self.summands]
         raw = namespace(q).concatenate([t.raw for _, t in each])
-        return CriterionTerms(raw, sum(w * t.h for w, t in each), sum(w * t.B for w, t in each))
+        return CriterionTerms(raw, reduce(add, [w * t.h for w, t in each]),
+                              reduce(add, [w * t.B for w, t in each]))
 
     def parts(self, robot: Robot) -> int:
         return sum(c.parts(robot) for _, c in self.summands)
 
-    def value(self, robot: Robot, raw: Numbers) -> Numbers:
+    def value(self, robot: Robot, raw: Floats) -> Floats:
         total, at = np.zeros(raw.shape[:-1]), 0
         allowed = np.ones(raw.shape[:-1], dtype=bool)
         for w, c in self.summands:
@@ -118,14 +119,14 @@ def _log_manipulability(q: Array, task: TaskTerms, inverse: TaskInverse) -> Crit
 @final
 @dataclass(frozen=True)
 class Manipulability(Criterion):
-    """½ log det J Jᵀ of the task's Jacobian: the same maxima as (29), whatever the units."""
+    """½ log det J Jᵀ of the task's Jacobian: the maxima of Chang's (29), whatever the units."""
 
     def terms(
         self, robot: Robot, q: Array, task: TaskTerms, inverse: TaskInverse,
     ) -> CriterionTerms:
         return _log_manipulability(q, task, inverse)
 
-    def value(self, robot: Robot, raw: Numbers) -> Numbers:
+    def value(self, robot: Robot, raw: Floats) -> Floats:
         good = raw[..., 0] > 0
         return np.where(good, 0.5 * np.log(np.where(good, raw[..., 0], 1.0)), -np.inf)
 
@@ -206,7 +207,7 @@ class LimitBarrier(Criterion):
     def parts(self, robot: Robot) -> int:
         return int(np.sum(ranges(robot, "LimitBarrier")[0]))
 
-    def value(self, robot: Robot, raw: Numbers) -> Numbers:
+    def value(self, robot: Robot, raw: Floats) -> Floats:
         return barrier_value(raw)
 
 
@@ -238,12 +239,13 @@ class Obstacles(Criterion):
         frames = [frame_screws(robot, q, point) for point in self.points]
         each = [obstacle_distance(here, o) for here in frames for o in self.obstacles]
         raw = namespace(q).concatenate([t.raw for t in each])
-        return CriterionTerms(raw, sum(t.h for t in each), sum(t.B for t in each))
+        return CriterionTerms(raw, reduce(add, [t.h for t in each]),
+                              reduce(add, [t.B for t in each]))
 
     def parts(self, robot: Robot) -> int:
         return len(self.points) * len(self.obstacles)
 
-    def value(self, robot: Robot, raw: Numbers) -> Numbers:
+    def value(self, robot: Robot, raw: Floats) -> Floats:
         return barrier_value(raw)
 
 
@@ -276,14 +278,14 @@ def criterion_of(criterion: Any) -> Criterion:
                         f"function of q, not {criterion!r}")
 
 
-def barrier_value(room: Numbers) -> Numbers:
+def barrier_value(room: Floats) -> Floats:
     """−Σ 1/room_i, and −∞ where a room is not positive."""
     good = np.all(room > 0, axis=-1)
     safe = np.where(good[..., None], room, 1.0)
     return np.where(good, -np.sum(1.0 / safe, axis=-1), -np.inf)
 
 
-def ranges(robot: Robot, what: str) -> tuple[NDArray[np.bool_], Numbers, Numbers]:
+def ranges(robot: Robot, what: str) -> tuple[NDArray[np.bool_], Floats, Floats]:
     """Which joints have both limits, their middles and half ranges."""
     require_adding(robot, what)
     lower, upper = robot.lower, robot.upper
@@ -312,7 +314,7 @@ def _ellipsoid(given: Any) -> Ellipsoid:
                             f"not {given!r}") from error
     if o.exponent != int(o.exponent) or o.exponent % 2 or o.exponent < 2:
         raise ArgumentError(f"an obstacle's exponent must be 2, 4, 6, ..., not {o.exponent!r}: "
-                            "with another one (13) is no distance")
+                            "with another one Chang's (13) is no distance")
     if min(o.radii) <= 0:
         raise ArgumentError(f"an obstacle's radii must be positive, not {o.radii}")
     return o._replace(exponent=int(o.exponent))

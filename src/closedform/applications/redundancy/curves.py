@@ -24,7 +24,8 @@ from closedform.applications.redundancy.climb import (
     polish,
     reach,
 )
-from closedform.applications.redundancy.problem import Numbers, Problem, problem_of
+from closedform.applications.redundancy.problem import Problem, problem_of
+from closedform.arrays import Floats
 from closedform.errors import ArgumentError
 
 PACE = 0.06             # rad or m along a curve, at most
@@ -36,13 +37,13 @@ SAME = 1e-5             # rad or m: closer configurations are the same
 class SelfMotion(NamedTuple):
     """A curve of configurations that all meet one target."""
 
-    q: Numbers              # (points, nq)
-    s: Numbers              # (points,) length along the curve
-    slope: Numbers          # (points,) dH/ds
+    q: Floats              # (points, nq)
+    s: Floats              # (points,) length along the curve
+    slope: Floats          # (points,) dH/ds
     closed: bool            # returns to its first point; else it ends at limits or singularities
 
 
-def tangent(problem: Problem, q: Numbers, target: Numbers) -> tuple[Numbers, float]:
+def tangent(problem: Problem, q: Floats, target: Floats) -> tuple[Floats, float]:
     """N, oriented by det [J; Nᵀ] > 0, and the slope Nᵀh."""
     here = problem.at(q, target)
     N = np.linalg.svd(here.J)[2][-1]
@@ -50,7 +51,7 @@ def tangent(problem: Problem, q: Numbers, target: Numbers) -> tuple[Numbers, flo
     return N, float(N @ here.h)
 
 
-def follow(problem: Problem, q: Numbers, target: Numbers, way: int) -> SelfMotion:
+def follow(problem: Problem, q: Floats, target: Floats, way: int) -> SelfMotion:
     """The curve through q, in the direction way · N, until it closes, or meets a limit."""
     none = np.zeros(problem.n, dtype=bool)
     N, slope = tangent(problem, q, target)
@@ -86,11 +87,11 @@ def follow(problem: Problem, q: Numbers, target: Numbers, way: int) -> SelfMotio
     return SelfMotion(np.array(points), np.array(lengths), np.array(slopes), closed)
 
 
-def _near(problem: Problem, a: Numbers, b: Numbers, pace: float) -> bool:
+def _near(problem: Problem, a: Floats, b: Floats, pace: float) -> bool:
     return bool(np.linalg.norm(problem.apart(a, b)) < 1.5 * pace)
 
 
-def _passes(back: Numbers, direction: Numbers) -> bool:
+def _passes(back: Floats, direction: Floats) -> bool:
     """Whether the start lies just ahead, on this very curve: across it nothing is left over."""
     along = float(back @ direction)
     across = np.linalg.norm(back - along * direction)
@@ -111,7 +112,7 @@ def self_motion(robot: Any, task: Any, target: Any, criterion: Any, q: Any, *,
     return whole_curve(problem, met, x)
 
 
-def whole_curve(problem: Problem, q: Numbers, target: Numbers) -> SelfMotion:
+def whole_curve(problem: Problem, q: Floats, target: Floats) -> SelfMotion:
     forth = follow(problem, q, target, 1)
     if forth.closed:
         return forth
@@ -121,7 +122,7 @@ def whole_curve(problem: Problem, q: Numbers, target: Numbers) -> SelfMotion:
                       np.concatenate([-back.slope[:0:-1], forth.slope]), closed=False)
 
 
-def stationary_points(problem: Problem, curve: SelfMotion, target: Numbers) -> list[Solution]:
+def stationary_points(problem: Problem, curve: SelfMotion, target: Floats) -> list[Solution]:
     """Every change of the slope's sign, refined by Newton's method; ends at limits as well."""
     none = np.zeros(problem.n, dtype=bool)
     q, slope = curve.q, curve.slope
@@ -139,7 +140,7 @@ def stationary_points(problem: Problem, curve: SelfMotion, target: Numbers) -> l
                                                         Verdict.NOT_STATIONARY)]
 
 
-def _limit_end(problem: Problem, q: Numbers, target: Numbers) -> Solution | None:
+def _limit_end(problem: Problem, q: Floats, target: Floats) -> Solution | None:
     """The maximum at a limit where an arc ends, if it is one."""
     below, above = problem.room(q)
     blocked = np.minimum(below, above) < 1e-3
@@ -184,7 +185,7 @@ def branches(robot: Any, task: Any, target: Any, criterion: Any, *, starts: int 
 _NO_POINTS = (Verdict.UNREACHABLE, Verdict.NOT_STATIONARY)
 
 
-def curves_through(problem: Problem, starts: list[Numbers], target: Numbers) -> list[SelfMotion]:
+def curves_through(problem: Problem, starts: list[Floats], target: Floats) -> list[SelfMotion]:
     """The different curves that go through these configurations."""
     curves: list[SelfMotion] = []
     for q in starts:
@@ -193,7 +194,7 @@ def curves_through(problem: Problem, starts: list[Numbers], target: Numbers) -> 
     return curves
 
 
-def _on(problem: Problem, curve: SelfMotion, q: Numbers) -> bool:
+def _on(problem: Problem, curve: SelfMotion, q: Floats) -> bool:
     """Whether q lies on the curve: nearer to the polygon than it can bend between two points."""
     d = problem.apart(curve.q, q[None])
     nearest = int(np.argmin(np.sum(d * d, axis=-1)))

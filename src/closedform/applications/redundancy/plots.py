@@ -11,8 +11,8 @@ from matplotlib.figure import Figure
 
 from closedform.applications.figure_text import plain
 from closedform.applications.redundancy.certificate import Verdict
-from closedform.applications.redundancy.problem import Numbers
 from closedform.applications.redundancy.tracking import Track
+from closedform.arrays import Floats
 
 Styles = Mapping[str, Mapping[str, Any]]
 
@@ -46,7 +46,7 @@ def track_figure(track: Track, names: Sequence[str], title: str) -> Figure:
     return figure
 
 
-def joint_figure(motions: Mapping[str, Numbers], styles: Styles,
+def joint_figure(motions: Mapping[str, Floats], styles: Styles,
                  pairs: Sequence[tuple[int, int]]) -> Figure:
     """Angles in degrees against each other, one panel for each pair of joints."""
     figure = Figure(figsize=(5 * len(pairs), 4.6), layout="constrained")
@@ -60,7 +60,7 @@ def joint_figure(motions: Mapping[str, Numbers], styles: Styles,
     return figure
 
 
-def tip_figure(paths: Mapping[str, Numbers], styles: Styles) -> Figure:
+def tip_figure(paths: Mapping[str, Floats], styles: Styles) -> Figure:
     """Tip paths (points, 2) in millimetres, at one scale."""
     figure = Figure(figsize=(5.5, 5), layout="constrained")
     axes = figure.subplots()

@@ -9,20 +9,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from closedform.applications.redundancy.criteria import Criterion, criterion_of
-from closedform.applications.redundancy.tasks import Task, adding, moving_bodies, task_of
-from closedform.arrays import Array
+from closedform.applications.redundancy.tasks import Task, adding, task_of
+from closedform.arrays import Array, Floats, checked_array
 from closedform.errors import ArgumentError
 from closedform.lowerings import lanes
 from closedform.lowerings.call.kernel import Kernel
 from closedform.maths.redundancy.criteria import CriterionTerms
 from closedform.maths.redundancy.newton import TaskInverse, inverse_terms, lagrangian_hessian
-from closedform.model.joints import Revolute, Universal
 from closedform.model.robot import Robot
 from closedform.program.pipeline import optimised
 from closedform.program.program import Program
 from closedform.program.record import record
 
-Numbers = NDArray[np.floating[Any]]
 SAMPLES = 4         # configurations at which idle joints are looked for
 IDLE = 1e-12
 
@@ -30,13 +28,13 @@ IDLE = 1e-12
 class Local(NamedTuple):
     """What is known at a configuration, or at a batch of them; joints that do nothing left out."""
 
-    e: Numbers          # (..., m)  place − target
-    place: Numbers      # (..., *shape of a target)
-    J: Numbers          # (..., m, n)
-    G: Numbers          # (..., m, n)  (J⁺)ᵀ
-    h: Numbers          # (..., n)     gradient of H
-    W: Numbers          # (..., n, n)  ∇²H + Σ λ_k ∇²f_k
-    H: Numbers          # (...)
+    e: Floats          # (..., m)  place − target
+    place: Floats      # (..., *shape of a target)
+    J: Floats          # (..., m, n)
+    G: Floats          # (..., m, n)  (J⁺)ᵀ
+    h: Floats          # (..., n)     gradient of H
+    W: Floats          # (..., n, n)  ∇²H + Σ λ_k ∇²f_k
+    H: Floats          # (...)
 
     def of(self, k: Any) -> Local:
         """One of a batch, or some."""
@@ -108,7 +106,7 @@ class Problem:
         return np.flatnonzero(size > IDLE)
 
     # ------------------------------------------------------------------ evaluation
-    def at(self, q: Numbers, target: Numbers) -> Local:
+    def at(self, q: Floats, target: Floats) -> Local:
         """Everything at a configuration, or at a batch of them."""
         place, J, G, h, W, raw = self.kernel(q)
         e = self.task.residual(place, target)
@@ -118,12 +116,12 @@ class Problem:
             J, G, h, W = J[..., used], G[..., used], h[..., used], W[..., used[:, None], used]
         return Local(e, place, J, G, h, W, H)
 
-    def curvature(self, q: Numbers, multipliers: Numbers) -> Numbers:
+    def curvature(self, q: Floats, multipliers: Floats) -> Floats:
         """∇²H + Σ λ_k ∇²f_k, (n, n)."""
         W = self._curvature(q, np.ascontiguousarray(multipliers))
         return W if self._whole else W[self.used[:, None], self.used]
 
-    def moved(self, q: Numbers, dq: Numbers) -> Numbers:
+    def moved(self, q: Floats, dq: Floats) -> Floats:
         """q ⊕ dq, dq in the velocities that count."""
         if self._whole and self.adds:
             return q + dq
@@ -131,7 +129,7 @@ class Problem:
         full[..., self.used] = dq
         return self.robot.integrate(q, full)
 
-    def apart(self, a: Numbers, b: Numbers) -> Numbers:
+    def apart(self, a: Floats, b: Floats) -> Floats:
         """b ⊖ a in the velocities that count; turns without limits by the shorter way."""
         d = self.robot.difference(a, b)[..., self.used]
         return np.where(self.turns, (d + np.pi) % (2 * np.pi) - np.pi, d)
@@ -152,21 +150,21 @@ class Problem:
         return found[self.used]
 
     @cached_property
-    def bounds(self) -> tuple[Numbers, Numbers]:
+    def bounds(self) -> tuple[Floats, Floats]:
         """Lower and upper limits of the velocities' coordinates, infinite where there are none."""
         own = (self.places >= 0) & self.limits
         lower = np.where(own, self.robot.lower[self.places], -np.inf)
         upper = np.where(own, self.robot.upper[self.places], np.inf)
         return lower, upper
 
-    def clipped(self, q: Numbers) -> Numbers:
+    def clipped(self, q: Floats) -> Floats:
         """q with every coordinate that counts within its limits."""
         own = self.places >= 0
         result, places = q.copy(), self.places[own]
         result[places] = np.clip(q[places], self.bounds[0][own], self.bounds[1][own])
         return result
 
-    def room(self, q: Numbers) -> tuple[Numbers, Numbers]:
+    def room(self, q: Floats) -> tuple[Floats, Floats]:
         """How far each coordinate is from its limits; infinite where it has none."""
         x = np.where(self.places >= 0, q[self.places], 0.0)
         return x - self.bounds[0], self.bounds[1] - x
@@ -174,32 +172,26 @@ class Problem:
     @cached_property
     def turns(self) -> NDArray[np.bool_]:
         """Velocities of turning joints without limits, whose angles count modulo 2π."""
-        revolute = np.zeros(self.robot.nv, dtype=bool)
-        for body in moving_bodies(self.robot):
-            turning = isinstance(body.joint, Revolute | Universal)
-            revolute[self.robot.v_slices[body.joint_name]] = turning
+        turning = np.zeros(self.robot.nv, dtype=bool)
+        for body, _, v in self.robot.parts:
+            turning[v] = body.joint.is_vector and np.isin(np.arange(body.joint.nv),
+                                                          body.joint.angles)
         free = np.isinf(self.bounds[0]) & np.isinf(self.bounds[1])
-        return revolute[self.used] & free
+        return turning[self.used] & free
 
-    def wrapped(self, q: Numbers) -> Numbers:
+    def wrapped(self, q: Floats) -> Floats:
         """q with the turns without limits within ±π."""
         places = self.places[self.turns]
         result = q.copy()
         result[places] = np.pi - (np.pi - q[places]) % (2 * np.pi)
         return result
 
-    def checked_q(self, q: Any, what: str = "q0") -> Numbers:
+    def checked_q(self, q: Any, what: str = "q0") -> Floats:
         """Configurations as an array, batch axes first."""
         if q is None:
             return np.asarray(self.robot.neutral(), dtype=float)
-        shape = f"(..., {self.robot.nq})"
-        try:
-            a: Numbers = np.asarray(q, dtype=float)
-        except (TypeError, ValueError) as error:
-            raise ArgumentError(f"{what} must be numbers of shape {shape}, not {q!r}") from error
-        if a.ndim == 0 or a.shape[-1] != self.robot.nq:
-            raise ArgumentError(f"{what} must have the shape {shape} for {self.robot.name}, "
-                                f"not {a.shape}")
+        where = f"redundancy of {self.robot.name}: {what}"
+        a: Floats = checked_array(q, (self.robot.nq,), where, float)
         if not np.all(np.isfinite(a)):
             bad = a.reshape(-1, self.robot.nq)
             bad = bad[~np.all(np.isfinite(bad), axis=-1)][0]
@@ -212,7 +204,7 @@ def _compiled(program: Program) -> Kernel:
     return Kernel.load(f"recorded {program.digest}", lambda: optimised(program))
 
 
-def _finite(x: Numbers) -> Numbers:
+def _finite(x: Floats) -> Floats:
     return np.where(np.isfinite(x), np.abs(x), 1.0)
 
 

@@ -16,22 +16,23 @@ from typing import Any
 
 import numpy as np
 
-from closedform.applications.redundancy.problem import Numbers, Problem, problem_of
+from closedform.applications.redundancy.problem import Problem, problem_of
 from closedform.applications.redundancy.tracking import extended_rate
+from closedform.arrays import Floats
 from closedform.errors import ArgumentError
 
-Field = Callable[[Numbers, Numbers], Numbers]
+RateField = Callable[[Floats, Floats], Floats]
 """q̇ of (q, ẋ)."""
 
 
-class Rate(Enum):
+class ResolvedRate(Enum):
     """Which velocity is integrated."""
 
     LIEGEOIS = "J⁺ẋ + α (1 − J⁺J) h"
     EXTENDED = "J_e⁻¹ (ẋ; 0)"
 
 
-LIEGEOIS, EXTENDED = Rate.LIEGEOIS, Rate.EXTENDED
+LIEGEOIS, EXTENDED = ResolvedRate.LIEGEOIS, ResolvedRate.EXTENDED
 
 
 @dataclass(frozen=True)
@@ -55,15 +56,15 @@ RK4, EULER = Integrator(4), Integrator(1)
 class ResolvedMotion:
     """An integrated motion: at the path's points, and all steps."""
 
-    q: Numbers              # (points, nq)
-    task_error: Numbers     # (points,)  ‖f(q) − x‖
-    history: Numbers        # (steps + 1, nq)
-    times: Numbers          # (steps + 1,)
+    q: Floats              # (points, nq)
+    task_error: Floats     # (points,)  ‖f(q) − x‖
+    history: Floats        # (steps + 1, nq)
+    times: Floats          # (steps + 1,)
 
 
 def resolved_motion(robot: Any, task: Any, path: Any, criterion: Any, q0: Any, *,
                     speed: float = 0.1, gain: float = 10.0, step: float = 0.01,
-                    integrator: Integrator = RK4, rate: Rate = LIEGEOIS) -> ResolvedMotion:
+                    integrator: Integrator = RK4, rate: ResolvedRate = LIEGEOIS) -> ResolvedMotion:
     """The motion along a path of targets at constant speed (m/s, or rad/s where it only turns).
 
     A target that is repeated is a rest: it takes `steps` of self-motion, one for each repetition.
@@ -90,8 +91,8 @@ def resolved_motion(robot: Any, task: Any, path: Any, criterion: Any, q0: Any, *
     return ResolvedMotion(at, errors, history, clock)
 
 
-def _plan(problem: Problem, x: Numbers, speed: float,
-          step: float) -> list[tuple[Numbers, float, int]]:
+def _plan(problem: Problem, x: Floats, speed: float,
+          step: float) -> list[tuple[Floats, float, int]]:
     """(ẋ, dt, steps) of every segment."""
     plan = []
     for a, b in pairwise(x):
@@ -103,16 +104,16 @@ def _plan(problem: Problem, x: Numbers, speed: float,
     return plan
 
 
-def _field(problem: Problem, rate: Rate, gain: float) -> Field:
+def _field(problem: Problem, rate: ResolvedRate, gain: float) -> RateField:
     nowhere = np.zeros(problem.n, dtype=bool)
     origin = np.eye(4) if problem.shape == (4, 4) else np.zeros(problem.shape)
 
-    def liegeois(q: Numbers, dx: Numbers) -> Numbers:
+    def liegeois(q: Floats, dx: Floats) -> Floats:
         here = problem.at(q, origin)
         free = here.h - here.G.T @ (here.J @ here.h)
-        return here.G.T @ dx + gain * free                                         # (19)
+        return here.G.T @ dx + gain * free                                 # Chang's (19)
 
-    def extended(q: Numbers, dx: Numbers) -> Numbers:
+    def extended(q: Floats, dx: Floats) -> Floats:
         found = extended_rate(problem, q, origin, dx, nowhere)
         return np.full(problem.n, np.nan) if found is None else found
 
@@ -123,12 +124,12 @@ def _field(problem: Problem, rate: Rate, gain: float) -> Field:
     raise ArgumentError(f"rate must be LIEGEOIS or EXTENDED of cf.redundancy, not {rate!r}")
 
 
-def _integrated(problem: Problem, q: Numbers, plan: list[tuple[Numbers, float, int]],
-                field: Field, how: Integrator) -> tuple[Numbers, list[int], Numbers]:
+def _integrated(problem: Problem, q: Floats, plan: list[tuple[Floats, float, int]],
+                field: RateField, how: Integrator) -> tuple[Floats, list[int], Floats]:
     """All configurations, the places of the path's points among them, and the times."""
     history, marks, clock = [q], [0], [0.0]
-    last: Numbers = np.zeros(problem.n)
-    before: Numbers = np.zeros(problem.m)
+    last: Floats = np.zeros(problem.n)
+    before: Floats = np.zeros(problem.m)
     for dx, dt, steps in plan:
         for _ in range(steps):
             used = before if how.late else dx
@@ -148,7 +149,7 @@ def _integrated(problem: Problem, q: Numbers, plan: list[tuple[Numbers, float, i
     return np.array(history), marks, np.array(clock)
 
 
-def _runge_kutta(problem: Problem, q: Numbers, dx: Numbers, dt: float, field: Field) -> Numbers:
+def _runge_kutta(problem: Problem, q: Floats, dx: Floats, dt: float, field: RateField) -> Floats:
     k1 = field(q, dx)
     k2 = field(problem.moved(q, dt / 2 * k1), dx)
     k3 = field(problem.moved(q, dt / 2 * k2), dx)

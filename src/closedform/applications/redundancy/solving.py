@@ -17,7 +17,8 @@ from closedform.applications.redundancy.certificate import (
     certify,
 )
 from closedform.applications.redundancy.climb import ascend, polish
-from closedform.applications.redundancy.problem import Numbers, Problem, problem_of
+from closedform.applications.redundancy.problem import Problem, problem_of
+from closedform.arrays import Floats
 from closedform.errors import ArgumentError
 from closedform.maths.papers.chang import chang_Z
 
@@ -41,19 +42,22 @@ class Newton:
 @final
 @dataclass(frozen=True)
 class Hybrid:
-    """Chang's own route: MINPACK's hybrid method on (f(q) − x, Z h) = 0, whatever it finds."""
+    """Chang's own route: MINPACK's hybrid method on his (11), f(q) = x and Z h = 0 (10).
+
+    It answers with whatever it finds.
+    """
 
     tolerance: float = 1e-12
 
 
-Method = Climb | Newton | Hybrid
+SolvingMethod = Climb | Newton | Hybrid
 
 
 def solve(robot: Any, task: Any, target: Any, criterion: Any, q0: Any = None, *,
-          limits: bool = True, method: Method | None = None) -> Any:
+          limits: bool = True, method: SolvingMethod | None = None) -> Any:
     """The configuration that meets the target and maximises the criterion, with a certificate.
 
-        f(q) = x,   Nᵀh = 0,   NᵀWN < 0
+        f(q) = x,   Nᵀh = 0 (Chang's (10), Z h = 0),   NᵀWN < 0
 
     One target gives a `Solution`, a batch of targets or starts `Solutions`. With `limits` joints
     stay within theirs. The default method climbs; it never returns a minimum as a maximum.
@@ -75,7 +79,7 @@ def solve(robot: Any, task: Any, target: Any, criterion: Any, q0: Any = None, *,
     return _many(problem, x, q, method)
 
 
-def _many(problem: Problem, x: Numbers, q: Numbers, method: Method) -> Solutions:
+def _many(problem: Problem, x: Floats, q: Floats, method: SolvingMethod) -> Solutions:
     """Newton's method for all, then one by one what it left."""
     if not len(q):
         raise ArgumentError("a batch needs at least one target")
@@ -86,7 +90,7 @@ def _many(problem: Problem, x: Numbers, q: Numbers, method: Method) -> Solutions
     return found
 
 
-def one_solution(problem: Problem, x: Numbers, q: Numbers, method: Method) -> Solution:
+def one_solution(problem: Problem, x: Floats, q: Floats, method: SolvingMethod) -> Solution:
     if isinstance(method, Newton):
         free = np.zeros(problem.n, dtype=bool)
         return certify(problem, polish(problem, q, x, free, tries=60), x)
@@ -109,7 +113,7 @@ def _rank(found: Solution) -> tuple[bool, bool, float]:
     return not found.certified, missed, found.task_residual if missed else -found.value
 
 
-def _starts(problem: Problem, q: Numbers, restarts: int) -> Iterator[Numbers]:
+def _starts(problem: Problem, q: Floats, restarts: int) -> Iterator[Floats]:
     """q itself, places near it (a start may be singular), then random ones, always the same."""
     yield q
     rng = np.random.default_rng(0)
@@ -120,21 +124,21 @@ def _starts(problem: Problem, q: Numbers, restarts: int) -> Iterator[Numbers]:
             yield problem.robot.random(rng)
 
 
-def hybrid(problem: Problem, x: Numbers, q: Numbers, tolerance: float) -> Solution:
-    """MINPACK's hybrid method on (11), Z with the columns that suit the start.
+def hybrid(problem: Problem, x: Floats, q: Floats, tolerance: float) -> Solution:
+    """MINPACK's hybrid method on Chang's (11), Z with the columns that suit the start.
 
     Whatever root it finds is certified: most are not maxima from a far start.
     """
     here = problem.at(q, x)
     if problem.n == problem.m:
-        def equations(dq: Numbers) -> Numbers:
+        def equations(dq: Floats) -> Floats:
             return problem.at(problem.moved(q, dq), x).e
     else:
         columns = chang_Z(here.J).columns
 
-        def equations(dq: Numbers) -> Numbers:
+        def equations(dq: Floats) -> Floats:
             there = problem.at(problem.moved(q, dq), x)
-            return np.concatenate([there.e, chang_Z(there.J, columns).Z @ there.h])
+            return np.concatenate([there.e, chang_Z(there.J, columns).Z @ there.h])  # Chang's (10)
     try:
         found = root(equations, np.zeros(problem.n), method="hybr", tol=tolerance)
     except (np.linalg.LinAlgError, ValueError):

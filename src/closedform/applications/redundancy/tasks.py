@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
-from closedform.arrays import Array
+from closedform.arrays import Array, Floats, checked_array
 from closedform.errors import ArgumentError
 from closedform.maths.algorithms.frame_screws import (
     FrameScrews,
@@ -20,11 +20,9 @@ from closedform.maths.algorithms.frame_screws import (
     jacobian_derivative,
     jacobian_of,
 )
-from closedform.model.joints import Free, Planar, Spherical
-from closedform.model.robot import Body, Robot
+from closedform.model.robot import Robot
 from closedform.program.differentiate import hessian, jacobian
 
-Numbers = NDArray[np.floating[Any]]
 LARGEST = 1e9           # m: squares of residuals stay finite
 
 
@@ -49,24 +47,18 @@ class Task(ABC):
     def terms(self, robot: Robot, q: Array) -> TaskTerms:
         """f and its first and second derivatives."""
 
-    def residual(self, place: Numbers, target: Numbers) -> Numbers:
+    def residual(self, place: Floats, target: Floats) -> Floats:
         """What is missing, (..., m): place − target."""
         return place - target
 
-    def between(self, start: Numbers, end: Numbers, s: float) -> Numbers:
+    def between(self, start: Floats, end: Floats, s: float) -> Floats:
         """The target at the part s of the way."""
         return start + s * (end - start)
 
-    def checked(self, target: Any, robot: Robot) -> Numbers:
+    def checked(self, target: Any, robot: Robot) -> Floats:
         """Targets as an array, batch axes first."""
         shape = self.shape(robot)
-        try:
-            x = np.asarray(target, dtype=float)
-        except (TypeError, ValueError) as error:
-            raise ArgumentError(f"target must be numbers of shape {shape}: {error}") from error
-        if x.ndim < len(shape) or x.shape[x.ndim - len(shape):] != shape:
-            raise ArgumentError(f"target of {self} must have the shape {shape}, with batch axes "
-                                f"before it, not {x.shape}")
+        x: Floats = checked_array(target, shape, f"{self} of {robot.name}: target", float)
         if not np.all(np.isfinite(x)):
             raise ArgumentError(f"target must be finite, not {_first_bad(x, len(shape))}")
         if np.abs(x).max(initial=0.0) > LARGEST:
@@ -74,7 +66,7 @@ class Task(ABC):
         return x
 
 
-def _first_bad(x: Numbers, axes: int) -> Any:
+def _first_bad(x: Floats, axes: int) -> Any:
     flat = x.reshape(-1, *x.shape[x.ndim - axes:])
     bad = ~np.isfinite(flat).reshape(len(flat), -1).all(axis=1)
     return flat[int(np.argmax(bad))].tolist()
@@ -140,18 +132,18 @@ class Pose(Task):
         place = np.array([*rows, [0.0, 0.0, 0.0, 1.0]], dtype=object)
         return terms._replace(place=place)
 
-    def residual(self, place: Numbers, target: Numbers) -> Numbers:
+    def residual(self, place: Floats, target: Floats) -> Floats:
         R = place[..., :3, :3] @ np.swapaxes(target[..., :3, :3], -1, -2)
         return np.concatenate([place[..., :3, 3] - target[..., :3, 3], rotation_vector(R)], axis=-1)
 
-    def between(self, start: Numbers, end: Numbers, s: float) -> Numbers:
+    def between(self, start: Floats, end: Floats, s: float) -> Floats:
         turn = rotation_vector(end[:3, :3] @ start[:3, :3].T)
         T = np.eye(4)
         T[:3, :3] = Rotation.from_rotvec(s * turn).as_matrix() @ start[:3, :3]
         T[:3, 3] = start[:3, 3] + s * (end[:3, 3] - start[:3, 3])
         return T
 
-    def checked(self, target: Any, robot: Robot) -> Numbers:
+    def checked(self, target: Any, robot: Robot) -> Floats:
         x = super().checked(target, robot)
         R = x[..., :3, :3]
         off = np.abs(R @ np.swapaxes(R, -1, -2) - np.eye(3)).max(initial=0.0)
@@ -166,7 +158,7 @@ class Pose(Task):
         return x
 
 
-def rotation_vector(R: Numbers) -> Numbers:
+def rotation_vector(R: Floats) -> Floats:
     """log R, (..., 3): θ n with |θ| ≤ π, by the skew part; by quaternions where that is weak."""
     skew = 0.5 * np.stack([R[..., 2, 1] - R[..., 1, 2], R[..., 0, 2] - R[..., 2, 0],
                            R[..., 1, 0] - R[..., 0, 1]], axis=-1)
@@ -233,18 +225,13 @@ def name_of(function: Any) -> str:
 def adding(robot: Robot) -> NDArray[np.bool_]:
     """For each velocity, whether its coordinate simply adds up, so that q moves as v does."""
     flags = np.zeros(robot.nv, dtype=bool)
-    for body in moving_bodies(robot):
-        adds = not isinstance(body.joint, Planar | Spherical | Free)
-        flags[robot.v_slices[body.joint_name]] = adds
+    for body, _, v in robot.parts:
+        flags[v] = body.joint.is_vector
     return flags
 
 
-def moving_bodies(robot: Robot) -> list[Body]:
-    """Bodies whose joints have coordinates of their own, in the order of q."""
-    return [body for body in robot.bodies if body.joint.nv]
-
-
 def require_adding(robot: Robot, what: str) -> None:
-    if not np.all(adding(robot)):
-        raise ArgumentError(f"{what} needs joints whose coordinates add up; {robot.name} has free, "
-                            "spherical or planar joints")
+    others = sorted({body.joint.kind for body, _, _ in robot.parts if not body.joint.is_vector})
+    if others:
+        raise ArgumentError(f"{what} needs joints whose coordinates add up; {robot.name} has "
+                            f"{', '.join(others)} joints")

@@ -16,7 +16,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from closedform.applications.redundancy.certificate import (
     Reduced,
@@ -25,16 +24,16 @@ from closedform.applications.redundancy.certificate import (
     certify,
     reduced,
 )
-from closedform.applications.redundancy.climb import ascend, polish
+from closedform.applications.redundancy.climb import Flags, ascend, polish
 from closedform.applications.redundancy.curves import follow
-from closedform.applications.redundancy.problem import Numbers, Problem, problem_of
+from closedform.applications.redundancy.problem import Problem, problem_of
 from closedform.applications.redundancy.solving import Climb, one_solution
+from closedform.arrays import Floats
 from closedform.errors import ArgumentError
 
 HALVINGS = 20
 SHRUNK = 0.02           # to this part of its first value: on the way to zero
 DIFFERENCE = 1e-4       # of the path's parameter, for accelerations
-Flags = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -57,21 +56,21 @@ class Stop:
 
     index: int                      # of the first point that was not reached
     part: float                     # of the segment before it that was
-    q: Numbers                      # the last configuration
-    target: Numbers                 # and its target
+    q: Floats                      # the last configuration
+    target: Floats                 # and its target
     reason: str
-    self_motion: Numbers | None     # (points, nq) from q to another maximum at the same target
+    self_motion: Floats | None     # (points, nq) from q to another maximum at the same target
 
 
 @dataclass(frozen=True)
 class Track:
     """Solutions along a path; as many as were reached."""
 
-    q: Numbers                      # (points, nq)
+    q: Floats                      # (points, nq)
     solutions: tuple[Solution, ...]
-    rates: Numbers                  # (points, nv)  q̇
-    accelerations: Numbers          # (points, nv)  q̈
-    times: Numbers                  # (points,)
+    rates: Floats                  # (points, nv)  q̇
+    accelerations: Floats          # (points, nv)  q̈
+    times: Floats                  # (points,)
     stop: Stop | None = None        # None: the whole path was passed
 
     @property
@@ -106,7 +105,7 @@ def track(robot: Any, task: Any, path: Any, criterion: Any, q0: Any = None, *,
                  t[:n], stop)
 
 
-def _checked(problem: Problem, path: Path) -> tuple[Numbers, Numbers]:
+def _checked(problem: Problem, path: Path) -> tuple[Floats, Floats]:
     x = problem.task.checked(path.points, problem.robot)
     if x.ndim != len(problem.shape) + 1 or not len(x):
         raise ArgumentError(f"a path has the shape (points, {', '.join(map(str, problem.shape))}), "
@@ -127,7 +126,7 @@ def _checked(problem: Problem, path: Path) -> tuple[Numbers, Numbers]:
     return x, t
 
 
-def _first(problem: Problem, x: Numbers, q: Numbers) -> Solution:
+def _first(problem: Problem, x: Floats, q: Floats) -> Solution:
     given = certify(problem, q, x)
     if given.verdict in (Verdict.MAXIMUM, Verdict.MINIMUM, Verdict.SADDLE):
         return given
@@ -139,8 +138,8 @@ def _first(problem: Problem, x: Numbers, q: Numbers) -> Solution:
 
 
 # ---------------------------------------------------------------------- one segment
-def _segment(problem: Problem, start: Solution, a: Numbers,
-             b: Numbers) -> tuple[Solution, float, str]:
+def _segment(problem: Problem, start: Solution, a: Floats,
+             b: Floats) -> tuple[Solution, float, str]:
     """The solution at b, or the last one before and how far that is."""
     at, step, reason, here = 0.0, 1.0, "", start
     while at < 1.0:
@@ -156,8 +155,8 @@ def _segment(problem: Problem, start: Solution, a: Numbers,
     return here, 1.0, reason
 
 
-def _corrected(problem: Problem, start: Solution, a: Numbers,
-               b: Numbers) -> tuple[Solution | None, str]:
+def _corrected(problem: Problem, start: Solution, a: Floats,
+               b: Floats) -> tuple[Solution | None, str]:
     """The solution at b on the branch of the one at a; None and why there is none."""
     blocked = _held(problem, start)
     dx = problem.task.residual(b, a)
@@ -183,7 +182,7 @@ def _same(start: Solution, found: Solution) -> bool:
     return found.verdict == start.verdict or (found.certified and start.certified)
 
 
-def _near(problem: Problem, start: Solution, found: Solution, guess: Numbers,
+def _near(problem: Problem, start: Solution, found: Solution, guess: Floats,
           most: float) -> tuple[Solution | None, str]:
     """The solution found, if it continues the branch; else None and why it does not."""
     if found.verdict is Verdict.UNREACHABLE:
@@ -219,8 +218,8 @@ def _held(problem: Problem, solution: Solution) -> Flags:
 
 
 # ---------------------------------------------------------------------- rates
-def extended_rate(problem: Problem, q: Numbers, target: Numbers, dx: Numbers,
-                  blocked: Flags) -> Numbers | None:
+def extended_rate(problem: Problem, q: Floats, target: Floats, dx: Floats,
+                  blocked: Flags) -> Floats | None:
     """J_e⁻¹ (ẋ; 0), (n,): the velocity that keeps the optimum; None where J_e is singular."""
     here = problem.at(q, target)
     if not np.all(np.isfinite(here.W)) or problem.n - blocked.sum() < problem.m:
@@ -237,8 +236,8 @@ def extended_rate(problem: Problem, q: Numbers, target: Numbers, dx: Numbers,
     return rate if np.all(np.isfinite(rate)) else None
 
 
-def _motion(problem: Problem, path: Path, x: Numbers, t: Numbers,
-            solutions: list[Solution]) -> tuple[Numbers, Numbers]:
+def _motion(problem: Problem, path: Path, x: Floats, t: Floats,
+            solutions: list[Solution]) -> tuple[Floats, Floats]:
     """q̇ and q̈ at every point; q̈ by a central difference of the exact q̇ along the motion."""
     dx = _velocities(problem, x, t) if path.velocities is None else np.asarray(path.velocities)
     ddx = np.gradient(dx, t, axis=0, edge_order=1) if path.accelerations is None and len(t) > 1 \
@@ -260,7 +259,7 @@ def _motion(problem: Problem, path: Path, x: Numbers, t: Numbers,
     return rates, accelerations
 
 
-def _velocities(problem: Problem, x: Numbers, t: Numbers) -> Numbers:
+def _velocities(problem: Problem, x: Floats, t: Floats) -> Floats:
     """ẋ at every point from its neighbours; around the corner where the path closes."""
     if len(x) < 2:
         return np.zeros((len(x), problem.m))
@@ -275,7 +274,7 @@ def _velocities(problem: Problem, x: Numbers, t: Numbers) -> Numbers:
 
 
 # ---------------------------------------------------------------------- the way out of a fold
-def escape(problem: Problem, last: Solution, target: Numbers) -> Numbers | None:
+def escape(problem: Problem, last: Solution, target: Floats) -> Floats | None:
     """A self-motion from the last configuration to another maximum, the shorter of both ways."""
     if problem.n - problem.m != 1 or last.limits:
         return None
@@ -288,8 +287,8 @@ def escape(problem: Problem, last: Solution, target: Numbers) -> Numbers | None:
     return min(ways, key=len) if ways else None
 
 
-def _next_maximum(problem: Problem, q: Numbers, slope: Numbers, target: Numbers,
-                  last: Solution) -> Numbers | None:
+def _next_maximum(problem: Problem, q: Floats, slope: Floats, target: Floats,
+                  last: Solution) -> Floats | None:
     """The curve up to the first maximum that is not the one it starts at."""
     free = np.zeros(problem.n, dtype=bool)
     for k in range(1, len(q)):

@@ -9,8 +9,10 @@ from typing import Any, final
 from closedform.applications.compile.kernels import compile
 from closedform.applications.report.peers import peers
 from closedform.applications.report.quantities import BATCH, Timed, found_by, jobs, states, timed
-from closedform.applications.report.report import Told, machine, ratios
+from closedform.applications.report.record import machine
+from closedform.applications.report.report import Told, ratios
 from closedform.applications.report.workers import await_all, common_cache, working
+from closedform.errors import ClosedformError
 from closedform.maths.catalogue import CATALOGUE
 from closedform.model.robot import Robot
 
@@ -37,14 +39,19 @@ class Bench:
 
 
 def bench(robot: Robot, told: Told = lambda what, part: None) -> Bench:
-    """Compile every quantity that is not too large, then time one after the other."""
+    """Compile every quantity that is not too large, then time one after the other.
+
+    A `ClosedformError` where nothing is compiled.
+    """
     work = jobs(robot)
     until = time.monotonic() + PATIENCE
     with common_cache() as cache:
         with working(robot, work, cache) as progress:
             await_all(work, progress, until, lambda done, total: told(
                 f"compiling {done} of {total}", 0.7 * done / total))
-        quantities = found_by(compile(robot, cache=cache), progress, until)
+        quantities = found_by(compile(robot, cache=cache), progress, until=0.0)   # counts nothing
+        if not quantities.kernels:
+            raise ClosedformError(f"no times of {robot.name}: {progress.missing()}")
         times, drawn = [], states(robot, BATCH)
         for k, row in enumerate(CATALOGUE):
             if row.name in quantities.kernels:

@@ -17,12 +17,15 @@ from typing import Any, final
 
 import numpy as np
 
-from closedform.applications.motion.simulate import Simulation, simulate
+from closedform.applications.motion.integrator import integrated
+from closedform.applications.motion.methods import DOP853
+from closedform.applications.motion.rigid import RigidSystem
+from closedform.applications.motion.simulation import Simulation
 from closedform.applications.report.peers import Peer
 from closedform.arrays import Array
 from closedform.errors import ClosedformError
 from closedform.maths.definitions import closed_form, energy
-from closedform.model.joints import Free, Planar, Spherical
+from closedform.model import coordinates
 from closedform.model.robot import Robot
 
 EPS = float(np.finfo(float).eps)
@@ -64,27 +67,8 @@ def along(robot: Robot, f: Callable[[Array], Any], q: Array, d: Array) -> Any:
 
 
 def stepped(robot: Robot, q: Array, d: Array) -> Array:
-    """q ⊕ d to first order in the (complex) d."""
-    parts = [_stepped_joint(body.joint, q[i], d[j]) for body, i, j in robot.parts]
-    return np.concatenate([np.zeros(0), *parts])
-
-
-def _stepped_joint(joint: Any, x: Array, d: Array) -> Array:
-    if isinstance(joint, Spherical):
-        return _turned(x, d)
-    if isinstance(joint, Free):
-        R = joint.pose(x, np)[0]
-        return np.concatenate([x[:3] + R @ d[:3], _turned(x[3:], d[3:])])
-    if isinstance(joint, Planar):
-        c, s = np.cos(x[2]), np.sin(x[2])
-        return x + np.array([c * d[0] - s * d[1], s * d[0] + c * d[1], d[2]])
-    return x + d
-
-
-def _turned(a: Array, w: Array) -> Array:
-    """a ⊗ (w/2, 1)."""
-    turned = a[:3] + (a[3] * w + np.cross(a[:3], w)) / 2
-    return np.concatenate([turned, [a[3] - a[:3] @ w / 2]])
+    """q ⊕ d to first order in the (complex) d: q + Γ(q) d."""
+    return q + coordinates.rates(robot, q, d)
 
 
 # ---------------------------------------------------------------------- laws
@@ -215,9 +199,9 @@ def swing(robot: Robot, seconds: float = 1.0) -> tuple[Certificate, Simulation |
     law, equation = "energy in a swing", "T + U = const without torques"
     rng = np.random.default_rng(1)
     try:
-        run = simulate(robot, robot.random(rng), 0.5 * rng.normal(size=robot.nv), None,
-                       np.linspace(0.0, seconds, 101), rtol=RTOL, progress=False,
-                       max_evaluations=50_000)
+        run = integrated(RigidSystem(robot), (robot.random(rng), 0.5 * rng.normal(size=robot.nv)),
+                         None, np.linspace(0.0, seconds, 101), DOP853(rtol=RTOL), progress=False,
+                         max_evaluations=50_000)
     except ClosedformError as error:
         return Certificate(law, equation, None, None, str(error)), None
     return Certificate(law, equation, run.energy_drift, RTOL * run.evaluations), run

@@ -14,7 +14,7 @@ from matplotlib import pyplot
 from matplotlib.figure import Figure
 
 from closedform.applications.figure_text import plain
-from closedform.applications.motion.simulate import Simulation
+from closedform.applications.motion.simulation import Simulation
 from closedform.applications.redundancy.curves import SelfMotion
 from closedform.applications.redundancy.tracking import Track
 from closedform.applications.report.quantities import resting
@@ -83,7 +83,7 @@ def skeleton(robot: Robot) -> Figure:
     return figure
 
 
-def heat_maps(maps: dict[str, Array]) -> Figure:
+def heat_maps(maps: dict[str, np.ndarray]) -> Figure:
     """Mean sizes of matrix entries, each matrix on a logarithmic scale of its largest."""
     figure = Figure(figsize=(7.6, 3.1), layout="constrained")
     panels = figure.subplots(1, len(maps))

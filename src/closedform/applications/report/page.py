@@ -15,7 +15,7 @@ from closedform.applications.base_parameters.summary import (
     shares,
 )
 from closedform.applications.report import figures as figures
-from closedform.applications.report.report import Report, difference_residuals, machine
+from closedform.applications.report.record import Report, difference_residuals, machine
 from closedform.model.describe import (
     headline,
     list_text,
@@ -177,11 +177,13 @@ def _snapped(report: Report) -> str:
     if not report.snapped:
         return ""
     lines = "".join(f"<li>{escape(note)}</li>" for note in report.snapped)
-    return _folded(f"{len(report.snapped)} placements were a rounding away from exact ones, and "
-                   "were made exact first", f"<ul>{lines}</ul>", False)
+    return _folded(f"{len(report.snapped)} placements or axes were a rounding away from exact "
+                   "ones, and were made exact first", f"<ul>{lines}</ul>", False)
 
 
 def speed(report: Report) -> str:
+    if not report.times:
+        return f"<p>No times: {escape(report.no_times)}.</p>"
     names = list(dict.fromkeys(n for found in report.ratios.values() for n in found))
     rows = [[f"<code>{t.name}</code>", _time(t.call), _time(t.batch),
              *(f"{report.ratios[t.name][n]:.1f}×" if n in report.ratios.get(t.name, {}) else ""

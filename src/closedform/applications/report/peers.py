@@ -16,7 +16,6 @@ from lxml import etree
 from closedform.applications.conventions import from_mujoco_model, from_pinocchio_model
 from closedform.arrays import Array
 from closedform.errors import ClosedformError, MissingDependency
-from closedform.model.joints import Mimic
 from closedform.model.robot import Robot
 
 
@@ -37,7 +36,7 @@ class Peer(ABC):
         """C v + g, (nv,)."""
 
     @abstractmethod
-    def calls(self, q: Array, v: Array, x: Array) -> dict[str, Callable[[], Any]]:
+    def calls(self, q: Array, v: Array, x: np.ndarray) -> dict[str, Callable[[], Any]]:
         """What a user calls for a quantity at one state, by the quantity's name."""
 
 
@@ -52,7 +51,7 @@ class Pinocchio(Peer):
             raise MissingDependency("Pinocchio is not installed: pip install pin") from None
         self.pin: Any = pinocchio
         self.version = pinocchio.__version__
-        self.model = pinocchio.buildModelFromXML(_urdf(robot), mimic=_coupled(robot))
+        self.model = pinocchio.buildModelFromXML(_urdf(robot), mimic=robot.is_coupled)
         self.model.gravity.linear = np.asarray(robot.gravity, dtype=float)
         self.data, self.ours = self.model.createData(), from_pinocchio_model(robot, self.model)
 
@@ -67,7 +66,7 @@ class Pinocchio(Peer):
         tau = self.pin.rnea(self.model, self.data, self.ours.q_to(q), self.ours.v_to(q, v), moved)
         return self.ours.tau_from(q, tau)
 
-    def calls(self, q: Array, v: Array, x: Array) -> dict[str, Callable[[], Any]]:
+    def calls(self, q: Array, v: Array, x: np.ndarray) -> dict[str, Callable[[], Any]]:
         pin, model, data = self.pin, self.model, self.data
         q, v, x = self.ours.q_to(q), self.ours.v_to(q, v), x.copy()
         found: dict[str, Callable[[], Any]] = {
@@ -76,7 +75,7 @@ class Pinocchio(Peer):
             "gravity_torque": lambda: pin.computeGeneralizedGravity(model, data, q),
             "bias": lambda: pin.nonLinearEffects(model, data, q, v),
         }
-        if not _coupled(self.ours.robot):
+        if not self.ours.robot.is_coupled:
             found |= {
                 "forward_dynamics": lambda: pin.aba(model, data, q, v, x),
                 "christoffel_coriolis_matrix": lambda: pin.computeCoriolisMatrix(
@@ -99,7 +98,7 @@ class MuJoCo(Peer):
             import mujoco
         except ImportError:
             raise MissingDependency("MuJoCo is not installed: pip install mujoco") from None
-        if _coupled(robot):
+        if robot.is_coupled:
             raise ClosedformError("MuJoCo drops mimic joints of a URDF")
         self.mujoco: Any = mujoco
         self.version = mujoco.__version__
@@ -133,7 +132,7 @@ class MuJoCo(Peer):
         self._at(q, v)
         return self.ours.tau_from(q, self.data.qfrc_bias) - M @ a
 
-    def calls(self, q: Array, v: Array, x: Array) -> dict[str, Callable[[], Any]]:
+    def calls(self, q: Array, v: Array, x: np.ndarray) -> dict[str, Callable[[], Any]]:
         self._at(q, v)
         self.data.qacc[:], self.data.qfrc_applied[:] = x, x
         mujoco, model, data = self.mujoco, self.model, self.data
@@ -151,10 +150,6 @@ def peers(robot: Robot) -> tuple[list[Peer], dict[str, str]]:
         except (ClosedformError, ValueError, RuntimeError) as error:
             reasons[kind.name] = " ".join(str(error).split())
     return found, reasons
-
-
-def _coupled(robot: Robot) -> bool:
-    return any(isinstance(body.joint, Mimic) for body in robot.bodies)
 
 
 def _urdf(robot: Robot) -> str:

@@ -97,7 +97,7 @@ def found_by(arm: CompiledRobot, progress: Progress, until: float) -> Found:
             kernels[name] = kernel_of(arm, row)
             counts[name] = kernels[name].operations
             continue
-        reasons[name] = LATE
+        reasons[name] = progress.missing(name)
         if name not in counts and time.monotonic() < until:
             try:
                 counts[name] = arm.program([request_of(arm.robot, row)]).operations

@@ -7,7 +7,6 @@ from typing import Any, final
 
 import numpy as np
 
-from closedform.applications.motion.simulate import coordinate_names
 from closedform.applications.redundancy.criteria import Manipulability
 from closedform.applications.redundancy.curves import SelfMotion, self_motion
 from closedform.applications.redundancy.solving import solve
@@ -17,7 +16,7 @@ from closedform.applications.report.workers import tip
 from closedform.arrays import Array
 from closedform.errors import ClosedformError
 from closedform.maths.frames import frame_jacobian, frame_pose
-from closedform.model.joints import Prismatic, Revolute
+from closedform.model.coordinates import coordinate_names
 from closedform.model.robot import Robot
 
 POINTS = 25
@@ -35,13 +34,12 @@ class Redundant:
     radius: float               # m, of the circle that was followed
     track: Track
     curve: SelfMotion | None    # None: with more than one freedom the self-motion is no curve
-    values: Array               # √det J Jᵀ along the curve
+    values: np.ndarray          # √det J Jᵀ along the curve
 
 
 def arm_of_tip(robot: Robot) -> tuple[Robot, Task] | str:
     """The arm that moves the tip, other joints locked, and the task that leaves it free to move."""
-    if robot.is_floating or not all(isinstance(b.joint, Revolute | Prismatic)
-                                    for b in robot.bodies if b.joint.nv):
+    if not all(b.joint.nq == b.joint.nv == 1 for b, _, _ in robot.parts):
         return "the tip of a fixed arm with single joints is needed"
     frame = tip(robot)
     q = robot.random(np.random.default_rng(0))

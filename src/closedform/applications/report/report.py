@@ -8,22 +8,19 @@
 from __future__ import annotations
 
 import importlib
-import os
 import time
 import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from closedform.applications.base_parameters.summary import BaseParameters, base_parameters
-from closedform.applications.base_parameters.summary import summary as base_summary
 from closedform.applications.compile.kernels import compile
-from closedform.applications.motion.simulate import Simulation
-from closedform.applications.motion.torques import Torques, torques
+from closedform.applications.motion.simulation import Simulation
+from closedform.applications.motion.torques import torques
 from closedform.applications.motion.trajectories import cosines
 from closedform.applications.report.certificates import (
     STATES,
@@ -35,8 +32,6 @@ from closedform.applications.report.certificates import (
 from closedform.applications.report.peers import Peer, peers
 from closedform.applications.report.quantities import (
     BATCH,
-    Sized,
-    Timed,
     found_by,
     jobs,
     ratio,
@@ -45,21 +40,20 @@ from closedform.applications.report.quantities import (
     states,
     timed,
 )
+from closedform.applications.report.record import Report
 from closedform.applications.report.workers import await_all, common_cache, working
-from closedform.arrays import Array, numeric
+from closedform.arrays import numeric
 from closedform.errors import ArgumentError, ClosedformError
 from closedform.lowerings.call.kernel import Kernel
-from closedform.maths.canonical.frames import snapped
+from closedform.maths.canonical.snapping import snapped
 from closedform.maths.catalogue import CATALOGUE
 from closedform.maths.definitions.center_of_mass import center_of_mass
-from closedform.model.describe import summary
-from closedform.model.formats.load import load
-from closedform.model.lint.findings import Finding
 from closedform.model.lint.lint import lint
+from closedform.model.load import load
 from closedform.model.robot import Robot
 
 if TYPE_CHECKING:
-    from closedform.applications.report.redundancy import Redundant
+    pass
 
 ARM, MANY = 15, 3
 """Velocities of what still counts as an arm; states for the laws of larger robots."""
@@ -74,63 +68,6 @@ GRACE = 2.0
 
 Told = Callable[[str, float], None]
 """(what is being done, the part that is done)."""
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class Report:
-    """What was found; figures are made when the page is written."""
-
-    robot: Robot
-    center: Array                           # (3,) m, at the configuration of the picture
-    findings: list[Finding]
-    quantities: list[Sized]
-    maps: dict[str, Array]                  # mean sizes of the entries of M, C, ∂τ/∂q
-    formulas: dict[str, list[str]]
-    base: BaseParameters | str
-    motion: Torques
-    certificates: list[Certificate]
-    run: Simulation | None
-    times: list[Timed]
-    ratios: dict[str, dict[str, float]]     # by quantity: how many times longer a peer takes
-    redundancy: Redundant | str
-    seconds: float
-    peers: dict[str, str] = field(default_factory=dict)
-    snapped: tuple[str, ...] = ()           # placements made exact before recording
-
-    @property
-    def holds(self) -> bool:
-        """Whether no certificate fails."""
-        return all(certificate.holds for certificate in self.certificates)
-
-    def write(self, path: str | Path) -> Path:
-        """The page, one file that needs nothing else."""
-        from closedform.applications.report.page import page
-        target = Path(path)
-        target.write_text(page(self), encoding="utf8")
-        return target
-
-    def data(self) -> dict[str, Any]:
-        """Everything but the figures as plain data for JSON."""
-        freedom = self.redundancy
-        return {
-            "robot": summary(self.robot), "center_of_mass": self.center.tolist(),
-            "lint": [{**asdict(f), "level": f.level.value} for f in self.findings],
-            "quantities": [asdict(q) for q in self.quantities],
-            "structure": {name: sizes.tolist() for name, sizes in self.maps.items()},
-            "base_parameters": (self.base if isinstance(self.base, str)
-                                else base_summary(self.base)),
-            "derivatives": {"differences": difference_residuals(self.motion)},
-            "certificates": [{**asdict(c), "verdict": c.verdict} for c in self.certificates],
-            "speed": [{**asdict(t), "ratios": self.ratios.get(t.name, {})} for t in self.times],
-            "redundancy": freedom if isinstance(freedom, str) else {
-                "task": freedom.task, "radius": freedom.radius,
-                "complete": freedom.track.complete,
-                "closed": None if freedom.curve is None else freedom.curve.closed,
-                "manipulability": freedom.values.tolist()},
-            "snapped": list(self.snapped), "peers": self.peers,
-            "seconds": self.seconds, "holds": self.holds,
-        }
 
 
 def report(source: str | Path | Robot, floating: bool = False,
@@ -174,7 +111,8 @@ def report(source: str | Path | Robot, floating: bool = False,
             findings, [sized(robot, row, quantities) for row in CATALOGUE],
             structure(robot, arm), written, base, motion, certificates, run, times,
             ratios(robot, found, quantities.kernels), freedom, time.monotonic() - start,
-            {peer.name: peer.version for peer in found} | missing, tuple(notes))
+            {peer.name: peer.version for peer in found} | missing, tuple(notes),
+            "" if times else progress.missing(), _page)
 
 
 def _base(robot: Robot) -> BaseParameters | str:
@@ -192,7 +130,7 @@ def certify(robot: Robot, arm: Any, found: list[Peer],
     return [*laws(robot, arm, count), energy, *agreements(robot, arm, found, missing)], run
 
 
-def structure(robot: Robot, arm: Any) -> dict[str, Array]:
+def structure(robot: Robot, arm: Any) -> dict[str, np.ndarray]:
     """Mean |entry| of M, C and ∂τ/∂q over random states, (nv, nv) each."""
     drawn = states(robot, SAMPLES, ("q", "v", "a"))
     q, v, a = drawn["q"], drawn["v"], drawn["a"]
@@ -215,18 +153,6 @@ def ratios(robot: Robot, found: list[Peer],
     return result
 
 
-def difference_residuals(motion: Torques) -> list[float]:
-    """Largest |exact − numeric difference| of τ̇ and τ̈, relative to the largest value."""
-    numeric_values = motion.differences()
-    return [float(np.nanmax(np.abs(motion.values[:, k] - numeric_values[:, k]))
-                  / (np.abs(motion.values[:, k]).max() or 1.0)) for k in (1, 2)]
-
-
-def machine() -> str:
-    """The processor in words, where the system tells."""
-    try:
-        lines = Path("/proc/cpuinfo").read_text(encoding="utf8").splitlines()
-    except OSError:
-        return f"{os.cpu_count()} cores"
-    names = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
-    return f"{names[0] if names else 'processor'}, {os.cpu_count()} cores"
+def _page(found: Report) -> str:
+    from closedform.applications.report.page import page  # slow to import: figures
+    return page(found)

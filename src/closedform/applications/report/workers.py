@@ -1,12 +1,14 @@
 """Other processes that record and compile every quantity of a robot into the cache of kernels.
 
 Each worker is a Python of its own that is told names and tells back: how many operations a program
-has as soon as it is recorded, then that it is compiled. It does not run the script that asks.
+has as soon as it is recorded, then that it is compiled. It runs neither the script that asks nor
+anything that happens to lie in the working directory.
 """
 
 from __future__ import annotations
 
 import contextlib
+import importlib.resources
 import os
 import pickle
 import subprocess
@@ -14,7 +16,6 @@ import sys
 import tempfile
 import threading
 import time
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -35,6 +36,7 @@ LARGEST = 100_000
 """Operations of a program that is still compiled."""
 MOST_WORKERS = 4
 SERVE = "from closedform.applications.report.workers import serve; serve()"
+LATE = "not compiled within the time of this report; the next one goes on from here"
 
 Job = tuple[str, bool]
 """The name of a quantity, and whether its code for batches is asked for too."""
@@ -83,6 +85,15 @@ class Progress:
     reasons: dict[str, str] = field(default_factory=dict)       # why there is no kernel
     done: set[Job] = field(default_factory=set)
     threads: list[threading.Thread] = field(default_factory=list)   # one for each worker
+    lost: list[tuple[str, str]] = field(default_factory=list)   # what a worker was at, last words
+    over: bool = False                                          # then workers are lost on purpose
+
+    def missing(self, name: str = "") -> str:
+        """Why no worker compiled a quantity, or any."""
+        words = dict(self.lost).get(name)
+        if words is None and self.lost and len(self.lost) == len(self.threads):
+            words = self.lost[0][1]                             # nobody was left
+        return LATE if words is None else f"not compiled: a process for that ended early ({words})"
 
 
 # ---------------------------------------------------------------------- in the worker
@@ -126,11 +137,9 @@ def why_not(error: Exception) -> str:
 @contextmanager
 def common_cache() -> Iterator[Cache]:
     """The user's cache, or a folder for this time where that is switched off or not to be used."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        usable = Cache.default().usable
-    if usable:
-        yield Cache.default()
+    cache = Cache.default()
+    if cache.usable:
+        yield cache
     else:
         with tempfile.TemporaryDirectory() as folder:
             yield Cache(Path(folder) / "closedform")
@@ -148,6 +157,7 @@ def working(robot: Robot, jobs: Sequence[Job], cache: Cache) -> Iterator[Progres
     try:
         yield progress
     finally:
+        progress.over = True
         waiting.clear()
         for process in running:
             process.kill()
@@ -156,22 +166,52 @@ def working(robot: Robot, jobs: Sequence[Job], cache: Cache) -> Iterator[Progres
 def _work(given: tuple[Robot, Cache], waiting: list[Job], progress: Progress,
           running: list[Any]) -> None:
     """Give jobs to one worker as long as there are any and it answers."""
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-    with subprocess.Popen([sys.executable, "-c", SERVE], stdin=subprocess.PIPE,
-                          stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-                          env=environment) as process:
-        running.append(process)
-        assert process.stdin is not None and process.stdout is not None
-        with contextlib.suppress(IndexError, EOFError, OSError, pickle.UnpicklingError):
+    name = ""
+    try:
+        with _worker(running) as process:
             pickle.dump(given, process.stdin)
             while True:
-                job = waiting.pop(0)            # an IndexError when another took the last one
-                if job[0] not in progress.reasons:
+                job = name, _ = waiting.pop(0)  # an IndexError when another took the last one
+                if name not in progress.reasons:
                     pickle.dump(job, process.stdin)
                     process.stdin.flush()
                     _listen(process.stdout, progress)
                 progress.done.add(job)
-        process.kill()
+    except IndexError:
+        return
+    except Exception as error:                  # whatever became of it, the others go on
+        if not progress.over:
+            progress.lost.append((name, str(error)))
+
+
+@contextmanager
+def _worker(running: list[Any]) -> Iterator[Any]:
+    """A process that ends with the block; if it ends before, an error with its last words."""
+    with tempfile.TemporaryFile() as log:
+        process = subprocess.Popen(
+            [sys.executable, "-P", "-c", SERVE], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            stderr=log, env=os.environ | {"PYTHONPATH": module_path()})
+        running.append(process)
+        try:
+            yield process
+        except (EOFError, OSError, pickle.UnpicklingError) as error:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(1.0)               # for its status: it is about to end
+            log.seek(0)
+            words = log.read().decode(errors="replace").split("\n")
+            last = next(filter(str.strip, reversed(words)), f"status {process.returncode}")
+            raise ChildProcessError(last) from error
+        finally:
+            process.kill()
+            process.communicate()               # also takes what could not be sent to a dead one
+
+
+def module_path() -> str:
+    """Places of modules, as here; relative ones, as the working directory, only for this package.
+    """
+    home = Path(str(importlib.resources.files("closedform"))).parent
+    return os.pathsep.join(str(place.absolute()) for place in map(Path, sys.path)
+                           if place.is_absolute() or place.absolute() == home)
 
 
 def _listen(source: Any, progress: Progress) -> None:

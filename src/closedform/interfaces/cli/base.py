@@ -22,9 +22,14 @@ from closedform.applications.base_parameters.summary import (
     latex,
     summary,
 )
-from closedform.interfaces.cli.picture_files import refuse_other_formats
 from closedform.interfaces.cli.robot_argument import RobotArgument
-from closedform.interfaces.cli.terminal import FloatingOption, JsonOption, console, loaded
+from closedform.interfaces.cli.terminal import (
+    FloatingOption,
+    JsonOption,
+    console,
+    loaded,
+    refuse_other_pictures,
+)
 
 KeepOption = Annotated[str, typer.Option(
     "--keep", metavar="NAMES", help="Parameters to keep before others, first ones first: "
@@ -49,7 +54,7 @@ def base(robot: RobotArgument, keep: KeepOption = "", as_latex: LatexOption = Fa
          as_json: JsonOption = False, picture: PictureOption = None, check: CheckOption = False,
          tolerance: ToleranceOption = 1e-6, floating: FloatingOption = False) -> None:
     """Show the base parameters: what the joint torques can tell about masses and inertias."""
-    refuse_other_formats(picture, "--picture")
+    refuse_other_pictures(picture, "--picture")
     wanted = [name.strip() for name in keep.split(",") if name.strip()] or None
     found = base_parameters(loaded(robot, floating), wanted, tolerance=tolerance, twin=check)
     if picture is not None:

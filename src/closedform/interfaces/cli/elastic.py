@@ -10,10 +10,10 @@ import typer
 
 from closedform.applications.motion.trajectories import Trajectory, cosines, read_samples
 from closedform.errors import ArgumentError
-from closedform.interfaces.cli.picture_files import refuse_other_formats
 from closedform.interfaces.cli.robot_argument import RobotArgument
-from closedform.model.elastic import ElasticJoints
-from closedform.model.formats.load import load
+from closedform.interfaces.cli.terminal import refuse_other_pictures
+from closedform.model.elasticity.joints import ElasticJoints
+from closedform.model.load import load
 from closedform.model.robot import Robot
 
 COSINES = "cosines"
@@ -50,7 +50,7 @@ def show_elastic(
         "--floating", help="Put the root link on a free joint.")] = False,
 ) -> None:
     """Compute motor torques and motor positions of elastic joints along a trajectory, exactly."""
-    refuse_other_formats(plot, "--plot")
+    refuse_other_pictures(plot, "--plot")
     made = load(robot, floating)
     model = ElasticJoints(made, _given(stiffness, "stiffness"),
                           _given(motor_inertia, "motor-inertia"),

@@ -22,7 +22,7 @@ from closedform.applications.export.sources.robots import asked_by_name
 from closedform.applications.export.targets import TARGETS
 from closedform.errors import ArgumentError
 from closedform.interfaces.cli.robot_argument import complete_quantity, complete_robot
-from closedform.model.formats.load import load
+from closedform.model.load import load
 
 EXAMPLES = ("[bold]Examples:[/]  closedform export panda inverse_dynamics mass_matrix --to c -o out"
             "  |  closedform export planar2r inverse_dynamics_jet --to latex --symbols -o out")

@@ -6,11 +6,12 @@ import warnings
 from pathlib import Path
 from typing import Annotated, Any
 
+import numpy as np
 import typer
 
 from closedform.applications import flexible
 from closedform.applications.flexible.files import ArmFile, read_arm
-from closedform.applications.flexible.simulation import FlexibleSimulation
+from closedform.applications.motion.simulation import Simulation
 from closedform.errors import ArgumentError
 
 ArmArgument = Annotated[str, typer.Argument(
@@ -62,7 +63,7 @@ def show_arm(
 
 
 def _run(given: ArmFile, start: dict[str, Any], torque: Any, method: str,
-         model: flexible.Model) -> FlexibleSimulation:
+         model: flexible.Model) -> Simulation:
     """The motion at every step."""
     duration, step = float(start.get("duration", 1.0)), float(start.get("step", 1e-3))
     if not duration > 0 or not step > 0 or duration / step > 1e6:
@@ -72,7 +73,7 @@ def _run(given: ArmFile, start: dict[str, Any], torque: Any, method: str,
     times = [duration * k / count for k in range(count + 1)]
     return flexible.simulate(
         given.arm, start.get("q0", [0.0] * given.arm.nq), start.get("v0"), torque, times,
-        start.get("damping", 0.0), method, model=model, step=step)  # type: ignore[arg-type]
+        start.get("damping", 0.0), method, model=model, step=step)
 
 
 def _input(torque: str | None, bang_bang: float | None) -> Any:
@@ -84,7 +85,7 @@ def _input(torque: str | None, bang_bang: float | None) -> Any:
     return flexible.bang_bang(u, 0.0, bang_bang / 2, bang_bang)
 
 
-def _write(run: FlexibleSimulation, folder: Path, parquet: bool, frames: int) -> None:
+def _write(run: Simulation, folder: Path, parquet: bool, frames: int) -> None:
     """Table, plots and animation, each named as it is written."""
     import matplotlib
 
@@ -99,8 +100,8 @@ def _write(run: FlexibleSimulation, folder: Path, parquet: bool, frames: int) ->
         run.animate(folder / f"{name}.gif", frames=frames)
         written.append(folder / f"{name}.gif")
     typer.echo(f"{len(run.times)} times to {run.times[-1]:g} s by {run.method}; residuals: energy "
-               f"{abs(run.energy_residual).max():.1e} J, momentum "
-               f"{abs(run.momentum_residual).max():.1e} kg m²/s")
+               f"{np.abs(run.energy_residual).max():.1e} J, momentum "
+               f"{np.abs(run.momentum_residual).max():.1e} kg m²/s")
     for path in written:
         typer.echo(f"wrote {path}")
 

@@ -10,7 +10,7 @@ import typer
 
 from closedform.interfaces.cli.robot_argument import SOURCES, complete_robot
 from closedform.interfaces.cli.terminal import JsonOption
-from closedform.model.lint.findings import Finding, Level
+from closedform.model.findings import Finding, Level
 from closedform.model.lint.lint import lint
 
 FileArgument = Annotated[str, typer.Argument(

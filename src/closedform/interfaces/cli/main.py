@@ -9,7 +9,6 @@ from __future__ import annotations
 import io
 import sys
 import warnings
-from importlib.metadata import version
 from typing import Annotated, TextIO
 
 import typer
@@ -29,8 +28,11 @@ from closedform.interfaces.cli import (
     torques,
 )
 from closedform.interfaces.cli.terminal import complain
+from closedform.version import __version__
 
-COMMANDS = (show, lint, robots, quantities, report, torques, base, ik, flexible, elastic, export)
+COMMANDS = (
+    show, lint, robots, quantities, report, torques, base, ik, flexible, elastic, export,
+)
 """In the order of the help; each registers its commands."""
 
 app = typer.Typer(
@@ -63,7 +65,7 @@ def _warn(message: Warning | str, category: type[Warning], filename: str, lineno
 
 def _print_version(asked: bool) -> None:
     if asked:
-        typer.echo(f"closedform {version('closedform')}")
+        typer.echo(f"closedform {__version__}")
         raise typer.Exit
 
 

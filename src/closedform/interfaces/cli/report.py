@@ -19,11 +19,12 @@ from rich.text import Text
 
 from closedform.interfaces.cli.robot_argument import RobotArgument
 from closedform.interfaces.cli.terminal import FloatingOption, JsonOption, console
-from closedform.model.formats.load import load
+from closedform.model.load import load
 
 if TYPE_CHECKING:
     from closedform.applications.report.bench import Bench
-    from closedform.applications.report.report import Report, Told
+    from closedform.applications.report.record import Report
+    from closedform.applications.report.report import Told
 
 OutputOption = Annotated[Path, typer.Option(
     "--output", "-o", metavar="FILE", help="The page to write.")]
@@ -49,6 +50,8 @@ def report_command(robot: RobotArgument, output: OutputOption = Path("report.htm
         found = report(robot, floating, told)
         told("writing the page", 0.95)
         found.write(output)
+    if found.no_times:
+        typer.echo(f"warning: no times: {found.no_times}", err=True)
     if as_json:
         typer.echo(json.dumps(found.data(), indent=2, ensure_ascii=False))
     else:
@@ -108,5 +111,6 @@ def _print_times(found: Bench) -> None:
         table.add_row(row.name, f"{row.call / 1e3:.3g}", batch,
                       *(f"{ratios[n]:.1f}×" if n in ratios else "" for n in names))
     screen.print(Text(f"{found.robot.name} on {found.machine}, one thread"), table, sep="\n\n")
-    for name, reason in found.reasons.items():
-        screen.print(f"{name}: {reason}", style="dim", markup=False)
+    for reason in dict.fromkeys(found.reasons.values()):
+        of = ", ".join(name for name, told in found.reasons.items() if told == reason)
+        screen.print(f"{of}: {reason}", style="dim", markup=False)

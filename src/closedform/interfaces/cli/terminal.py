@@ -1,10 +1,11 @@
-"""What commands share: lines of warnings, consoles, tables, robots with their warnings told."""
+"""What commands share: lines of warnings, consoles, tables, robots, names of pictures."""
 
 from __future__ import annotations
 
 import os
 import sys
 import warnings
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -13,9 +14,11 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from closedform.model.formats.load import load
+from closedform.errors import ArgumentError
+from closedform.model.load import load
 from closedform.model.robot import Robot
 
+PICTURES = (".png", ".svg", ".pdf")
 PIPE_WIDTH = 160  # columns when nobody's terminal says how many there are
 
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
@@ -50,3 +53,10 @@ def table(*titles: str) -> Table:
     for title in titles:
         made.add_column(escape(title), overflow="fold")
     return made
+
+
+def refuse_other_pictures(picture: Path | None, option: str) -> None:
+    """An error, before anything is computed, if matplotlib could not write this file."""
+    if picture is not None and picture.suffix.lower() not in PICTURES:
+        raise ArgumentError(f"{option}: a file ending in {', '.join(PICTURES)} expected, "
+                            f"not {picture}")

@@ -11,9 +11,9 @@ import typer
 from closedform.applications.motion.torques import torques
 from closedform.applications.motion.trajectories import Sampled, Trajectory, cosines, read_samples
 from closedform.errors import ArgumentError
-from closedform.interfaces.cli.picture_files import refuse_other_formats
 from closedform.interfaces.cli.robot_argument import RobotArgument
-from closedform.model.formats.load import load
+from closedform.interfaces.cli.terminal import refuse_other_pictures
+from closedform.model.load import load
 from closedform.model.robot import Robot
 
 COSINES = "cosines"
@@ -40,7 +40,7 @@ def register(app: typer.Typer) -> None:
             "--floating", help="Put the root link on a free joint.")] = False,
     ) -> None:
         """Compute τ, τ̇ and τ̈ along a trajectory, exactly."""
-        refuse_other_formats(plot, "--plot")
+        refuse_other_pictures(plot, "--plot")
         made = load(robot, floating)
         path, times = _path(made, trajectory, points, duration)
         result = torques(made, path, times)

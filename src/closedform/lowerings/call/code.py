@@ -9,6 +9,7 @@ import json
 import sys
 import threading
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -18,16 +19,23 @@ import llvmlite.binding as llvm
 from closedform.errors import FormatError
 from closedform.lowerings.call.quick import add_call
 from closedform.lowerings.call.signature import Interface
-from closedform.lowerings.native.cpu import Loaded, host, load, object_code
+from closedform.lowerings.native.cpu import LoadedCode, host, load, object_code
 from closedform.lowerings.native.functions import batch_module, scalar_module
 from closedform.lowerings.native.ir import Kind
-from closedform.lowerings.progress import compiling
 from closedform.lowerings.store import program_bytes
 from closedform.lowerings.store.cache import Cache, entry_key
 from closedform.program.check import check
+from closedform.program.ops import FUNCTIONS
 from closedform.program.program import Program
 
 Layout = Literal["kernel", "batch"]
+
+Watch = Callable[[str], AbstractContextManager[None]]
+"""What goes on while the program of a name is compiled: a sign of life, for those who wait."""
+
+
+def unwatched(name: str) -> AbstractContextManager[None]:
+    return nullcontext()
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,7 +45,7 @@ class Native:
     address: int
     signature: str              # in C
     function: Any               # for ctypes; the global lock is released while it runs
-    code: Loaded
+    code: LoadedCode
 
 
 class Code:
@@ -47,8 +55,8 @@ class Code:
     """
 
     def __init__(self, key: str, cache: Cache, build: Callable[[], Program],
-                 program: Program | None = None) -> None:
-        self.key, self.cache = key, cache
+                 program: Program | None = None, watch: Watch = unwatched) -> None:
+        self.key, self.cache, self._watch = key, cache, watch
         self.own: Mapping[str, int] = {}
         self._build, self._program = build, program
         self._lock = threading.RLock()
@@ -94,7 +102,8 @@ class Code:
         key = self._entry(layout, kind)
         found = self.cache.read(key)
         if found is None:
-            found = _compiled(self.program, layout, kind)
+            with self._watch(self.program.name):
+                found = _compiled(self.program, layout, kind)
             self.cache.write(key, found)
         return found
 
@@ -118,13 +127,12 @@ def _compiled(program: Program, layout: Layout, kind: Kind) -> dict[str, bytes]:
     """The sections of a new entry; the program is stored once, with the first function."""
     cpu, first = host(), (layout, kind) == ("kernel", "double")
     interface = Interface.of(check(program) if first else program)
-    with compiling(program.name):
-        if layout == "kernel":
-            module = scalar_module(program, cpu.lanes(kind, 1))
-            add_call(module, interface, kind)
-        else:
-            module = batch_module(program, cpu.lanes(kind))
-        code = object_code(module, cpu)
+    if layout == "kernel":
+        module = scalar_module(program, cpu.lanes(kind, 1))
+        add_call(module, interface, kind)
+    else:
+        module = batch_module(program, cpu.lanes(kind))
+    code = object_code(module, cpu)
     return {
         "interface": interface.to_json().encode(),
         "imports": json.dumps(module.imports).encode(),
@@ -135,9 +143,9 @@ def _compiled(program: Program, layout: Layout, kind: Kind) -> dict[str, bytes]:
 
 @functools.cache
 def c_library() -> dict[str, int]:
-    """The C library's sine and cosine."""
+    """The functions that operations are called by in the C library, those that it has."""
     library = ctypes.CDLL("ucrtbase" if sys.platform == "win32" else None)
     if not hasattr(library, "sin"):
         library = ctypes.CDLL(ctypes.util.find_library("m"))
     return {name: ctypes.cast(getattr(library, name), ctypes.c_void_p).value or 0
-            for name in ("sin", "cos")}
+            for name in (op.name for op in FUNCTIONS) if hasattr(library, name)}

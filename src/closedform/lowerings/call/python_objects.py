@@ -19,11 +19,11 @@ DTYPES: Mapping[Kind, str] = MappingProxyType({"double": "float64", "float": "fl
 """The dtype of numbers of a kind, by the name of its import."""
 
 
-Span = tuple[str, str]
+Bytes = tuple[str, str]
 """A pointer, and the number of bytes there."""
 
 
-class Objects:
+class PythonObjects:
     """Writes work on Python objects into a function that returns one.
 
     Arrays hold numbers of one kind. A failed check jumps to the block `other`, which the function
@@ -66,7 +66,7 @@ class Objects:
         for k, n in enumerate(shape):
             self.require_equal("i64", self.field(dimensions, 8 * k, "i64"), n)
 
-    def require_apart(self, read: Sequence[Span], written: Sequence[Span]) -> None:
+    def require_apart(self, read: Sequence[Bytes], written: Sequence[Bytes]) -> None:
         """Nothing that is written overlaps what is read, or what is also written."""
         f, both = self.f, [*read, *written]
         starts = [f.let(f"ptrtoint ptr {x} to i64") for x, _ in both]

@@ -22,7 +22,7 @@ from closedform.lowerings.call.python_objects import (
     READABLE,
     SHAPE,
     WRITEABLE,
-    Objects,
+    PythonObjects,
 )
 from closedform.lowerings.call.signature import Interface
 from closedform.lowerings.call.threads import ENOUGH_WORK
@@ -37,7 +37,7 @@ QUICK_WORK = 1 << 18
 SIGNATURE = "ptr @{}(ptr %self, ptr %args, i64 %nargsf, ptr %kwnames)"
 
 
-class Array(NamedTuple):
+class ArrayArgument(NamedTuple):
     """An array that has passed its checks: memory, bytes, and bytes from state to state."""
 
     data: str
@@ -51,10 +51,12 @@ def add_call(module: Module, interface: Interface, kind: Kind) -> None:
     _many_states(module, interface, kind)
 
 
-def _start(module: Module, interface: Interface, kind: Kind) -> tuple[Function, Objects, list[str]]:
+def _start(
+    module: Module, interface: Interface, kind: Kind,
+) -> tuple[Function, PythonObjects, list[str]]:
     """The arguments, if there are as many as inputs."""
     f = Function(module)
-    o = Objects(f, kind)
+    o = PythonObjects(f, kind)
     count = f.let(f"and i64 %nargsf, {ARGUMENTS_OFFSET - 1}")
     o.require_equal("i64", count, len(interface.inputs))
     return f, o, [o.field("%args", 8 * k, "ptr") for k in range(len(interface.inputs))]
@@ -65,10 +67,10 @@ def _one_state(module: Module, interface: Interface, kind: Kind) -> None:
     read = [_state(o, x, slot, READABLE)
             for x, slot in zip(arguments, interface.inputs, strict=True)]
 
-    def run(written: Sequence[Array]) -> None:
+    def run(written: Sequence[ArrayArgument]) -> None:
         f.line(f"call void @kernel({', '.join(f'ptr {x.data}' for x in (*read, *written))})")
 
-    def check(x: str, slot: Slot) -> Array:
+    def check(x: str, slot: Slot) -> ArrayArgument:
         return _state(o, x, slot, WRITEABLE)
 
     _finish(_Call(o, interface, read, run, check, leading=(), keywords=o.keywords()))
@@ -77,16 +79,16 @@ def _one_state(module: Module, interface: Interface, kind: Kind) -> None:
     f.finish("dso_local " + SIGNATURE.format("call"), result=f"ptr {result}")
 
 
-def _state(o: Objects, x: str, slot: Slot, flags: int) -> Array:
+def _state(o: PythonObjects, x: str, slot: Slot, flags: int) -> ArrayArgument:
     """An array with exactly the shape of a slot."""
     o.require_array(x, flags)
     o.require_equal("i32", o.field(x, NDIM, "i32"), len(slot.shape))
     if slot.shape:
         o.require_dimensions(o.field(x, SHAPE, "ptr"), slot.shape)
-    return Array(o.field(x, DATA, "ptr"), str(_bytes(o, slot)), "0")
+    return ArrayArgument(o.field(x, DATA, "ptr"), str(_bytes(o, slot)), "0")
 
 
-def _bytes(o: Objects, slot: Slot) -> int:
+def _bytes(o: PythonObjects, slot: Slot) -> int:
     """The memory of one state."""
     return BYTES[o.kind] * size(slot.shape)
 
@@ -106,16 +108,16 @@ def _many_states(module: Module, interface: Interface, kind: Kind) -> None:
     little = f.let(f"icmp ult i64 {work}, {ENOUGH_WORK}")
     o.require(f.let(f"or i1 {one_thread}, {little}"))
 
-    def run(written: Sequence[Array]) -> None:
+    def run(written: Sequence[ArrayArgument]) -> None:
         arrays = ", ".join(f"ptr {x.data}, i64 {x.stride}" for x in (*read, *written))
         _unlocked(o, f"call void {batch}(i64 {n}, {arrays})", work)
 
-    def check(x: str, slot: Slot) -> Array:
+    def check(x: str, slot: Slot) -> ArrayArgument:
         o.require_array(x, WRITEABLE)
         o.require_equal("i32", o.field(x, NDIM, "i32"), 1 + len(slot.shape))
         o.require_dimensions(o.field(x, SHAPE, "ptr"), (n, *slot.shape))
         stride = _bytes(o, slot)
-        return Array(o.field(x, DATA, "ptr"), f.let(f"mul i64 {n}, {stride}"), str(stride))
+        return ArrayArgument(o.field(x, DATA, "ptr"), f.let(f"mul i64 {n}, {stride}"), str(stride))
 
     _finish(_Call(o, interface, read, run, check, leading=(n,), keywords=keywords))
     f.label("other")
@@ -130,7 +132,7 @@ def _many_states(module: Module, interface: Interface, kind: Kind) -> None:
     f.finish("internal " + SIGNATURE.format("many"), APART, result=f"ptr {result}")
 
 
-def _shared_or_many(o: Objects, x: str, slot: Slot, n: str) -> tuple[Array, str]:
+def _shared_or_many(o: PythonObjects, x: str, slot: Slot, n: str) -> tuple[ArrayArgument, str]:
     """An array with the shape of a slot, or one axis more; and the number of states so far."""
     f, rank = o.f, len(slot.shape)
     o.require_array(x, READABLE)
@@ -149,10 +151,10 @@ def _shared_or_many(o: Objects, x: str, slot: Slot, n: str) -> tuple[Array, str]
     stride = f.let(f"select i1 {many}, i64 {_bytes(o, slot)}, i64 0")
     states = f.let(f"select i1 {many}, i64 {length}, i64 1")
     total = f.let(f"mul i64 {states}, {_bytes(o, slot)}")
-    return Array(o.field(x, DATA, "ptr"), total, stride), length
+    return ArrayArgument(o.field(x, DATA, "ptr"), total, stride), length
 
 
-def _unlocked(o: Objects, call: str, work: str) -> None:
+def _unlocked(o: PythonObjects, call: str, work: str) -> None:
     """A call that lets other threads of Python run if it takes long."""
     f = o.f
     quick = f.let(f"icmp ult i64 {work}, {QUICK_WORK}")
@@ -172,11 +174,11 @@ def _unlocked(o: Objects, call: str, work: str) -> None:
 class _Call(NamedTuple):
     """What is known of a call when its inputs have passed."""
 
-    o: Objects
+    o: PythonObjects
     interface: Interface
-    read: Sequence[Array]
-    run: Callable[[Sequence[Array]], None]  # writes the call of the native function
-    check: Callable[[str, Slot], Array]     # an array given as `out`
+    read: Sequence[ArrayArgument]
+    run: Callable[[Sequence[ArrayArgument]], None]  # writes the call of the native function
+    check: Callable[[str, Slot], ArrayArgument]     # an array given as `out`
     leading: tuple[str, ...]                # dimensions before those of an output
     keywords: str                           # how many arguments are given by name
 
@@ -222,7 +224,7 @@ def _into_new(call: _Call) -> None:
         if result is not None:
             o.put(result, k, array)
         arrays.append(array)
-        written.append(Array(o.field(array, DATA, "ptr"), "0", str(_bytes(o, slot))))
+        written.append(ArrayArgument(o.field(array, DATA, "ptr"), "0", str(_bytes(o, slot))))
     call.run(written)
     for k, (slot, array) in enumerate(zip(outputs, arrays, strict=True)):
         if (*call.leading, *slot.shape) == ():
@@ -230,7 +232,7 @@ def _into_new(call: _Call) -> None:
     o.f.line(f"ret ptr {result or arrays[0]}")
 
 
-def _scalar(o: Objects, array: str, result: str | None, k: int) -> str:
+def _scalar(o: PythonObjects, array: str, result: str | None, k: int) -> str:
     """NumPy's scalar in place of an array without dimensions, as its own functions return."""
     if result is None:
         return o.call("PyArray_Return", f"ptr {array}")

@@ -14,7 +14,7 @@ import llvmlite.binding as llvm
 from closedform.lowerings.native.ir import Kind, Lanes, Module
 
 LEVEL = 1
-"""Code generation's optimisation: level 2 takes up to 1.4 times as long, for code no faster."""
+"""Code generation's optimisation: 2 makes no faster code (benchmarks/choices.py, last row)."""
 
 _LOCK = threading.Lock()
 """LLVM's own state is made by one thread at a time."""
@@ -80,7 +80,7 @@ def object_code(module: Module, cpu: Cpu) -> bytes:
 
 
 @dataclass(frozen=True, eq=False)
-class Loaded:
+class LoadedCode:
     """Object code in memory; its functions live as long as this does."""
 
     engine: Any
@@ -99,7 +99,7 @@ class Loaded:
                 table[k] = known[name]
 
 
-def load(code: bytes, imports: Sequence[str], cpu: Cpu) -> Loaded:
+def load(code: bytes, imports: Sequence[str], cpu: Cpu) -> LoadedCode:
     """Object code made executable; its imports, named in order, are still to be bound."""
     with _LOCK:
         empty = llvm.parse_assembly("")
@@ -107,4 +107,4 @@ def load(code: bytes, imports: Sequence[str], cpu: Cpu) -> Loaded:
         engine = llvm.create_mcjit_compiler(empty, _machine(cpu))
         engine.add_object_file(llvm.ObjectFileRef.from_data(code))
         engine.finalize_object()
-    return Loaded(engine, tuple(imports))
+    return LoadedCode(engine, tuple(imports))

@@ -11,12 +11,13 @@ from closedform.lowerings.native.steps import Step
 from closedform.program.program import Program
 
 PACK = 7
-"""Angles that scalar code takes in one register of eight: inverse dynamics of an arm 64 → 50 ns.
-The first lane stays empty: as a number it would be the whole register, and LLVM would put all of it
-aside and fetch all of it again."""
+"""Angles that scalar code takes in one register of eight (benchmarks/choices.py, first row).
+
+Lane 0 stays empty: LLVM takes the number in it for the register itself, and saves and reloads all
+eight lanes where one number would do."""
 STRETCH = 256
 """Steps that LLVM may put in another order among themselves. Over thousands it lets too many values
-live at once: derivatives of an arm 470 → 370 ns."""
+live at once (benchmarks/choices.py, second row)."""
 
 
 class Memory(Protocol):
@@ -32,7 +33,7 @@ class Memory(Protocol):
         """A constant into all entries of an output, `LARGE` or more."""
 
 
-class Body:
+class StepWriter:
     """Writes steps into a function, and remembers the names of their values."""
 
     def __init__(self, program: Program, e: Emitter, memory: Memory,
@@ -64,7 +65,9 @@ class Body:
         elif step.op == "sincos":
             results = self._sincos([self.value(i) for i in step.args])
         else:
-            results = [OPERATIONS[step.op](self.e, *(self.value(i) for i in step.args))]
+            args = [self.value(i) for i in step.args]
+            results = [OPERATIONS[step.op](self.e, *args) if step.op in OPERATIONS
+                       else self.e.library(step.op, *args)]
         for place, value in zip(step.results, results, strict=True):
             self.values[place] = value
             if place in self.slots:

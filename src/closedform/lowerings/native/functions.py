@@ -18,7 +18,7 @@ import math
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from closedform.lowerings.native.emit import Body
+from closedform.lowerings.native.emit import StepWriter
 from closedform.lowerings.native.ir import (
     APART,
     BYTES,
@@ -29,7 +29,7 @@ from closedform.lowerings.native.ir import (
     Lanes,
     Module,
 )
-from closedform.lowerings.native.memory import Columns, Rows, add_fill
+from closedform.lowerings.native.memory import OneState, StatesInLanes, add_fill
 from closedform.lowerings.native.sincos import add_repair
 from closedform.lowerings.native.steps import Step, pieces, steps, waiting_places
 from closedform.program.program import Program
@@ -63,13 +63,13 @@ def scalar_module(program: Program, lanes: Lanes) -> Module:
     scratch = main.allocate(count * lanes.bytes, lanes.bytes) if count else "null"
     if len(parts) == 1:
         e = Emitter(main, lanes)
-        Body(program, e, Rows(e), scratch, slots).run(parts[0])
+        StepWriter(program, e, OneState(e), scratch, slots).run(parts[0])
     else:
         given = ", ".join(f"ptr %{a}" for a in _arrays(program))
         for k, part in enumerate(parts):
             piece = Function(module)
             e = Emitter(piece, lanes)
-            Body(program, e, Rows(e), "%scratch", slots).run(part)
+            StepWriter(program, e, OneState(e), "%scratch", slots).run(part)
             piece.finish(f"internal void @piece{k}({arguments}, ptr noalias %scratch)", APART)
             main.line(f"call void @piece{k}({given}, ptr {scratch})")
     main.finish(f"dso_local void @kernel({arguments})")
@@ -145,7 +145,8 @@ def _loop_of_blocks(program: Program, f: Function, lanes: Lanes, parts: Sequence
         f.line(f"%{a} = getelementptr i8, ptr %{a}.base, i64 {shift}")
     e = Emitter(f, lanes)
     if len(parts) == 1:
-        Body(program, e, Columns(e), scratch, slots).run(parts[0], _look_ahead(program, f, lanes))
+        StepWriter(program, e, StatesInLanes(e), scratch, slots).run(
+            parts[0], _look_ahead(program, f, lanes))
     else:
         _call_pieces(program, f, lanes, parts, slots, scratch)
     f.line("br label %latch")
@@ -195,7 +196,7 @@ def _call_pieces(program: Program, f: Function, lanes: Lanes, parts: Sequence[Se
     for k, part in enumerate(parts):
         piece = Function(f.module)
         e = Emitter(piece, lanes)
-        Body(program, e, Columns(e), "%scratch", slots).run(
+        StepWriter(program, e, StatesInLanes(e), "%scratch", slots).run(
             part, _look_ahead(program, piece, lanes, k, len(parts)))
         piece.finish(f"internal void @piece{k}({arguments}, ptr noalias %scratch)", LANES_APART)
         f.line(f"call void @piece{k}({given}, ptr {scratch})")

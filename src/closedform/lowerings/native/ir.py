@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Literal
 
@@ -20,8 +20,8 @@ FLAGS = "nsz"
 ATTRIBUTES = ('"no-trapping-math"="true" "prefer-vector-width"="512" '
               '"min-legal-vector-width"="512"')
 PLAIN, APART, LANES, LANES_APART = "#0", "#1", "#2", "#3"
-"""Attributes of functions: those apart are not inlined; those in lanes align their stack, because
-registers that are put aside across two cache lines cost up to a fifth of the time."""
+"""Attributes of functions: those apart are not inlined; those in lanes align their stack, so
+that no register is put aside across two cache lines."""
 
 Kind = Literal["double", "float"]
 BYTES: Mapping[Kind, int] = MappingProxyType({"double": 8, "float": 4})
@@ -196,6 +196,22 @@ class Emitter:
             return self.intrinsic("fma", x, y, z)
         return self.binary("fadd", self.binary("fmul", x, y), z)
 
+    def library(self, name: str, x: str) -> str:
+        """A function of the C library, lane by lane."""
+        if self.lanes.width == 1:
+            wide = x if self.lanes.kind == "double" else self.function.let(
+                f"fpext float {x} to double")
+            y = self.function.let(f"call double {self.function.imported(name)}(double {wide})")
+            return y if self.lanes.kind == "double" else self.function.let(
+                f"fptrunc double {y} to float")
+        t, one = self.lanes.type, Emitter(self.function, replace(self.lanes, width=1))
+        made = "zeroinitializer"
+        for k in range(self.lanes.width):
+            y = one.library(name, self.function.let(f"extractelement {t} {x}, i32 {k}"))
+            made = self.function.let(
+                f"insertelement {t} {made}, {self.lanes.kind} {y}, i32 {k}")
+        return made
+
     def sign(self, x: str) -> str:
         """−1, 0 or 1; NaN stays NaN."""
         below = self.select(self.compare("olt", x, self.number(0.0)), self.number(-1.0), x)
@@ -224,4 +240,4 @@ OPERATIONS: Mapping[str, Callable[..., str]] = MappingProxyType({
     "fms": lambda e, x, y, z: e.intrinsic("fma", x, y, e.negate(z)),       # x y − z
     "fnma": lambda e, x, y, z: e.intrinsic("fma", e.negate(x), y, z),      # z − x y
 })
-"""How each arithmetic operation is written; sines and cosines are in `sincos.py`."""
+"""How arithmetic is written; sines and cosines are in `sincos.py`, others in the C library."""

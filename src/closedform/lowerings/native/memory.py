@@ -12,7 +12,7 @@ FILLED = 8
 
 
 @dataclass(frozen=True)
-class Rows:
+class OneState:
     """Scalar memory: entry k of an array lies k numbers behind its pointer."""
 
     e: Emitter
@@ -38,7 +38,7 @@ class Rows:
 
 
 @dataclass(frozen=True)
-class Columns:
+class StatesInLanes:
     """Row-major memory of several states: a block of entries is read or written and transposed."""
 
     e: Emitter

@@ -3,7 +3,7 @@
 Jacobians and regressors of trees are mostly zero. Such an output is filled with its most frequent
 constant by a loop, state after state, before anything is computed, and the other entries are
 written over it: code and its compilation then grow with the number of values, and memory is walked
-through in order (body Jacobians of a humanoid, 512 states: 2600 → 1600 ns).
+through in order (benchmarks/choices.py, fourth row).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ CONSTANTS = 8
 """Constants that scalar code writes at once."""
 
 
-class Block(NamedTuple):
+class OutputBlock(NamedTuple):
     """Entries start to stop; with `fill`, all of them get one constant."""
 
     start: int
@@ -30,14 +30,14 @@ class Block(NamedTuple):
     fill: float | None = None
 
 
-def blocks(entries: Sequence[Entry], columns: int) -> Iterator[Block]:
+def output_blocks(entries: Sequence[Entry], columns: int) -> Iterator[OutputBlock]:
     """A fill or none, then blocks of up to `columns` entries for what is not filled."""
     constants = [e.constant.hex() if e.index < 0 else "" for e in entries]
     filler, count = Counter(constants).most_common(1)[0] if constants else ("", 0)
     if not filler or len(entries) < LARGE or count < MOSTLY * len(entries):
         filler = "none"
     else:
-        yield Block(0, len(entries), float.fromhex(filler))
+        yield OutputBlock(0, len(entries), float.fromhex(filler))
     start = 0
     while start < len(entries):
         if constants[start] == filler:
@@ -48,5 +48,5 @@ def blocks(entries: Sequence[Entry], columns: int) -> Iterator[Block]:
             while (stop < min(start + CONSTANTS, len(entries))
                    and constants[stop] not in ("", filler)):
                 stop += 1
-        yield Block(start, stop)
+        yield OutputBlock(start, stop)
         start = stop

@@ -1,9 +1,9 @@
 """Sine and cosine together, in lanes, written as LLVM IR.
 
-    n = round(2x/π),  r = x − nπ/2,  |r| ≤ π/4                                         (1)
-    sin x, cos x = ±sin r, ±cos r for n even, ±cos r, ±sin r for n odd                 (2)
+    n = round(2x/π),  r = x − nπ/2,  |r| ≤ π/4                                         (i)
+    sin x, cos x = ±sin r, ±cos r for n even, ±cos r, ±sin r for n odd                 (ii)
 
-(1) subtracts nπ/2 in parts. With fused multiply-add x − nP₁ is exact (P₁ is π/2 rounded),
+(i) subtracts nπ/2 in parts. With fused multiply-add x − nP₁ is exact (P₁ is π/2 rounded),
 x − nP₁ − nP₂ is rounded once however much cancels, and P₃ is the rest. Without it the parts have so
 few bits that their products with n are exact, and what the subtractions lose is carried along. Both
 hold to 2 units in the last place for |x| ≤ `BOUND`; lanes beyond it are rare, and get the C
@@ -30,7 +30,7 @@ from closedform.lowerings.native.ir import (
 )
 
 BOUND = 1e5
-"""The largest angle that the reduction (1) takes."""
+"""The largest angle that the reduction (i) takes."""
 
 SIN = {
     "double": (
@@ -78,7 +78,7 @@ def sincos(e: Emitter, x: str) -> tuple[str, str]:
 
 
 def _reduced(e: Emitter, x: str, n: str) -> tuple[str, str]:
-    """r of (1) with fused multiply-add."""
+    """r of (i) with fused multiply-add."""
     minus_n = e.negate(n)
     first, second, third = (e.number(part) for part in WHOLE_PARTS[e.lanes.kind])
     near = e.multiply_add(minus_n, second, e.multiply_add(minus_n, first, x))
@@ -86,7 +86,7 @@ def _reduced(e: Emitter, x: str, n: str) -> tuple[str, str]:
 
 
 def _reduced_in_short_parts(e: Emitter, x: str, n: str) -> str:
-    """r of (1) without it: x − nP₁ is exact, the errors of − nP₂ and − nP₃ are added at the end."""
+    """r of (i) without it: x − nP₁ is exact, the errors of − nP₂ and − nP₃ are added at the end."""
     p1, p2, p3, p4 = (e.binary("fmul", n, e.number(part)) for part in SHORT_PARTS)
     r1 = e.binary("fsub", x, p1)
     r2 = e.binary("fsub", r1, p2)
@@ -97,7 +97,7 @@ def _reduced_in_short_parts(e: Emitter, x: str, n: str) -> str:
 
 
 def _reduced_in_double(e: Emitter, x: str, n: str) -> str:
-    """r of (1) for floats without it: in double it is exact to far beyond a float."""
+    """r of (i) for floats without it: in double it is exact to far beyond a float."""
     f, wide = e.function, Emitter(e.function, Lanes("double", e.lanes.width, fma=False))
     x, n = (f.let(f"fpext {e.lanes.type} {y} to {wide.lanes.type}") for y in (x, n))
     r = wide.binary("fsub", x, wide.binary("fmul", n, wide.number(SHORT_PARTS[0])))
@@ -119,7 +119,7 @@ def _polynomials(e: Emitter, r: str, near: str) -> tuple[str, str]:
 
 
 def _even_and_odd(e: Emitter, coefficients: Sequence[float], z: str, zz: str) -> str:
-    """E(z²) + z O(z²): as many operations as Horner's rule, two thirds of the time."""
+    """E(z²) + z O(z²): as many operations as Horner's rule and one more, in half the chain."""
     even, odd = (_horner(e, coefficients[k::2], zz) for k in (0, 1))
     return e.multiply_add(odd, z, even)
 
@@ -218,11 +218,8 @@ def add_repair(module: Module, kind: Kind) -> None:
     far = one.compare("ogt", one.intrinsic("fabs", angle), number(BOUND, kind))
     f.line(f"br i1 {far}, label %far, label %latch")
     f.label("far")
-    wide = angle if kind == "double" else f.let(f"fpext float {angle} to double")
     for name, place in (("sin", s), ("cos", c)):
-        value = f.let(f"call double {f.imported(name)}(double {wide})")
-        narrow = value if kind == "double" else f.let(f"fptrunc double {value} to float")
-        one.store(narrow, place, align=align)
+        one.store(one.library(name, angle), place, align=align)
     f.line("br label %latch")
     f.label("latch")
     f.line("%next = add i64 %k, 1")

@@ -11,15 +11,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from closedform.lowerings.native.outputs import blocks
+from closedform.lowerings.native.outputs import output_blocks
 from closedform.program.ordering.list_schedule import by_list_schedule
+from closedform.program.ordering.waiting import waiting_slots
 from closedform.program.program import LEAVES, Program, size
 
 PIECE = 1000
 """Steps in one function of a program that is cut into pieces."""
 WHOLE = 3000
 """Steps up to which a program is one function; LLVM's time grows with the square of its size. In
-lanes, where much is transposing, both limits are doubled: derivatives of an arm 135 → 101 ns."""
+lanes, where much is transposing, both limits are doubled (benchmarks/choices.py, third row)."""
 SINCOS_COST = 30
 """Steps that a sine and cosine are worth in lanes; scalar code has several in one register."""
 PACKED_SINCOS_COST = 6
@@ -138,7 +139,7 @@ def _with_writes(program: Program, before: list[Step], columns: int) -> Iterator
     born = {i: k for k, step in enumerate(before) for i in step.results}
     writes: dict[int, list[Step]] = {}
     for array, output in enumerate(program.outputs):
-        for start, stop, fill in blocks(output.entries, columns):
+        for start, stop, fill in output_blocks(output.entries, columns):
             if fill is not None:
                 yield Step("fill", (), (), array, fill=fill)
                 continue
@@ -178,24 +179,5 @@ def _cost(step: Step, columns: int) -> int:
 
 
 def waiting_places(parts: Sequence[Sequence[Step]]) -> tuple[dict[int, int], int]:
-    """A numbered slot for every value that a later piece uses, and how many slots there are.
-
-    A slot is used again when the last piece that needs its value is over.
-    """
-    born: dict[int, int] = {}
-    last: dict[int, int] = {}
-    for piece, part in enumerate(parts):
-        for step in part:
-            born.update((i, piece) for i in step.results if i >= 0)
-            last.update((i, piece) for i in step.args if born.get(i, piece) < piece)
-    slots: dict[int, int] = {}
-    free: list[int] = []
-    ending: list[list[int]] = [[] for _ in parts]
-    count = 0
-    for piece, part in enumerate(parts):
-        for i in (i for step in part for i in step.results if i in last):
-            slots[i] = free.pop() if free else count
-            count = max(count, slots[i] + 1)
-            ending[last[i]].append(slots[i])
-        free.extend(ending[piece])
-    return slots, count
+    """Slots for values that wait for a later piece, and how many there are."""
+    return waiting_slots([[(step.results, step.args) for step in part] for part in parts])

@@ -15,7 +15,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from closedform.program.ops import OPS
+from closedform.program.ops import ATOM, OPS
+from closedform.program.ordering.waiting import waiting_slots
 from closedform.program.program import LEAVES, Entry, Program, Slot, size
 
 MOST_LEAVES = 10
@@ -25,9 +26,6 @@ PIECE = 500
 """Assignments in one function of a program that is cut into pieces."""
 WHOLE = 1200
 """Assignments up to which a program is one function; compilers take quadratic time beyond."""
-
-PRECEDENCE: Mapping[str, int] = {"add": 1, "sub": 1, "mul": 2, "div": 2}
-ATOM = 3
 
 
 class Let(NamedTuple):
@@ -189,9 +187,9 @@ class Statements:
         if value is not None:
             return syntax.number(value), ATOM
         operands = [self._operand(i, names, syntax) for i in args]
-        if op not in PRECEDENCE:
+        binds, symbol = OPS[op].precedence, OPS[op].symbol
+        if binds == ATOM:
             return syntax.functions[op].format(operands[0][0]), ATOM
-        binds, symbol = PRECEDENCE[op], OPS[op].symbol
         left, right = (text if own >= least else f"({text})"
                        for (text, own), least in zip(operands, (binds, binds + 1), strict=True))
         return (f"{left} {symbol} {right}" if binds == 1 else f"{left}*{right}"
@@ -199,23 +197,9 @@ class Statements:
 
 
 def waiting(pieces: Sequence[Sequence[Statement]], of: Statements) -> tuple[dict[int, int], int]:
-    """A numbered slot for every value that a later piece uses, and how many slots there are.
-
-    A slot is used again when the last piece that needs its value is over.
-    """
-    born, last = dict[int, int](), dict[int, int]()
-    for k, piece in enumerate(pieces):
-        for statement in piece:
-            last.update((i, k) for i in of.reads(statement) if born.get(i, k) < k)
-            if isinstance(statement, Let):
-                born[statement.place] = k
-    slots, free, count = dict[int, int](), list[int](), 0
-    for k, piece in enumerate(pieces):
-        for place in (s.place for s in piece if isinstance(s, Let) and s.place in last):
-            slots[place] = free.pop() if free else count
-            count = max(count, slots[place] + 1)
-        free.extend(sorted(slots[i] for i, end in last.items() if end == k))
-    return slots, count
+    """Slots for values that wait for a later piece, and how many there are."""
+    return waiting_slots([[((s.place,) if isinstance(s, Let) else (), of.reads(s)) for s in piece]
+                          for piece in pieces])
 
 
 def index_text(slot_shape: tuple[int, ...], k: int, first: int = 0) -> str:

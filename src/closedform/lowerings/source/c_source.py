@@ -13,10 +13,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
 
-from closedform.lowerings.comments import c_comment, c_words
 from closedform.lowerings.source.assignments import Let, Statement, output_names, waiting
 from closedform.lowerings.source.c_batch import Batch
 from closedform.lowerings.source.c_text import CFunction, Real, Writer, arguments, prototype
+from closedform.lowerings.source.comments import c_comment, c_words
 from closedform.program.ordering.live_ranges import largest_live_set
 
 BYTES: Mapping[Real, int] = MappingProxyType({"double": 8, "float": 4})

@@ -13,6 +13,7 @@ from closedform.lowerings.source.assignments import (
     Syntax,
     output_names,
 )
+from closedform.program.ops import FUNCTIONS
 from closedform.program.program import LEAVES, Program, Slot
 
 Real = Literal["double", "float"]
@@ -64,8 +65,8 @@ class Writer:
     def syntax_at(self, entry: str) -> Syntax:
         """C, with entries of inputs written so."""
         suffix = "" if self.function.real == "double" else "f"
-        functions = {op: f"{op}{suffix}({{}})" for op in ("sin", "cos", "sqrt")}
-        functions["sign"] = f"{self.function.name}_sign({{}})"
+        functions = {op.name: f"{op.name}{suffix}({{}})" for op in FUNCTIONS}
+        functions["sign"] = f"{self.function.name}_sign({{}})"       # C has none
 
         def text(slot: Slot, k: int) -> str:
             return entry.format(name=slot.name, k=k)

@@ -13,17 +13,18 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from closedform.errors import ArgumentError, MissingDependency
-from closedform.lowerings.comments import docstring
 from closedform.lowerings.source.assignments import Let, Statements, Store, Syntax, index_text
+from closedform.lowerings.source.comments import docstring
 from closedform.lowerings.source.jax_loop import ENTRIES, Tables, loop_lines, table_lines, tables
 from closedform.lowerings.source.python import array_lines, entry_name, used_entries
+from closedform.program.ops import FUNCTIONS
 from closedform.program.program import Entry, Output, Program
 
 WRITTEN_OUT = 1500
 """Operations up to which a program is written out."""
 
 SYNTAX = Syntax(repr, entry_name, {
-    op: f"jnp.{op}({{}})" for op in ("sin", "cos", "sqrt", "sign")})
+    op.name: f"jnp.{op.ufunc}({{}})" for op in FUNCTIONS})
 
 ARRAY = '''\
 def _array(entries, shape, dtype):
@@ -118,7 +119,8 @@ def _custom_jvp(program: Program, name: str, partials: int) -> Iterator[str]:
     arguments = ", ".join(slot.name for slot in program.inputs)
     yield from ("@jax.custom_jvp", f"def {name}({arguments}):", f"    return _value({arguments})",
                 "", "", f"@{name}.defjvp", "def _jvp(primals, tangents):",
-                "    partials = _derivatives(*primals)")
+                "    partials = _derivatives(*primals)" if partials > 1
+                else "    partials = (_derivatives(*primals),)")
     yield f"    own, rest = primals[:{partials}], primals[{partials}:]"
     yield "    tangent = sum(d @ x for d, x in zip(partials, tangents))"
     if len(program.inputs) > partials:

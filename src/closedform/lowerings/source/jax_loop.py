@@ -11,14 +11,16 @@ import heapq
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from closedform.program.ops import FUNCTIONS, OPS
 from closedform.program.program import LEAVES, Program, size
 
 LANES = 16
-KINDS = ("add", "sub", "mul", "div", "sqrt", "sin", "cos", "sign")
-
-TEXTS = {"add": "x + y", "sub": "x - y", "mul": "x * y",
-         "div": "x / jnp.where(kind == {k}, y, 1)", "sign": "jnp.sign(x)",
-         "sqrt": "jnp.sqrt(jnp.where(kind == {k}, x, 1))", "sin": "jnp.sin(x)", "cos": "jnp.cos(x)"}
+KINDS = tuple(OPS)
+TEXTS = {**{op.name: f"jnp.{op.ufunc}(jnp.where(kind == {{k}}, x, 1))" for op in FUNCTIONS},
+         "add": "x + y", "sub": "x - y", "mul": "x * y",
+         "div": "x / jnp.where(kind == {k}, y, 1)",
+         **{name: f"jnp.{name}(x)" for name in ("sin", "cos", "sign")}}
+"""What lanes of another kind compute is dropped, but it must have a derivative."""
 
 
 @dataclass(frozen=True)

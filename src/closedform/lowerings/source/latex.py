@@ -10,14 +10,16 @@ that test vectors check what is printed there.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 import sympy
 from sympy.printing.latex import LatexPrinter
 
-from closedform.lowerings.comments import latex_words, line_comments
+from closedform.lowerings.source.comments import latex_words, line_comments
 from closedform.lowerings.to_sympy import Expressions
+from closedform.program.ops import FUNCTIONS
 
 LINE = 120
 """Characters of LaTeX after which a sum goes on in a new line."""
@@ -26,6 +28,7 @@ ACCENTS = ("", r"\dot", r"\ddot", r"\dddot", r"\ddddot")
 Letters = Mapping[str, tuple[str, int | None]]
 """Symbols of arrays by name; a number is the dots of the first row, each further row has one more.
 Other arrays are written out."""
+NO_LETTERS: Letters = MappingProxyType({})
 
 HEAD = r"""\documentclass{article}
 \usepackage[a4paper, margin=15mm]{geometry}
@@ -36,7 +39,7 @@ HEAD = r"""\documentclass{article}
 """
 
 
-def latex_source(of: Expressions, about: Sequence[str], letters: Letters) -> str:
+def latex_source(of: Expressions, about: Sequence[str], letters: Letters = NO_LETTERS) -> str:
     """A document: first the terms, then the outputs."""
     tex = symbol_texts(of, letters)
     write = _Writer(tex)
@@ -53,7 +56,7 @@ def latex_source(of: Expressions, about: Sequence[str], letters: Letters) -> str
     return "\n".join([*lines, r"\end{document}"]) + "\n"
 
 
-def symbol_texts(of: Expressions, letters: Letters) -> dict[Any, str]:
+def symbol_texts(of: Expressions, letters: Letters = NO_LETTERS) -> dict[Any, str]:
     """Every symbol in LaTeX: q̇_1 for an entry of v, c_{12} for the cosine of q_1 + q_2.
 
     In the order of factors in a product: masses, gravity, other parameters, terms, inputs.
@@ -119,7 +122,7 @@ class _Writer:
 
 
 # -------------------------------------------------------------------------------------- reading
-def latex_reader(of: Expressions, name: str, letters: Letters) -> str:
+def latex_reader(of: Expressions, name: str, letters: Letters = NO_LETTERS) -> str:
     """A module with NAME(*arrays), which evaluates the equations of NAME.tex."""
     tex = symbol_texts(of, letters)
     inputs = [[tex[x] for x in np.ravel(array)] for array in of.inputs.values()]
@@ -128,8 +131,20 @@ def latex_reader(of: Expressions, name: str, letters: Letters) -> str:
     shapes = [np.shape(array) for array in of.outputs.values()]
     terms = [tex[x] for x, _ in of.terms]
     facts = {"INPUTS": inputs, "TERMS": terms, "OUTPUTS": outputs, "SHAPES": shapes}
-    return READER.replace("@NAME@", name).replace(
+    return READER.replace("@NAME@", name).replace("@FUNCTIONS@", _functions()).replace(
         "@FACTS@", "\n".join(f"{key} = {value!r}" for key, value in facts.items()))
+
+
+def _functions() -> str:
+    """Operations as LaTeX calls them, with what computes them in Python."""
+    x = sympy.Symbol("x", real=True)
+    rows = []
+    for op in FUNCTIONS:
+        call = sympy.latex(getattr(sympy, op.name)(x))
+        text = call.removesuffix(r"{\left(x \right)}").removesuffix("{x}")
+        python = "lambda x: (x > 0) - (x < 0)" if op.name == "sign" else f"math.{op.name}"
+        rows.append(f"{text!r}: {python}")
+    return f"{{{', '.join(rows)}}}"
 
 
 READER = r'''"""Reads the equations of @NAME@.tex and puts numbers in, for the test vectors."""
@@ -143,10 +158,9 @@ import numpy as np
 @FACTS@
 SYMBOLS = sorted({x for part in (*INPUTS, TERMS) for x in part}, key=len, reverse=True)
 TOKEN = re.compile("|".join([*map(re.escape, SYMBOLS), r"\\left\(", r"\\right\)", r"\\left\[",
-                             r"\\right\]", r"\\operatorname\{sign\}", r"\\[a-z]+",
+                             r"\\right\]", r"\\operatorname\{[a-z]+\}", r"\\[a-z]+",
                              r"\d+\.\d*|\d+", r"[-+^{}()]"]))
-FUNCTIONS = {"\\sin": math.sin, "\\cos": math.cos, "\\sqrt": math.sqrt,
-             "\\operatorname{sign}": lambda x: (x > 0) - (x < 0)}
+FUNCTIONS = @FUNCTIONS@
 BASES = {"\\frac", "\\left(", "\\left[", "(", *FUNCTIONS, *SYMBOLS}
 
 

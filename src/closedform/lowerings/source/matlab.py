@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from closedform.lowerings.comments import line_comments
 from closedform.lowerings.source.assignments import (
     Let,
     Statements,
@@ -16,6 +15,8 @@ from closedform.lowerings.source.assignments import (
     index_text,
     output_names,
 )
+from closedform.lowerings.source.comments import line_comments
+from closedform.program.ops import FUNCTIONS
 from closedform.program.program import Program, Slot
 
 NAME_LENGTH = 63
@@ -26,7 +27,7 @@ def matlab_source(program: Program, name: str, about: Sequence[str]) -> str:
     """The text of NAME.m."""
     inputs = ", ".join(slot.name for slot in program.inputs)
     outputs = output_names(program)
-    syntax = Syntax(repr, _entry, {op: f"{op}({{}})" for op in ("sin", "cos", "sqrt", "sign")}, 1)
+    syntax = Syntax(repr, _entry, {op.name: f"{op.name}({{}})" for op in FUNCTIONS}, 1)
     statements = Statements(program)
     names = statements.names(syntax)
     lines = [f"function {_results(outputs)} = {name}({inputs})",

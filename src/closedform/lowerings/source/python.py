@@ -8,9 +8,8 @@ Both are modules that stand alone, with one function under the name that is give
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
-from closedform.lowerings.comments import docstring
 from closedform.lowerings.source.assignments import (
     Let,
     Statement,
@@ -20,6 +19,8 @@ from closedform.lowerings.source.assignments import (
     index_text,
     output_names,
 )
+from closedform.lowerings.source.comments import docstring
+from closedform.program.ops import FUNCTIONS
 from closedform.program.program import Program, Slot, size
 
 
@@ -51,7 +52,8 @@ def casadi_source(program: Program, name: str, about: Sequence[str]) -> str:
     outputs = output_names(program)
     made = [f"{out} = SX({_rows_and_columns(o.shape)})"
             for out, o in zip(outputs, program.outputs, strict=True)]
-    statements, syntax = Statements(program), _syntax("{}")
+    statements, syntax = Statements(program), _syntax({op.name: op.name for op in FUNCTIONS})
+    imported = ["densify", *(op.name for op in FUNCTIONS)]
     names = statements.names(syntax)
     body = list(_entries(program, "{name}[{pair}]", "{name}", casadi=True))
     for s in statements.order:
@@ -66,7 +68,7 @@ def casadi_source(program: Program, name: str, about: Sequence[str]) -> str:
                 f"[{', '.join(f'densify({x})' for x in outputs)}], "
                 f"{[x.name for x in program.inputs]!r}, {outputs!r})")
     lines = [*docstring([*about, "", *array_lines(program, "")]), "",
-             "from casadi import SX, Function, cos, densify, sign, sin, sqrt", "", "",
+             f"from casadi import SX, Function, {', '.join(sorted(imported))}", "", "",
              "def _function():", *(f"    {line}" for line in (*symbols, *made, *body, returned)),
              "", "", f"{name} = _function()"]
     return "\n".join(lines) + "\n"
@@ -105,7 +107,8 @@ def used_entries(program: Program) -> Iterator[tuple[Slot, int]]:
 
 
 def _numpy_lines(program: Program) -> Iterator[str]:
-    statements, syntax = Statements(program), _syntax("np.{}")
+    statements = Statements(program)
+    syntax = _syntax({op.name: f"np.{op.ufunc}" for op in FUNCTIONS})
     names, outputs = statements.names(syntax), output_names(program)
     for s in statements.order:
         if isinstance(s, Let):
@@ -122,9 +125,8 @@ def _is_zero(statements: Statements, s: Statement) -> bool:
     return entry is not None and entry.index < 0 and entry.constant == 0.0
 
 
-def _syntax(function: str) -> Syntax:
-    functions = {op: f"{function.format(op)}({{}})" for op in ("sin", "cos", "sqrt", "sign")}
-    return Syntax(repr, entry_name, functions)
+def _syntax(names: Mapping[str, str]) -> Syntax:
+    return Syntax(repr, entry_name, {op: f"{name}({{}})" for op, name in names.items()})
 
 
 def _entries(program: Program, text: str, scalar: str, casadi: bool = False) -> Iterator[str]:

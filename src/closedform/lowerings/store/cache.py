@@ -1,38 +1,46 @@
 """Compiled code on disk: private to the user, keyed by content, verified before use.
 
-An entry is one file, named by its key: a header with the key and, for each section, length and
-SHA-256; then the sections `interface` and `imports` (JSON), `code` (an object file) and `program`
-(`encoding.py`). A file is written beside its place and renamed, so that a reader sees all of it or
-nothing, whatever happens to the writer. A file that is damaged, belongs to someone else or to
-another key is never used.
+An entry is one file, `closedform-` and its key: a header with the key and, for each section, length
+and SHA-256; then the sections `interface` and `imports` (JSON), `code` (an object file) and
+`program` (`encoding.py`). A file is written beside its place and renamed, so that a reader sees all
+of it or nothing, whatever happens to the writer. A file that is damaged, belongs to someone else or
+to another key is never used, and one that the cache did not make is never deleted.
 """
 
 from __future__ import annotations
 
 import functools
 import hashlib
-import importlib.metadata
 import importlib.resources
 import json
 import os
-import stat
+import re
+import secrets
 import struct
 import sys
-import tempfile
 import time
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, TypeVar
+
+from closedform.lowerings.store.private_folder import PrivateFolder, is_own_file, private_folder
+from closedform.version import __version__
 
 MAGIC = b"closedform code 1\n\0\0\0\0\0\0"
 SECTIONS = ("interface", "imports", "code", "program")
 _HEAD = struct.Struct(f"<{len(MAGIC)}s32s" + "Q32s" * len(SECTIONS))
+_OWN = re.compile(r"closedform-([0-9a-f]{64}|[0-9a-f]{16}\.part)")
+_warned = set[str]()
+OFF = ("off", "0", "no", "none", "false")
 LIMIT = 1 << 30
 """Bytes that a cache may hold; the entries unused for longest go first."""
 ABANDONED = 3600.0
 """Seconds after which a file that was never renamed is deleted."""
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -45,86 +53,54 @@ class Cache:
     @classmethod
     def default(cls) -> Cache:
         """The user's cache folder, or what CLOSEDFORM_CACHE says: another folder, or `off`."""
-        chosen = os.environ.get("CLOSEDFORM_CACHE")
-        if chosen == "off":
+        chosen = os.environ.get("CLOSEDFORM_CACHE", "").strip()
+        if chosen.lower() in OFF:
             return cls(None)
-        return cls(Path(chosen) if chosen else _user_cache() / "closedform")
+        try:
+            return cls(Path(chosen).expanduser() if chosen else _user_cache() / "closedform")
+        except RuntimeError as error:           # nobody's home, as of a user without an entry
+            _warn_once(chosen or "for compiled code", error)
+            return cls(None)
 
     @property
     def usable(self) -> bool:
         """Whether there is a folder, and it is or can be made the user's own."""
-        return self._private_folder(create=True) is not None
+        return self._within(True, lambda folder: True) is not None
 
     def read(self, key: str, sections: tuple[str, ...] = SECTIONS[:3]) -> dict[str, bytes] | None:
         """Some sections of an entry, verified; None if there is no sound entry of this key."""
-        folder = self._private_folder(create=False)
-        if folder is None:
-            return None
-        try:
-            with (folder / key).open("rb") as file:
-                if not _is_ours(os.fstat(file.fileno())):
-                    return None
-                found = _verified(file, key, sections)
-            if found is not None:
-                os.utime(folder / key)
-            return found
-        except OSError:
-            return None
+        return self._within(False, lambda folder: _read(folder, key, sections))
 
     def write(self, key: str, sections: Mapping[str, bytes]) -> None:
         """Keep an entry. A cache that cannot be written is no error: the code is compiled again."""
-        folder = self._private_folder(create=True)
-        if folder is None:
-            return
         parts = [sections.get(name, b"") for name in SECTIONS]
         table = [x for part in parts for x in (len(part), hashlib.sha256(part).digest())]
         head = _HEAD.pack(MAGIC, bytes.fromhex(key), *table)
-        try:
-            _write_and_rename(folder / key, b"".join((head, *parts)))
-            self._make_room(folder)
-        except OSError as error:
-            warnings.warn(f"compiled code is not kept in {folder}: {error}", stacklevel=2)
 
-    def _private_folder(self, create: bool) -> Path | None:
-        """The folder, if it is the user's own and closed to others."""
+        def keep(folder: PrivateFolder) -> None:
+            _write_and_rename(folder, _file(key), b"".join((head, *parts)))
+            _make_room(folder, self.limit)
+
+        self._within(True, keep)
+
+    def _within(self, create: bool, use: Callable[[PrivateFolder], T]) -> T | None:
+        """What comes of the use of the folder; None if there is none that is the user's own."""
         if self.folder is None:
             return None
         try:
-            if create:
-                self.folder.parent.mkdir(parents=True, exist_ok=True)
-                self.folder.mkdir(mode=0o700, exist_ok=True)
-            status = self.folder.stat()
-        except FileNotFoundError:
-            return None
+            with private_folder(self.folder, create) as folder:
+                return use(folder)
         except OSError as error:
-            warnings.warn(f"the cache {self.folder} is not used: {error}", stacklevel=3)
+            if create or not isinstance(error, FileNotFoundError):
+                _warn_once(str(self.folder), error)
             return None
-        if not _is_private(status):
-            warnings.warn(
-                f"the cache {self.folder} is not used: it has mode "
-                f"{stat.S_IMODE(status.st_mode):o} and owner {status.st_uid}; "
-                "expected a folder of mode 700 that belongs to this user", stacklevel=3)
-            return None
-        return self.folder
 
-    def _make_room(self, folder: Path) -> None:
-        """Delete what was abandoned, and the oldest entries above the limit."""
-        entries = []
-        for path in folder.iterdir():
-            try:
-                status = path.stat()
-            except FileNotFoundError:           # another process was faster
-                continue
-            if path.suffix == ".part" and time.time() - status.st_mtime > ABANDONED:
-                path.unlink(missing_ok=True)
-            elif len(path.name) == 64:
-                entries.append((status.st_mtime, status.st_size, path))
-        total = sum(size for _, size, _ in entries)
-        for _, size, path in sorted(entries):
-            if total <= self.limit:
-                break
-            path.unlink(missing_ok=True)
-            total -= size
+
+def _warn_once(name: str, error: Exception) -> None:
+    """What is wrong with a cache hardly changes, and hundreds of kernels may ask for it."""
+    if name not in _warned:
+        warnings.warn(f"the cache {name} is not used: {error}", stacklevel=4)
+        _warned.add(name)
 
 
 def _user_cache() -> Path:
@@ -135,36 +111,39 @@ def _user_cache() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
 
 
-def _is_private(status: os.stat_result) -> bool:
-    """A folder of this user that no other may enter; where there are no owners, any folder."""
-    if not stat.S_ISDIR(status.st_mode):
-        return False
-    return not hasattr(os, "getuid") or (
-        status.st_uid == os.getuid() and not stat.S_IMODE(status.st_mode) & 0o077)
+def _file(key: str) -> str:
+    return f"closedform-{key}"
 
 
-def _is_ours(status: os.stat_result) -> bool:
-    """A plain file of this user that no other may write."""
-    if not stat.S_ISREG(status.st_mode):
-        return False
-    return not hasattr(os, "getuid") or (
-        status.st_uid == os.getuid() and not stat.S_IMODE(status.st_mode) & 0o022)
+def _read(folder: PrivateFolder, key: str, sections: tuple[str, ...]) -> dict[str, bytes] | None:
+    try:
+        with os.fdopen(folder.open(_file(key), os.O_RDONLY), "rb") as file:
+            found = _verified(file, key, sections)
+    except OSError:
+        return None
+    if found is not None:
+        with suppress(OSError):             # a folder that can only be read
+            folder.touch(_file(key))
+    return found
 
 
 def _verified(file: BinaryIO, key: str, wanted: tuple[str, ...]) -> dict[str, bytes] | None:
-    """The wanted sections, if header, key and their digests are right."""
+    """The wanted sections, if owner, header, key, length and their digests are right."""
+    status = os.fstat(file.fileno())
+    if not is_own_file(status):
+        return None
     head = file.read(_HEAD.size)
     if len(head) != _HEAD.size:
         return None
     magic, owner, *table = _HEAD.unpack(head)
-    if magic != MAGIC or owner.hex() != key:
+    if magic != MAGIC or owner.hex() != key or status.st_size != _HEAD.size + sum(table[::2]):
         return None
     found = {}
     start = _HEAD.size
     for name, length, digest in zip(SECTIONS, table[::2], table[1::2], strict=True):
         if name in wanted:
             file.seek(start)
-            content = file.read(min(length, LIMIT))
+            content = file.read(length)
             if hashlib.sha256(content).digest() != digest:
                 return None
             found[name] = content
@@ -172,16 +151,38 @@ def _verified(file: BinaryIO, key: str, wanted: tuple[str, ...]) -> dict[str, by
     return found
 
 
-def _write_and_rename(path: Path, content: bytes) -> None:
-    handle, name = tempfile.mkstemp(suffix=".part", dir=path.parent)      # mode 600
-    temporary = Path(name)
+def _write_and_rename(folder: PrivateFolder, name: str, content: bytes) -> None:
+    temporary = f"closedform-{secrets.token_hex(8)}.part"
+    handle = folder.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(content)
-        temporary.replace(path)
+        folder.rename(temporary, name)
     except BaseException:
-        temporary.unlink(missing_ok=True)
+        folder.remove(temporary)
         raise
+
+
+def _make_room(folder: PrivateFolder, limit: int) -> None:
+    """Delete what was abandoned, and the oldest entries above the limit: files of our own only."""
+    entries = []
+    for name in filter(_OWN.fullmatch, folder.names()):
+        try:
+            status = folder.status(name)
+        except FileNotFoundError:           # another process was faster
+            continue
+        if not is_own_file(status):
+            continue
+        if not name.endswith(".part"):
+            entries.append((status.st_mtime, status.st_size, name))
+        elif time.time() - status.st_mtime > ABANDONED:
+            folder.remove(name)
+    total = sum(size for _, size, _ in entries)
+    for _, size, name in sorted(entries):
+        if total <= limit:
+            break
+        folder.remove(name)
+        total -= size
 
 
 def entry_key(*parts: str) -> str:
@@ -194,7 +195,7 @@ def entry_key(*parts: str) -> str:
 def package_stamp() -> str:
     """A digest that changes whenever a source file of this package does."""
     root = importlib.resources.files("closedform")
-    stamps: list[tuple[str | int, ...]] = [(importlib.metadata.version("closedform"),)]
+    stamps: list[tuple[str | int, ...]] = [(__version__,)]
     if isinstance(root, Path):
         for path in sorted(root.rglob("*.py")):
             status = path.stat()

@@ -13,7 +13,6 @@ import numpy as np
 
 from closedform.arrays import Array, SymmetricFactor, ldl, namespace
 from closedform.errors import SingularMatrix
-from closedform.model.joints import Mimic
 from closedform.model.robot import Robot
 
 
@@ -47,7 +46,7 @@ def velocity_parents(robot: Robot) -> list[int]:
     Mimic joints couple branches with each other; then every velocity counts as coupled with all
     before it.
     """
-    if any(isinstance(body.joint, Mimic) for body in robot.bodies):
+    if robot.is_coupled:
         return list(range(-1, robot.nv - 1))
     parent, last = [-1] * robot.nv, [-1] * (len(robot.segments) + 1)
     for k, segment in enumerate(robot.segments, start=1):

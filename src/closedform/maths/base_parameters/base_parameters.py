@@ -21,12 +21,12 @@ from typing import Any, final
 import numpy as np
 
 from closedform.arrays import Array, numeric
-from closedform.errors import ArgumentError, UnknownName
-from closedform.maths.base_parameters.base_recursion import Regrouping, Row, regrouping
-from closedform.maths.base_parameters.coupled_rank import coupled, without_dependent
+from closedform.errors import ArgumentError, UnknownName, suggestion
+from closedform.maths.base_parameters.base_recursion import Regrouping, SparseRow, regrouping
+from closedform.maths.base_parameters.coupled_rank import without_dependent
 from closedform.maths.base_parameters.exact_geometry import TOLERANCE, exact_geometry
 from closedform.maths.base_parameters.exact_linear import (
-    Field,
+    NumberField,
     RationalFunctions,
     Residues,
     echelon,
@@ -81,8 +81,8 @@ class BaseParameters:
 
     source: Robot
     kept: tuple[int, ...]
-    rows: tuple[Row, ...]
-    numbers: Field
+    rows: tuple[SparseRow, ...]
+    numbers: NumberField
     evidence: Evidence = field(repr=False)
 
     @property
@@ -95,11 +95,11 @@ class BaseParameters:
         return tuple(self.source.parameter_names[c] for c in self.kept)
 
     @cached_property
-    def K(self) -> Array:
+    def K(self) -> np.ndarray:
         """(count, parameters): π_b = K π; floats, or SymPy expressions of the geometry."""
         symbolic = isinstance(self.numbers, RationalFunctions)
-        K: Array = np.zeros((self.count, len(self.source.parameter_names)),
-                            dtype=object if symbolic else float)
+        K = np.zeros((self.count, len(self.source.parameter_names)),
+                     dtype=object if symbolic else float)
         for i, row in enumerate(self.rows):
             for column, x in row.items():
                 K[i, column] = expression(x, self.numbers) if symbolic \
@@ -108,7 +108,7 @@ class BaseParameters:
         return K
 
     @cached_property
-    def values(self) -> Array:
+    def values(self) -> np.ndarray:
         """π_b = K π, (count,), of the robot's parameters."""
         return self.K @ self.source.parameters
 
@@ -141,7 +141,7 @@ class BaseParameters:
     def robot(self) -> Robot:
         """A robot with the same q and the same torques, the dropped parameters at zero."""
         object_ = not numeric(self.values)
-        pi: Array = np.zeros(len(self.source.parameter_names), dtype=object if object_ else float)
+        pi = np.zeros(len(self.source.parameter_names), dtype=object if object_ else float)
         pi[list(self.kept)] = self.values
         return self.source.with_parameters(pi)
 
@@ -151,8 +151,9 @@ class BaseParameters:
                 f"{len(self.regrouped)} regrouped>")
 
 
-def base_parameters(robot: Robot, keep: Sequence[str] | None = None, *, field: Field | None = None,
-                    tolerance: float = TOLERANCE, twin: bool = False) -> BaseParameters:
+def base_parameters(robot: Robot, keep: Sequence[str] | None = None, *,
+                    field: NumberField | None = None, tolerance: float = TOLERANCE,
+                    twin: bool = False) -> BaseParameters:
     """The base parameters of a robot, decided in exact arithmetic.
 
     `keep` lists parameters to keep before all others, first ones first: names such as `link2.Iyy`,
@@ -166,12 +167,12 @@ def base_parameters(robot: Robot, keep: Sequence[str] | None = None, *, field: F
     if not isinstance(robot, Robot):
         raise ArgumentError(f"base_parameters: robot must be a cf.Robot, not "
                             f"{type(robot).__name__}; cf.load(path or name) makes one")
-    if field is not None and not isinstance(field, Field):
+    if field is not None and not isinstance(field, NumberField):
         raise ArgumentError(f"field must be a field of exact numbers such as Residues(), not "
                             f"{field!r}")
     geometry = exact_geometry(robot, field, tolerance)
     found, method = regrouping(robot, geometry), "recursion of subspaces"
-    if coupled(robot):
+    if robot.is_coupled:
         found = without_dependent(robot, geometry, found, tolerance)
         method += ", then the rank of sampled energies modulo primes, for mimic joints"
     if keep is not None:
@@ -199,8 +200,8 @@ def _order(robot: Robot, keep: Sequence[str]) -> list[int]:
         kind = PAPER_NAMES.get(wanted, wanted)
         found = [c for c, n in enumerate(names) if n == wanted or n.rpartition(".")[2] == kind]
         if not found:
-            raise UnknownName(f"keep: no parameter {wanted!r} in {robot.name}; it has kinds "
-                              f"{', '.join(PARAMETER_NAMES)} and names such as {names[0]}")
+            raise UnknownName(f"keep: no parameter {wanted!r} in {robot.name}; "
+                              f"{suggestion(wanted, (*PARAMETER_NAMES, *names))}")
         order += [c for c in found if c not in order]
     return order
 

@@ -11,8 +11,9 @@ from V_0 = {0} and S_0 = ⟨(0, −g, 0)⟩. V_j spans the body twists that can 
 DE_j and DU_j. The coefficient of v_j in E, and what of Xᵀ DE_j changes with q_j, can come from the
 subtree of j alone, so body j contributes rank M_j base parameters; a direction X ⟂ M_j moves to the
 parent as Λ_j X. Inward, M_j is brought to echelon form with the columns in the order of preference.
-A rotor inertia is one more column, with a one in the row 2B(s_i, s_i); the massless segment within
-a universal joint passes its rows Λ_jᵀ M_a on to the body.
+A rotor inertia is one more column, with a one in the row 2B(s_i, s_i), and rows of its own where
+its torque is not that of its energy (`rotor_parameters`); massless segments between the parts of a
+joint pass their rows Λ_jᵀ M_a on to the body.
 
 Cites: [GautierKhalil1990] for the derivatives of the energy as variables;
 [WensingNiemeyerSlotine2024] for the recursion of the parameter null space.
@@ -44,7 +45,6 @@ from closedform.maths.base_parameters.exact_linear import (
     RationalFunctions,
     Residues,
     Span,
-    Vector,
     closure,
     echelon,
     product,
@@ -54,7 +54,12 @@ from closedform.maths.base_parameters.exact_linear import (
     units,
     whole,
 )
-from closedform.model.joints import Cylindrical, Helical, Joint, Revolute
+from closedform.maths.base_parameters.rotor_parameters import (
+    held_apart,
+    rotor_columns,
+    rotor_entries,
+)
+from closedform.model.joints import Joint
 from closedform.model.robot import Robot
 
 PREFERENCE = (9, 4, 5, 7, 8, 1, 2, 10, 6, 3, 0)
@@ -62,7 +67,7 @@ PREFERENCE = (9, 4, 5, 7, 8, 1, 2, 10, 6, 3, 0)
 TURNED = ((0, 2, 3, 1, 6, 8, 9, 5, 7, 4), (0, 3, 1, 2, 9, 7, 4, 8, 5, 6), tuple(range(10)))
 """The ten numbers with x y z turned into y z x, z x y, and left: for axes along x, y, z."""
 
-Row = dict[int, Any]
+SparseRow = dict[int, Any]
 """A sparse row: parameter's number → coefficient."""
 
 
@@ -82,17 +87,6 @@ class Outward:
     transport: Matrix
 
 
-def rotor_columns(robot: Robot) -> list[list[int]]:
-    """For each body, the numbers of its rotor inertias among the robot's parameters."""
-    at, result = 10 * len(robot.bodies), []
-    for body in robot.bodies:
-        given = body.joint.rotor_inertia
-        count = 0 if given is None else int(np.size(given))
-        result.append(list(range(at, at + count)))
-        at += count
-    return result
-
-
 def outward(robot: Robot, geometry: ExactGeometry,
             shadow: list[Outward] | None = None) -> list[Outward]:
     """The subspaces of the world (at 0) and of every segment.
@@ -104,26 +98,13 @@ def outward(robot: Robot, geometry: ExactGeometry,
     pull = [[0, *(-x for x in gravity), 0, 0, 0, 0, 0, 0]] if any(gravity) else []
     world = span(pull, 10)
     result = [Outward(Span(6), world, Span(6), world, [], units(10))]
-    counts = [len(columns) for columns in rotor_columns(robot)]
-    done: dict[int, int] = {}
-    for s in geometry.segments:
-        owner, n = s.segment.owner, len(s.screws)
-        first = done.get(owner, 0)
-        done[owner] = first + n
-        rotors = _rotor_entries(robot, owner, first, n, counts[owner])
+    for s, rotors in zip(geometry.segments, rotor_entries(robot, geometry), strict=True):
         below = shadow[len(result)] if shadow else None
         result.append(_segment(s, result[s.segment.parent], rotors, below))
     return result
 
 
-def _rotor_entries(robot: Robot, owner: int, first: int, n: int, count: int) -> list[Vector]:
-    """For each velocity of a segment, which of the joint's rotor inertias it turns."""
-    each = np.ndim(robot.bodies[owner].joint.rotor_inertia) > 0
-    return [[int(c == first + i) if each else 1 for c in range(count)] for i in range(n)]
-
-
-def _segment(s: ExactSegment, parent: Outward, rotors: list[Vector],
-             shadow: Outward | None) -> Outward:
+def _segment(s: ExactSegment, parent: Outward, rotors: Matrix, shadow: Outward | None) -> Outward:
     Lambda, screws = transport(*s.pose), s.screws
     generators = [generator(S_i) for S_i in screws]
     if parent.S.full or (shadow and shadow.C.full):
@@ -138,18 +119,18 @@ def _segment(s: ExactSegment, parent: Outward, rotors: list[Vector],
         CV = closure(twists, [bracket(S_i) for S_i in screws], 6)
     V = span([*CV.rows, *screws], 6)
     if shadow:
-        most = _rows_of_M(screws, generators, whole(6), whole(10), rotors)
+        most = _rows_of_M(s, generators, whole(6), whole(10), rotors)
         M = span(most, 10 + _count(rotors)).rows
         if len(M) == len(shadow.M):
             S = whole(10) if shadow.S.full else \
                 span([*C.rows, *(row[:10] for row in _rows_of_F(screws, CV, rotors))], 10)
             return Outward(V, S, CV, C, M, Lambda)
     S = span([*C.rows, *(row[:10] for row in _rows_of_F(screws, CV, rotors))], 10)
-    M = span(_rows_of_M(screws, generators, CV, C, rotors), 10 + _count(rotors)).rows
+    M = span(_rows_of_M(s, generators, CV, C, rotors), 10 + _count(rotors)).rows
     return Outward(V, S, CV, C, M, Lambda)
 
 
-def _rows_of_F(screws: Matrix, CV: Span, rotors: list[Vector]) -> Matrix:
+def _rows_of_F(screws: Matrix, CV: Span, rotors: Matrix) -> Matrix:
     """2B(s_i, v) and 2B(s_i, s_k), the latter with the rotor that turns by both."""
     none = [0] * _count(rotors)
     rows = [polar(S_i, v) + none for S_i in screws for v in CV.rows]
@@ -159,14 +140,16 @@ def _rows_of_F(screws: Matrix, CV: Span, rotors: list[Vector]) -> Matrix:
     return rows
 
 
-def _rows_of_M(screws: Matrix, generators: list[Matrix], CV: Span, C: Span,
-               rotors: list[Vector]) -> Matrix:
-    """F and G_i C."""
+def _rows_of_M(s: ExactSegment, generators: list[Matrix], CV: Span, C: Span,
+               rotors: Matrix) -> Matrix:
+    """F, G_i C, and what holds rotors apart from the inertia of the body."""
     none = [0] * _count(rotors)
-    return _rows_of_F(screws, CV, rotors) + [times(G, c) + none for G in generators for c in C.rows]
+    return [*_rows_of_F(s.screws, CV, rotors),
+            *(times(G, c) + none for G in generators for c in C.rows),
+            *([0] * 10 + row for row in held_apart(s.segment.joint, rotors))]
 
 
-def _count(rotors: list[Vector]) -> int:
+def _count(rotors: Matrix) -> int:
     return len(rotors[0]) if rotors else 0
 
 
@@ -175,7 +158,7 @@ class Regrouping:
     """Base parameters: the kept ones' numbers and, for each, its row of K."""
 
     kept: list[int]
-    rows: list[Row]
+    rows: list[SparseRow]
 
 
 def regrouping(robot: Robot, geometry: ExactGeometry) -> Regrouping:
@@ -185,17 +168,17 @@ def regrouping(robot: Robot, geometry: ExactGeometry) -> Regrouping:
         shadow = outward(robot, exact_geometry(robot, Residues(), geometry.tolerance))
     passed, segments = outward(robot, geometry, shadow), geometry.segments
     rotors = rotor_columns(robot)
-    held: list[list[Row]] = [[{} for _ in range(10)] for _ in range(len(segments) + 1)]
-    chosen: dict[int, Row] = {}
+    held: list[list[SparseRow]] = [[{} for _ in range(10)] for _ in range(len(segments) + 1)]
+    chosen: dict[int, SparseRow] = {}
     for k in range(len(segments), 0, -1):
         s = segments[k - 1].segment
         if s.body is None:
-            continue  # the segment within a universal joint: its rows went to the body
+            continue  # a segment between the parts of a joint: its rows went to the body
         here = passed[k]
         M, Lambda, to = here.M, here.transport, s.parent
-        if to and segments[to - 1].segment.body is None:
-            M, Lambda, to = _through(passed[to], here), product(passed[to].transport, Lambda), \
-                segments[to - 1].segment.parent
+        while to and segments[to - 1].segment.body is None:
+            M = _through(passed[to].M, Lambda, M)
+            Lambda, to = product(passed[to].transport, Lambda), segments[to - 1].segment.parent
         columns = [*range(10 * s.body, 10 * s.body + 10), *rotors[s.body]]
         held[k] += [{} for _ in rotors[s.body]]
         for i, column in enumerate(columns):
@@ -207,11 +190,10 @@ def regrouping(robot: Robot, geometry: ExactGeometry) -> Regrouping:
     return Regrouping(kept, [chosen[c] for c in kept])
 
 
-def _through(virtual: Outward, here: Outward) -> Matrix:
-    """The rows of M at the body, with those of the massless segment before it."""
-    lambda_ = transposed(here.transport)
-    moved = [times(lambda_, row[:10]) + row[10:] for row in virtual.M]
-    rows = [*here.M, *moved]
+def _through(massless: Matrix, Lambda: Matrix, M: Matrix) -> Matrix:
+    """The rows of M at the body, with those of a massless segment before it; Λ leads there."""
+    lambda_ = transposed(Lambda)
+    rows = [*M, *(times(lambda_, row[:10]) + row[10:] for row in massless)]
     return span(rows, len(rows[0])).rows if rows else []
 
 
@@ -227,19 +209,19 @@ def _main_axis(joint: Joint) -> int:
 
     Dividing by its component keeps the numbers of K small for axes of any direction.
     """
-    if not isinstance(joint, Revolute | Helical | Cylindrical) or not numeric(joint.S):
+    if joint.line is None or not numeric(joint.S):
         return 2
     sizes = np.abs(joint.S[3:, -1].astype(float))
     return int(max((2, 1, 0), key=lambda i: round(float(sizes[i]), 9)))
 
 
-def _eliminate(held: list[Row], M: Matrix, columns: list[int], order: Sequence[int],
-               chosen: dict[int, Row]) -> None:
+def _eliminate(held: list[SparseRow], M: Matrix, columns: list[int], order: Sequence[int],
+               chosen: dict[int, SparseRow]) -> None:
     """Choose rank M parameters of a body; take from `held` what they carry."""
     R, pivots = echelon(M, order)
     base = []
     for row in R:
-        total: Row = {}
+        total: SparseRow = {}
         for coefficient, part in zip(row, held, strict=True):
             add_to(total, part, coefficient)
         base.append(total)
@@ -248,14 +230,14 @@ def _eliminate(held: list[Row], M: Matrix, columns: list[int], order: Sequence[i
         add_to(held[pivot], total, -1)
 
 
-def _pass_on(held: list[Row], Lambda: Matrix, parent: list[Row]) -> None:
+def _pass_on(held: list[SparseRow], Lambda: Matrix, parent: list[SparseRow]) -> None:
     """X_a += Λ X."""
     for i in range(10):
         for coefficient, part in zip(Lambda[i], held[:10], strict=True):
             add_to(parent[i], part, coefficient)
 
 
-def add_to(total: Row, part: Row, coefficient: Any) -> None:
+def add_to(total: SparseRow, part: SparseRow, coefficient: Any) -> None:
     """total += coefficient · part."""
     if not coefficient:
         return

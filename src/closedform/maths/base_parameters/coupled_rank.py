@@ -3,12 +3,15 @@
 A mimic joint shares its rate with another, so a base parameter of the tree without couplings may
 depend on the others. The regrouping of the free tree stays valid (it holds on a larger set of
 motions); what is left is to find which of its parameters are dependent. No torque depends on a
-parameter direction exactly if its kinetic energy is zero and its potential energy constant, so the
-rows are DE(q, v), and DU(q) − DU(q₀), of the parameters kept.
+parameter direction exactly if its kinetic energy is zero, its potential energy constant and its
+rotors have the torque of their energy, so the rows are DE(q, v), and DU(q) − DU(q₀), of the
+parameters kept, and those of `held_apart`.
 
 A coordinate is sampled as a number x where a joint slides by it and as a point of the unit circle
 where it turns by it: x and exp(i x/n) are algebraically independent functions. A ratio a/b is a
 power of that point. Dependent columns are solved modulo several primes and rebuilt as fractions.
+
+Cites: [Schwartz1980] for ranks at random points.
 """
 
 from __future__ import annotations
@@ -21,31 +24,30 @@ from math import isqrt, lcm
 from typing import Any
 
 from closedform.errors import ArgumentError
-from closedform.maths.base_parameters.base_recursion import Regrouping, Row, add_to, rotor_columns
+from closedform.maths.base_parameters.base_recursion import Regrouping, SparseRow, add_to
 from closedform.maths.base_parameters.energy_vectors import cross, motion, polar, transport
 from closedform.maths.base_parameters.exact_geometry import ExactGeometry, exact_geometry
 from closedform.maths.base_parameters.exact_linear import (
     PRIME,
+    ExactVector,
     Matrix,
     Rationals,
     Residue,
     Residues,
-    Vector,
     dot,
     times,
     transposed,
 )
 from closedform.maths.base_parameters.modified_dh import ExactPose, compose
-from closedform.model.joints import Mimic
+from closedform.maths.base_parameters.rotor_parameters import (
+    held_apart,
+    rotor_columns,
+    rotor_entries,
+)
 from closedform.model.robot import Robot
 
 MORE = 6
 """Rows beyond the number of columns."""
-
-
-def coupled(robot: Robot) -> bool:
-    """Whether mimic joints share rates."""
-    return any(isinstance(body.joint, Mimic) for body in robot.bodies)
 
 
 def without_dependent(robot: Robot, geometry: ExactGeometry, found: Regrouping,
@@ -62,7 +64,7 @@ def without_dependent(robot: Robot, geometry: ExactGeometry, found: Regrouping,
             f"{robot.name}: its mimic joints leave {len(pivots)} of {len(kept)} parameters, but "
             "how the others regroup is found for numbers only; put numbers for the symbols")
     factors = _rebuilt(robot, kept, pivots, residues, tolerance)
-    rows: dict[int, Row] = {pivot: dict(found.rows[pivot]) for pivot in pivots}
+    rows: dict[int, SparseRow] = {pivot: dict(found.rows[pivot]) for pivot in pivots}
     for other, column in factors.items():
         for pivot, factor in column.items():
             add_to(rows[pivot], found.rows[other], factor)
@@ -132,7 +134,17 @@ def _energy_rows(robot: Robot, kept: list[int], p: int, tolerance: float) -> lis
     kinetic = [[_integer(E[c], p) for c in kept] for E, _ in states]
     U_0 = states[0][1]
     potential = [[_integer(U[c] - U_0[c], p) for c in kept] for _, U in states[1:]]
-    return kinetic + potential
+    return kinetic + potential + _rotor_rows(robot, geometry, kept, p)
+
+
+def _rotor_rows(robot: Robot, geometry: ExactGeometry, kept: list[int], p: int) -> list[list[int]]:
+    """What holds rotors apart, on the kept parameters, integers modulo p."""
+    rows, columns = [], rotor_columns(robot)
+    for s, rotors in zip(geometry.segments, rotor_entries(robot, geometry), strict=True):
+        for row in held_apart(s.segment.joint, rotors):
+            sparse = dict(zip(columns[s.segment.owner], row, strict=True))
+            rows.append([_integer(sparse.get(c, 0), p) for c in kept])
+    return rows
 
 
 def _integer(x: Any, p: int) -> int:
@@ -140,7 +152,7 @@ def _integer(x: Any, p: int) -> int:
 
 
 def _state(robot: Robot, geometry: ExactGeometry, source: random.Random,
-           p: int) -> tuple[Vector, Vector]:
+           p: int) -> tuple[ExactVector, ExactVector]:
     """2 DE and DU of all parameters at a random state."""
     def draw() -> Residue:
         return Residue(source.randrange(p), p)
@@ -150,10 +162,13 @@ def _state(robot: Robot, geometry: ExactGeometry, source: random.Random,
     zero = [Residue(0, p)] * 3
     at, V = [ExactPose(still, zero)], [[*zero, *zero]]
     E, U = [[0] * len(robot.parameter_names) for _ in range(2)]
-    for s in geometry.segments:
+    columns = rotor_columns(robot)
+    for s, rotors in zip(geometry.segments, rotor_entries(robot, geometry), strict=True):
         moved, own = s.pose, [Residue(0, p)] * 6
         ratio = Residues(1, p).number(s.ratio)
-        for S_i, i in zip(s.screws, s.segment.v_index, strict=True):
+        for S_i, i, moves in zip(s.screws, s.segment.v_index, rotors, strict=True):
+            for c, one in zip(columns[s.segment.owner], moves, strict=True):
+                E[c] += one * ratio * ratio * v[i] * v[i]
             angle = _times(_power(circle[i], int(s.ratio * common[i])), s.turn)
             moved = compose(moved, _exponential(S_i, x[i] * ratio + s.slide, angle))
             own = [a + b * ratio * v[i] for a, b in zip(own, S_i, strict=True)]
@@ -161,26 +176,11 @@ def _state(robot: Robot, geometry: ExactGeometry, source: random.Random,
         at.append(compose(at[parent], moved))
         V.append([a + b for a, b in zip(motion(*moved, V[parent]), own, strict=True)])
         if s.segment.body is not None:
-            columns = slice(10 * s.segment.body, 10 * s.segment.body + 10)
-            E[columns] = polar(V[-1], V[-1])
+            ten = slice(10 * s.segment.body, 10 * s.segment.body + 10)
+            E[ten] = polar(V[-1], V[-1])
             pull = [0, *(-g for g in geometry.gravity), 0, 0, 0, 0, 0, 0]
-            U[columns] = times(transposed(transport(*at[-1])), pull)
-    for columns_, row in zip(rotor_columns(robot), _rotor_energy(robot, geometry, v, p),
-                             strict=True):
-        for c, e in zip(columns_, row, strict=True):
-            E[c] = e
+            U[ten] = times(transposed(transport(*at[-1])), pull)
     return E, U
-
-
-def _rotor_energy(robot: Robot, geometry: ExactGeometry, v: Vector, p: int) -> list[Vector]:
-    """For each body, v² (ratio squared) of each of its rotor inertias."""
-    result: list[Vector] = []
-    for k, columns in enumerate(rotor_columns(robot)):
-        squares = [v[i] * v[i] * Residues(1, p).number(s.ratio * s.ratio)
-                   for s in geometry.segments if s.segment.owner == k for i in s.segment.v_index]
-        result.append(squares if len(columns) == len(squares) else
-                      [sum(squares, Residue(0, p))] if columns else [])
-    return result
 
 
 def _denominators(geometry: ExactGeometry, nv: int) -> list[int]:
@@ -192,7 +192,7 @@ def _denominators(geometry: ExactGeometry, nv: int) -> list[int]:
     return common
 
 
-def _exponential(S: Vector, x: Any, angle: tuple[Any, Any]) -> ExactPose:
+def _exponential(S: ExactVector, x: Any, angle: tuple[Any, Any]) -> ExactPose:
     """exp(S q): x stands for q where the screw slides, angle for (cos q, sin q) where it turns."""
     v, w = S[:3], S[3:]
     zero = x - x

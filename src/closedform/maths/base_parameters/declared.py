@@ -12,16 +12,6 @@ from closedform.arrays import Array, numeric
 from closedform.maths.base_parameters.exact_geometry import ExactGeometry, ExactSegment
 from closedform.maths.base_parameters.modified_dh import ExactPose
 from closedform.model.inertia import Inertia
-from closedform.model.joints import (
-    Cylindrical,
-    Helical,
-    Joint,
-    Mimic,
-    Planar,
-    Prismatic,
-    Revolute,
-    Universal,
-)
 from closedform.model.pose import pose
 from closedform.model.robot import Robot
 
@@ -36,7 +26,8 @@ def declared_robot(geometry: ExactGeometry, robot: Robot, number: Callable[[Any]
         parts.setdefault(s.segment.owner, []).append(s)
     bodies = []
     for k, body in enumerate(robot.bodies):
-        joint = _joint(body.joint, [_floats(s.screws, number) for s in parts[k]])
+        screws = [_floats(s.screws, number) for s in parts[k]]
+        joint = body.joint.with_moving(body.joint.moving.with_screws(screws))
         inertia = body.inertia if numeric(body.inertia.array) else Inertia()
         if joint.rotor_inertia is not None and not numeric(np.asarray(joint.rotor_inertia)):
             joint = replace(joint, rotor_inertia=0.0 if np.ndim(joint.rotor_inertia) == 0
@@ -56,19 +47,3 @@ def _pose(at: ExactPose, number: Callable[[Any], float]) -> Array:
     return pose(np.array([[number(x) for x in row] for row in at.R]),
                 np.array([number(x) for x in at.p]))
 
-
-def _joint(joint: Joint, screws: list[Array]) -> Joint:
-    """The joint with its axes and points read from its screws (v; ω): the point is ω × v."""
-    if isinstance(joint, Mimic):
-        return replace(joint, joint=_joint(joint.joint, screws))
-    if isinstance(joint, Universal):
-        return replace(joint, axis1=screws[0][0][3:], axis2=screws[1][0][3:])
-    if isinstance(joint, Prismatic):
-        return replace(joint, axis=screws[0][0][:3])
-    if isinstance(joint, Planar):
-        return replace(joint, normal=screws[0][2][3:])
-    if isinstance(joint, Revolute | Helical | Cylindrical):
-        v, axis = screws[0][-1][:3], screws[0][-1][3:]
-        moved = replace(joint, axis=axis, point=np.cross(axis, v))
-        return replace(moved, pitch=float(axis @ v)) if isinstance(moved, Helical) else moved
-    return joint

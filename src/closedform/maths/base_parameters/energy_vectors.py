@@ -16,13 +16,19 @@ from __future__ import annotations
 
 from typing import Any
 
-from closedform.maths.base_parameters.exact_linear import Matrix, Vector, dot, times, transposed
+from closedform.maths.base_parameters.exact_linear import (
+    ExactVector,
+    Matrix,
+    dot,
+    times,
+    transposed,
+)
 
 ENTRIES = ((0, 0), (0, 1), (1, 1), (0, 2), (1, 2), (2, 2))
 """Places of Ixx, Ixy, Iyy, Ixz, Iyz, Izz in the tensor."""
 
 
-def cross(x: Vector, y: Vector) -> Vector:
+def cross(x: ExactVector, y: ExactVector) -> ExactVector:
     """x × y."""
     return [_minus(x[i], y[j], x[j], y[i]) for i, j in ((1, 2), (2, 0), (0, 1))]
 
@@ -32,7 +38,7 @@ def _minus(a: Any, b: Any, c: Any, d: Any) -> Any:
     return (a * b if a and b else 0) - (c * d if c and d else 0)
 
 
-def polar(V: Vector, W: Vector) -> Vector:
+def polar(V: ExactVector, W: ExactVector) -> ExactVector:
     """2 B(V, W), (10,): V and W twists (linear part first), B(V, V) = DE(V)."""
     (v, w), (v2, w2) = (V[:3], V[3:]), (W[:3], W[3:])
     first = [a + b for a, b in zip(cross(v, w2), cross(v2, w), strict=True)]
@@ -40,7 +46,7 @@ def polar(V: Vector, W: Vector) -> Vector:
     return [dot(v, v2), *first, *second]
 
 
-def transport(R: Matrix, p: Vector) -> Matrix:
+def transport(R: Matrix, p: ExactVector) -> Matrix:
     """Λ, (10, 10): X seen in the parent, where the body's frame has the pose (R, p), is Λ X.
 
         m' = m,   h' = R h + m p,   I' = R I Rᵀ + tr(P) 1 − P,   P = p (Rh)ᵀ + (Rh) pᵀ + m p pᵀ
@@ -59,7 +65,7 @@ def transport(R: Matrix, p: Vector) -> Matrix:
     return transposed(columns)
 
 
-def generator(S: Vector) -> Matrix:
+def generator(S: ExactVector) -> Matrix:
     """G, (10, 10): d/dq of Λᵀ(exp(S q)) at q = 0, so that DE turns by exp(q G) with the joint.
 
     For a turn about z: dIxx = Ixy, dIxy = 2Iyy − 2Ixx, …, dmcx = mcy, dmcy = −mcx, a constant
@@ -80,7 +86,7 @@ def generator(S: Vector) -> Matrix:
     return columns  # transposed twice
 
 
-def motion(R: Matrix, p: Vector, V: Vector) -> Vector:
+def motion(R: Matrix, p: ExactVector, V: ExactVector) -> ExactVector:
     """The parent's twist V in the body's frame: (Rᵀ (v + ω × p); Rᵀ ω)."""
     v, w = V[:3], V[3:]
     moved = [a + b for a, b in zip(v, cross(w, p), strict=True)]
@@ -88,7 +94,7 @@ def motion(R: Matrix, p: Vector, V: Vector) -> Vector:
     return times(back, moved) + times(back, w)
 
 
-def bracket(S: Vector) -> Matrix:
+def bracket(S: ExactVector) -> Matrix:
     """S×, (6, 6): how twists of the parent change in the body's frame as the joint moves."""
     v, w = S[:3], S[3:]
     columns = [[*cross(w, e), 0, 0, 0] for e in _basis()]
@@ -100,7 +106,7 @@ def _basis() -> Matrix:
     return [[1, 0, 0], [0, 1, 0], [0, 0, 1]]
 
 
-def _outer(x: Vector, y: Vector) -> Matrix:
+def _outer(x: ExactVector, y: ExactVector) -> Matrix:
     return [[a * b if a and b else 0 for b in y] for a in x]
 
 
@@ -108,7 +114,7 @@ def _plus_transpose(A: Matrix) -> Matrix:
     return [[A[i][j] + A[j][i] for j in range(3)] for i in range(3)]
 
 
-def _tensor(P: Matrix) -> Vector:
+def _tensor(P: Matrix) -> ExactVector:
     """The six entries of tr(P) 1 − P."""
     trace = P[0][0] + P[1][1] + P[2][2]
     return [(trace if i == j else 0) - P[i][j] for i, j in ENTRIES]

@@ -5,11 +5,12 @@ as six modified-DH numbers against the last joint before it that can turn (so th
 and fixed joints leave parallel stays so), and those six are snapped. World poses are taken against
 a frame with z along gravity. Poses with symbols are read entry by entry; a symbol a inside sin or
 cos is replaced by t = tan(a/2).
+
+Cites: [KhalilKleinfinger1986] for the six numbers.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -19,11 +20,11 @@ import numpy as np
 from closedform.arrays import Array, numeric
 from closedform.errors import ArgumentError
 from closedform.maths.base_parameters.exact_linear import (
-    Field,
+    ExactVector,
     Matrix,
+    NumberField,
     RationalFunctions,
     Rationals,
-    Vector,
     product,
     transposed,
 )
@@ -43,29 +44,12 @@ from closedform.maths.base_parameters.symbolic_entries import (
     symbols_of,
 )
 from closedform.maths.spatial import inverse_motion_transform
-from closedform.model.joints import (
-    Cylindrical,
-    Fixed,
-    Free,
-    Helical,
-    Joint,
-    Planar,
-    Prismatic,
-    Revolute,
-    Spherical,
-)
 from closedform.model.pose import basis_with_third, inverse, pose
 from closedform.model.robot import Robot
 from closedform.model.segments import Segment
 
 TOLERANCE = 1e-6
 """Angles (rad) this near to right angles, and lengths this near to 0 (of the robot's size)."""
-
-AXES: dict[type[Joint], tuple[int, ...]] = {
-    Revolute: (5,), Helical: (5,), Prismatic: (2,), Cylindrical: (2, 5), Planar: (0, 1, 5),
-    Spherical: (3, 4, 5), Free: (0, 1, 2, 3, 4, 5), Fixed: (),
-}
-"""Which unit twists of the joint's own frame (z on its axis) the joint's velocities are."""
 
 
 @dataclass(frozen=True)
@@ -88,9 +72,9 @@ class ExactSegment:
 class ExactGeometry:
     """All segments, the direction of gravity (zero without gravity), and what was declared."""
 
-    field: Field
+    field: NumberField
     segments: tuple[ExactSegment, ...]
-    gravity: Vector
+    gravity: ExactVector
     tolerance: float
     snaps: tuple[Declared, ...]
     near: tuple[Declared, ...]
@@ -108,13 +92,13 @@ def geometry_symbols(robot: Robot) -> tuple[str, ...]:
     return symbols_of([x for part in parts if not numeric(part) for x in np.ravel(part)])
 
 
-def default_field(robot: Robot) -> Field:
+def default_field(robot: Robot) -> NumberField:
     """Rational numbers, or rational functions of the robot's symbols."""
     names = geometry_symbols(robot)
     return RationalFunctions(names) if names else Rationals()
 
 
-def exact_geometry(robot: Robot, field: Field | None = None,
+def exact_geometry(robot: Robot, field: NumberField | None = None,
                    tolerance: float = TOLERANCE) -> ExactGeometry:
     """The robot's geometry over a field; `tolerance` is where special values begin."""
     if not isinstance(tolerance, int | float | np.number) or not 0 <= tolerance < 0.1:
@@ -125,10 +109,10 @@ def exact_geometry(robot: Robot, field: Field | None = None,
 class _Reading:
     """One pass over a robot: joint frames, poses against the last turning joint, exact numbers."""
 
-    def __init__(self, robot: Robot, field: Field, tolerance: float) -> None:
+    def __init__(self, robot: Robot, field: NumberField, tolerance: float) -> None:
         self.robot, self.field = robot, field
         self.up, self.gravity = _upward(robot)
-        self.frames = [_joint_frame(s.joint) for s in robot.segments]
+        self.frames = [s.joint.frame if numeric(s.joint.S) else np.eye(4) for s in robot.segments]
         self.snapping = Snapping(tolerance, 1.0, [], [])
         self.snapping.size = self._size()
 
@@ -157,8 +141,7 @@ class _Reading:
 
     def _rides(self, s: Segment) -> bool:
         """Whether the parent cannot turn, so that poses count from further up."""
-        return s.parent > 0 and isinstance(self.robot.segments[s.parent - 1].joint,
-                                           Prismatic | Fixed)
+        return s.parent > 0 and not np.any(self.robot.segments[s.parent - 1].joint.S[3:] != 0)
 
     def _against_carrier(self) -> list[Array]:
         """Joint frames at q = 0 against that of the last joint above that turns."""
@@ -197,12 +180,11 @@ class _Reading:
     # ------------------------------------------------------------------ joints
     def _segment(self, s: Segment, at: ExactPose, frame: ExactPose) -> ExactSegment:
         snap, convert = self.snapping, self.field.number
-        if numeric(s.joint.S):
+        if numeric(s.joint.S) and s.joint.twists is not None:
             pitch = Fraction(0)
-            if isinstance(s.joint, Helical):
-                pitch = snap.ratio(float(s.joint.pitch), s.name, "pitch")
-            screws = [[convert(x) for x in _moved(frame, axis, pitch)]
-                      for axis in AXES[type(s.joint)]]
+            if s.joint.advance:
+                pitch = snap.ratio(float(s.joint.advance), s.name, "pitch")
+            screws = [[convert(x) for x in _moved(frame, axis, pitch)] for axis in s.joint.twists]
         else:
             screws = [[self._entry(x) for x in column] for column in s.joint.S.T]
         if not numeric(np.asarray([s.ratio, s.offset])):
@@ -219,7 +201,7 @@ def _still() -> ExactPose:
     return ExactPose([[one if i == j else zero for j in range(3)] for i in range(3)], [zero] * 3)
 
 
-def _upward(robot: Robot) -> tuple[Array | None, Sequence[Any]]:
+def _upward(robot: Robot) -> tuple[np.ndarray | None, np.ndarray]:
     """Axes with z against gravity, where gravity is numbers other than zero."""
     g = robot.gravity
     if not numeric(g) or not np.any(g):
@@ -227,17 +209,7 @@ def _upward(robot: Robot) -> tuple[Array | None, Sequence[Any]]:
     return basis_with_third((-g / np.linalg.norm(g)).tolist()), g
 
 
-def _joint_frame(joint: Joint) -> Array:
-    """The joint's own frame in the body's: z on the axis; the body's own where symbols are."""
-    axis = getattr(joint, "normal", None) if isinstance(joint, Planar) \
-        else getattr(joint, "axis", None)
-    point = getattr(joint, "point", (0, 0, 0))
-    if axis is None or not numeric(joint.S):
-        return np.eye(4)
-    return pose(basis_with_third(axis), point)
-
-
-def _moved(frame: ExactPose, axis: int, pitch: Fraction) -> Vector:
+def _moved(frame: ExactPose, axis: int, pitch: Fraction) -> ExactVector:
     """A unit twist of the joint's frame (with the pitch along a turn) in the body's frame."""
     unit = np.array([Fraction(int(i == axis)) for i in range(6)], dtype=object)
     if pitch:

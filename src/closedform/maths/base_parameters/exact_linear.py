@@ -3,9 +3,11 @@
 The numbers come from a field: `Rationals` (fractions), `RationalFunctions` (SymPy's, in the robot's
 symbols) or `Residues` (integers modulo the prime 2⁶¹ − 1, symbols at random values). A polynomial
 identity that holds modulo the prime at a random point holds for all but a fraction degree/2⁶¹ of
-the points (Schwartz and Zippel), so ranks modulo the prime are the generic ranks.
+the points, so ranks modulo the prime are the generic ranks.
 
 Vectors are lists; matrices are lists of rows.
+
+Cites: [Schwartz1980].
 """
 
 from __future__ import annotations
@@ -20,11 +22,11 @@ from closedform.errors import ArgumentError
 
 PRIME = 2**61 - 1
 
-Vector = list[Any]
-Matrix = list[Vector]
+ExactVector = list[Any]
+Matrix = list[ExactVector]
 
 
-class Field(ABC):
+class NumberField(ABC):
     """Where exact numbers live: how they are made from fractions, and how they are read."""
 
     name: str
@@ -44,7 +46,7 @@ class Field(ABC):
 
 @final
 @dataclass(frozen=True)
-class Rationals(Field):
+class Rationals(NumberField):
     """Fractions of integers."""
 
     name = "rational numbers"
@@ -61,7 +63,7 @@ class Rationals(Field):
 
 
 @final
-class RationalFunctions(Field):
+class RationalFunctions(NumberField):
     """Quotients of polynomials in the robot's symbols, with rational coefficients."""
 
     def __init__(self, symbols: Sequence[str]) -> None:
@@ -87,7 +89,7 @@ class RationalFunctions(Field):
 
 
 @final
-class Residues(Field):
+class Residues(NumberField):
     """Integers modulo a prime; a symbol is a fixed random residue."""
 
     def __init__(self, seed: int = 0, prime: int = PRIME) -> None:
@@ -153,12 +155,12 @@ class Residue:
 
 
 # ---------------------------------------------------------------------- vectors and matrices
-def dot(x: Vector, y: Vector) -> Any:
+def dot(x: ExactVector, y: ExactVector) -> Any:
     """Σ x_i y_i; zeros are skipped, since most entries are."""
     return sum((a * b for a, b in zip(x, y, strict=True) if a and b), 0)
 
 
-def times(A: Matrix, x: Vector) -> Vector:
+def times(A: Matrix, x: ExactVector) -> ExactVector:
     """A x."""
     return [dot(row, x) for row in A]
 
@@ -194,7 +196,7 @@ class Span:
     def full(self) -> bool:
         return len(self.rows) == self.size
 
-    def remainder(self, x: Vector) -> Vector:
+    def remainder(self, x: ExactVector) -> ExactVector:
         """x without its part along the rows: zero exactly if x lies in the subspace."""
         for row, pivot in zip(self.rows, self.pivots, strict=True):
             factor = x[pivot]
@@ -202,7 +204,7 @@ class Span:
                 x = [a - factor * b if b else a for a, b in zip(x, row, strict=True)]
         return x
 
-    def add(self, x: Vector) -> Vector | None:
+    def add(self, x: ExactVector) -> ExactVector | None:
         """Take x in; the new basis vector, or None if x was in the subspace already."""
         if self.full:
             return None
@@ -223,7 +225,7 @@ def whole(size: int) -> Span:
     return Span(size, units(size), list(range(size)))
 
 
-def span(vectors: Iterable[Vector], size: int) -> Span:
+def span(vectors: Iterable[ExactVector], size: int) -> Span:
     """The subspace that the vectors span."""
     result = Span(size)
     for x in vectors:
@@ -231,7 +233,7 @@ def span(vectors: Iterable[Vector], size: int) -> Span:
     return result
 
 
-def closure(vectors: Iterable[Vector], generators: Sequence[Matrix], size: int) -> Span:
+def closure(vectors: Iterable[ExactVector], generators: Sequence[Matrix], size: int) -> Span:
     """The smallest subspace with these vectors that every generator maps into itself."""
     result, waiting = Span(size), list(vectors)
     while waiting and not result.full:
@@ -241,7 +243,7 @@ def closure(vectors: Iterable[Vector], generators: Sequence[Matrix], size: int) 
     return result
 
 
-def echelon(rows: Iterable[Vector], order: Sequence[int]) -> tuple[Matrix, list[int]]:
+def echelon(rows: Iterable[ExactVector], order: Sequence[int]) -> tuple[Matrix, list[int]]:
     """Reduced row-echelon form with the columns taken in that order; its rows and their pivots.
 
     The pivots are the first independent columns of the order. Row i has a one in the column of its
@@ -261,12 +263,12 @@ def echelon(rows: Iterable[Vector], order: Sequence[int]) -> tuple[Matrix, list[
     return done, pivots
 
 
-def _leading_one(row: Vector, column: int) -> Vector:
+def _leading_one(row: ExactVector, column: int) -> ExactVector:
     lead = row[column]
     return row if lead == 1 else [a / lead if a else 0 for a in row]
 
 
-def _without(row: Vector, chosen: Vector, column: int) -> Vector:
+def _without(row: ExactVector, chosen: ExactVector, column: int) -> ExactVector:
     factor = row[column]
     if not factor:
         return row

@@ -20,8 +20,8 @@ import numpy as np
 
 from closedform.arrays import Array
 from closedform.maths.base_parameters.exact_linear import (
+    ExactVector,
     Matrix,
-    Vector,
     product,
     times,
     transposed,
@@ -48,7 +48,7 @@ class ExactPose(NamedTuple):
     """A pose in exact numbers: R (3, 3) and p (3,)."""
 
     R: Matrix
-    p: Vector
+    p: ExactVector
 
 
 @dataclass(frozen=True)
@@ -189,7 +189,7 @@ def inverted(A: ExactPose) -> ExactPose:
     return ExactPose(back, [-x for x in times(back, A.p)])
 
 
-def _identity() -> tuple[Matrix, Vector]:
+def _identity() -> tuple[Matrix, ExactVector]:
     one, zero = Fraction(1), Fraction(0)
     return [[one if i == j else zero for j in range(3)] for i in range(3)], [zero] * 3
 

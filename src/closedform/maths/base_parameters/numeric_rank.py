@@ -4,6 +4,8 @@ Rows of Y at random states, columns normalised; the rank is where the singular v
 is certified if they fall by at least 1e6 there, down to rounding errors (and so do the columns'
 sizes, between those that are rounding errors and those that are not). A sampled rank is a lower
 bound of the true one, a null vector that leaves every torque alone an upper bound.
+
+Cites: [Gautier1991] for the rank of a sampled regressor; the certificate is ours.
 """
 
 from __future__ import annotations
@@ -18,7 +20,6 @@ from closedform.errors import ClosedformError
 from closedform.maths.base_parameters.declared import declared_robot
 from closedform.maths.base_parameters.exact_geometry import ExactGeometry, geometry_symbols
 from closedform.maths.definitions.regressor import regressor
-from closedform.model.joints import Mimic
 from closedform.model.robot import Robot
 
 GAP = 1e6
@@ -86,8 +87,7 @@ def sampled_regressor(robot: Robot, seed: int = 0) -> Array:
     mimic joints move bring none, so then one torque must do for all columns.
     """
     rng = np.random.default_rng(seed)
-    mimics = any(isinstance(body.joint, Mimic) for body in robot.bodies)
-    states = len(robot.parameter_names) + 8 if mimics else 24
+    states = len(robot.parameter_names) + 8 if robot.is_coupled else 24
     wide = Robot(robot.name, [replace(b, joint=replace(b.joint, lower=None, upper=None))
                               for b in robot.bodies], robot.gravity)  # limits may leave no room
     rows = [regressor(wide, wide.random(rng), *rng.normal(size=(2, robot.nv)) * 3)

@@ -14,7 +14,7 @@ from fractions import Fraction
 from typing import Any
 
 from closedform.errors import ArgumentError
-from closedform.maths.base_parameters.exact_linear import Field, RationalFunctions
+from closedform.maths.base_parameters.exact_linear import NumberField, RationalFunctions
 from closedform.maths.base_parameters.modified_dh import FINE, simplest_fraction
 
 HALF = "tan({}/2)"
@@ -37,7 +37,7 @@ def symbols_of(entries: Iterable[Any]) -> tuple[str, ...]:
     return tuple(sorted(names))
 
 
-def rational_function(entry: Any, field: Field) -> Any:
+def rational_function(entry: Any, field: NumberField) -> Any:
     """A SymPy expression as an element of the field."""
     import sympy
     plain, angles = _parts(sympy.sympify(entry))
@@ -65,7 +65,7 @@ def _parts(expression: Any) -> tuple[Any, dict[Any, Any]]:
     return expression.subs(swaps), angles
 
 
-def _evaluated(x: Any, known: dict[str, Any], field: Field) -> Any:
+def _evaluated(x: Any, known: dict[str, Any], field: NumberField) -> Any:
     """The tree of sums, products and whole powers, walked over the field."""
     if x.is_Symbol:
         return known[x.name]
@@ -88,7 +88,7 @@ def _evaluated(x: Any, known: dict[str, Any], field: Field) -> Any:
     raise ArgumentError(f"{x} is no quotient of polynomials of symbols, sines and cosines")
 
 
-def expression(x: Any, field: Field) -> Any:
+def expression(x: Any, field: NumberField) -> Any:
     """An element of the field as a SymPy expression, angles as sin and cos again."""
     import sympy
     if not isinstance(field, RationalFunctions) or not field.symbols:
@@ -103,7 +103,7 @@ def expression(x: Any, field: Field) -> Any:
     return result
 
 
-def readable_sum(row: Mapping[int, Any], symbols: Mapping[int, Any], field: Field) -> Any:
+def readable_sum(row: Mapping[int, Any], symbols: Mapping[int, Any], field: NumberField) -> Any:
     """Σ coefficient · symbol, written with terms of equal factors together.
 
     As in (D3² + R3²)(m3 + m4) + D4² m4: the monomials of the coefficients are sorted by the

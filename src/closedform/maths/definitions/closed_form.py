@@ -24,13 +24,24 @@ from closedform.model.segments import Segment
 
 @checked
 def mass_matrix(robot: Robot, q: Array) -> Array:
-    """M = Σ_k J_kᵀ Λ_k J_k + diag(rotor inertias), (nv, nv).
+    """The mass matrix, (nv, nv), with the rotors' inertias on its diagonal.
+
+        M = Σ_k J_kᵀ Λ_k J_k + diag(rotor inertias)                   (6a)
 
     Cites: [Garofalo2013, eq. (6a)].
     """
     J = jacobians(robot, q)
     M = sum(J[k].T @ Lambda_k @ J[k] for k, _, Lambda_k in with_inertia(robot))
     return M + rotor_matrix(robot, q)
+
+
+@checked
+def mass_matrix_inverse(robot: Robot, q: Array) -> Array:
+    """M⁻¹, (nv, nv); to solve M x = b, forward dynamics takes fewer operations."""
+    M = mass_matrix(robot, q)
+    xp = namespace(M)
+    columns = [xp.solve(M, e) for e in xp.eye(robot.nv)]
+    return xp.stack(columns, axis=1) if columns else M
 
 
 @checked
@@ -74,7 +85,9 @@ def christoffel_coriolis_matrix(robot: Robot, q: Array, v: Array) -> Array:
 
 @checked
 def gravity_torque(robot: Robot, q: Array) -> Array:
-    """g = Σ_k J_kᵀ Λ_k γ_k, (nv,), with γ_k = Ad_{0,k}⁻¹ (−gravity; 0).
+    """The torques that hold the robot against gravity, (nv,).
+
+        g = Σ_k J_kᵀ Λ_k γ_k,   γ_k = Ad_{0,k}⁻¹ (−gravity; 0)        (6c)
 
     Cites: [Garofalo2013, eq. (6c)].
     """
@@ -139,7 +152,7 @@ def forward_dynamics(
 def passivity_inverse_dynamics(robot: Robot, q: Array, v: Array, v_r: Array, a_r: Array) -> Array:
     """M(q) a_r + C(q, v) v_r + g(q), (nv,), with the passive C of (6b): Slotine and Li's torque.
 
-    Cites: [Garofalo2013, eq. (16)].
+    Cites: [Garofalo2013, eq. (16)], whose left side it is.
     """
     M, C, g = mass_matrix(robot, q), coriolis_matrix(robot, q, v), gravity_torque(robot, q)
     return M @ a_r + C @ v_r + g

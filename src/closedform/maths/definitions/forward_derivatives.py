@@ -1,6 +1,9 @@
 """∂a/∂q, ∂a/∂v, ∂a/∂τ of forward dynamics, from those of inverse dynamics.
 
-`one_frame_derivatives` beside it has the algorithm with the branch-sparse factor of M.
+`closedform.maths.algorithms.forward_derivatives` has the algorithm with the branch-sparse factor of
+M.
+
+Cites: [CarpentierMansard2018].
 """
 
 from __future__ import annotations

@@ -1,6 +1,9 @@
 """∂τ/∂q, ∂τ/∂v, ∂τ/∂a of inverse dynamics: the closed form, differentiated.
 
-`closedform.maths.algorithms.one_frame.derivatives` has the O(n d) algorithm that is held to it.
+`closedform.maths.algorithms` has O(n d) algorithms that are held to it, in `one_frame` and
+`own_frames`.
+
+Cites: [Garofalo2013, eqs. (5), (24)].
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""A frame's acceleration by a wrench on it, and the inertia that the wrench feels."""
+"""A frame's acceleration by a wrench on it, and the inertia that the wrench feels.
+
+Cites: [Khatib1987].
+"""
 
 from __future__ import annotations
 

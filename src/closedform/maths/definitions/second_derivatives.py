@@ -1,6 +1,8 @@
 """Second derivatives of inverse dynamics in closed form.
 
 `closedform.maths.algorithms.one_frame.second` has the O(n d²) algorithm that is held to it.
+
+Cites: [Garofalo2013, eqs. (31), (32)], differentiated once more.
 """
 
 from __future__ import annotations

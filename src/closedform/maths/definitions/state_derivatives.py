@@ -55,7 +55,8 @@ def jacobian_rate_derivatives(
 
         ∂_h dJ_k = X_kp ∂_h dJ_p − S_k^h × X_kp dJ_p − ξ_k × ∂_h J_k            (32)
 
-    with ξ_k = S_k v_k. Their derivatives by v_h are ∂_h J_k (30).
+    with ξ_k = S_k v_k. Their derivatives by v_h are ∂_h J_k (30); where v is not q̇ but q̇ = Γ(q) v,
+    ∂_h = Σ_i ∂/∂q_i Γ_ih, and (30) is (33).
     """
     xp = namespace(q, v)
     _, dJ = jacobian_rates(robot, q, v)

@@ -2,8 +2,8 @@
 
 Without damping the state (q, q̇, q_M, q̇_M) determines q̈ and q⁽³⁾,
 
-    q̈    = M_R⁻¹ (N⁻¹ f(Δq) − c − g)                                                     (1)
-    q⁽³⁾ = M_R⁻¹ (N⁻¹ f' Δq̇ − Ṁ_R q̈ − ċ − ġ)                                             (2)
+    q̈    = M_R⁻¹ (N⁻¹ f(Δq) − c − g)                                                     (i)
+    q⁽³⁾ = M_R⁻¹ (N⁻¹ f' Δq̇ − Ṁ_R q̈ − ċ − ġ)                                            (ii)
 
 and u appears first in q⁽⁴⁾. Rigid joints would show it in q̈; their torque u_r and its rate are
 taken as states too, and its second derivative as the input, so that all joints decouple alike.
@@ -17,20 +17,20 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from closedform.arrays import Array, namespace
+from closedform.arrays import Array, checked_array, namespace
 from closedform.errors import ArgumentError
 from closedform.maths.algebra.ldl import branch_solve
 from closedform.maths.algorithms import newton_euler
 from closedform.maths.algorithms.jets import inverse_dynamics_jet
+from closedform.maths.elastic.arguments import checked
 from closedform.maths.elastic.joints import (
-    checked_array,
     joint_positions,
     refuse_missing_inertia,
     spread,
     spring_curves,
 )
 from closedform.maths.scalars.two_derivatives import curve
-from closedform.model.elastic import ElasticJoints
+from closedform.model.elasticity.joints import ElasticJoints
 
 
 class ElasticState(NamedTuple):
@@ -67,21 +67,21 @@ class GrimmTerms(NamedTuple):
     P: Array     # (n, n)
 
 
+@checked
 def derivatives_from_state(model: ElasticJoints, state: ElasticState) -> Derivatives:
-    """(q, v, motor side) to (q, v, a, j) by (1) and (2)."""
+    """(q, v, motor side) to (q, v, a, j) by (i) and (ii)."""
     state = _checked_state(model, state)
     a, j, _, _ = _motion(model, state)
     return Derivatives(state.q, state.v, a, j)
 
 
+@checked
 def state_from_derivatives(
     model: ElasticJoints, q: Array, v: Array, a: Array, j: Array,
 ) -> ElasticState:
     """(q, v, a, j) to (q, v, motor side): f(Δq) = N τ, f' Δq̇ = N τ̇; u_r = N τ on rigid joints."""
     _refuse_damping(model)
-    robot, nv, N = model.link_robot, model.robot.nv, model.gear_ratio
-    q = checked_array(q, (model.robot.nq,), "q", model)
-    v, a, j = (checked_array(x, (nv,), name, model) for x, name in ((v, "v"), (a, "a"), (j, "j")))
+    robot, N = model.link_robot, model.gear_ratio
     xp = namespace(q, v, a, j)
     s, ds = (N * row for row in inverse_dynamics_jet(robot, q, xp.stack([v, a, j])))
     found = [_spring_state(model, i, s[i], ds[i]) for i in model.elastic]
@@ -97,27 +97,28 @@ def _spring_state(model: ElasticJoints, i: int, s: Any, ds: Any) -> tuple[Any, A
     return x, ds / curve(model.springs[i].torque, x).slope
 
 
+@checked
 def decoupling_control(model: ElasticJoints, state: ElasticState, q4_desired: Array) -> Array:
     """The motor torques u, (nv,), under which q⁽⁴⁾ is q4_desired: the direct law.
 
-        u = M_G (N⁻¹ q̈ + Δq̈) + f(Δq),   f' Δq̈ = N τ̈ − f'' Δq̇²                            (3)
+        u = M_G (N⁻¹ q̈ + Δq̈) + f(Δq),   f' Δq̈ = N τ̈ − f'' Δq̇²                          (iii)
 
-    with τ̈ of the motion q̈, q⁽³⁾ of (1), (2) and q⁽⁴⁾ = q4_desired. Entries of rigid joints are
+    with τ̈ of the motion q̈, q⁽³⁾ of (i), (ii) and q⁽⁴⁾ = q4_desired. Entries of rigid joints are
     the second derivative ü_r = N τ̈ of their motor torque. An unactuated base cannot be decoupled.
     """
     refuse_missing_inertia(model)
     state = _checked_state(model, state)
-    q4 = checked_array(q4_desired, (model.robot.nv,), "q4_desired", model)
     a, j, curves, dx = _motion(model, state)
-    return control_torque(model, state, (a, j, q4), curves, dx)
+    return control_torque(model, state, (a, j, q4_desired), curves, dx)
 
 
+@checked
 def tracking_control(
     model: ElasticJoints, state: ElasticState, reference: Array, gains: Array,
 ) -> Array:
     """Decoupling with a linear outer loop, (nv,): rows of `reference` are q_d and its derivatives.
 
-        q⁽⁴⁾ = q_d⁽⁴⁾ + Σ_k K_k (q_d⁽ᵏ⁾ − q⁽ᵏ⁾),   k = 0 … 3                               (4)
+        q⁽⁴⁾ = q_d⁽⁴⁾ + Σ_k K_k (q_d⁽ᵏ⁾ − q⁽ᵏ⁾),   k = 0 … 3                              (iv)
 
     Rows of `gains` (4, nv) are K_0 … K_3. For robots whose joints are all elastic.
     """
@@ -134,7 +135,7 @@ def control_torque(
     model: ElasticJoints, state: ElasticState, motion: tuple[Array, Array, Array],
     curves: list[Any], dx: Array,
 ) -> Array:
-    """(3) from a, j, s and the springs' curves and deflection rates."""
+    """(iii) from a, j, s and the springs' curves and deflection rates."""
     a, j, q4 = motion
     xp, N = namespace(state.q, a, j, q4), model.gear_ratio
     dds = N * inverse_dynamics_jet(
@@ -159,19 +160,20 @@ def _motion(model: ElasticJoints, state: ElasticState) -> tuple[Array, Array, li
     return a, branch_solve(robot, M, dtau - without), curves, dx
 
 
+@checked
 def grimm_terms(model: ElasticJoints, state: ElasticState) -> GrimmTerms:
     """H, h, Ψ and P of the paper's law u = H (q⁽⁴⁾_d + v) + h, for linear undamped springs.
 
-        H = M_G C⁻¹ N M_R                                                                (5)
-        h = −H Ψ − P (c + g) + (P N⁻¹ + 1) C Δq                                          (6)
-        Ψ = −M_R⁻¹ (M̈_R q̈ + 2 Ṁ_R q⁽³⁾ + c̈ + g̈),   P = M_G N⁻¹ M_R⁻¹                     (7)
+        H = M_G C⁻¹ N M_R                                                                (4)
+        h = −H Ψ − P (c + g) + (P N⁻¹ + 1) C Δq                                          (5)
+        Ψ = −M_R⁻¹ (M̈_R q̈ + 2 Ṁ_R q⁽³⁾ + c̈ + g̈),   P = M_G N⁻¹ M_R⁻¹                     (v)
 
-    The paper's first page does not define Ψ and P; with (7), (6) is the direct law (3) exactly.
+    The paper's first page does not define Ψ and P; with (v) its law (3) is the direct law (iii).
 
     Cites: [Grimm1990, eqs. (3)–(5)].
     """
     if model.rigid or not model.linear:
-        raise ArgumentError("the law (3)–(5) is for robots whose joints are all elastic, with "
+        raise ArgumentError("Grimm's law (3)–(5) is for robots whose joints are all elastic, with "
                             "linear springs; decoupling_control is for any")
     state = _checked_state(model, state)
     q, v, position = state.q, state.v, state.motor_position
@@ -194,10 +196,12 @@ def _checked_state(model: ElasticJoints, state: Any) -> ElasticState:
         raise ArgumentError("state must be a cf.elastic.ElasticState (q, v, motor_position, "
                             f"motor_velocity), not {type(state).__name__}")
     given = ElasticState(*state)
-    nv = model.robot.nv
-    q = checked_array(given.q, (model.robot.nq,), "q", model)
-    rest = [checked_array(x, (nv,), name, model)
-            for x, name in zip(given[1:4], ElasticState._fields[1:4], strict=True)]
+    robot = model.robot
+
+    def held(name: str, size: int) -> Array:
+        return checked_array(getattr(given, name), (size,), f"state of {robot.name}: {name}")
+
+    q, rest = held("q", robot.nq), [held(name, robot.nv) for name in ElasticState._fields[1:4]]
     if not model.rigid:
         return ElasticState(q, *rest)
     torques = []
@@ -205,7 +209,7 @@ def _checked_state(model: ElasticJoints, state: Any) -> ElasticState:
         if x is None:
             raise ArgumentError(f"state must have {name}: {model.names[model.rigid[0]]} is rigid, "
                                 "and its torque determines accelerations")
-        torques.append(checked_array(x, (nv,), name, model))
+        torques.append(held(name, robot.nv))
     return ElasticState(q, *rest, *torques)
 
 

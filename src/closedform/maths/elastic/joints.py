@@ -10,8 +10,8 @@ comes from other joints' motion is neglected.
 Arrays of motors have an entry for each velocity: a rigid joint's motor turns with its link, and on
 quasi-velocities (free, planar, spherical), which have no angle, its position is 0.
 
-Cites: [Grimm1990, eqs. (1)–(5)]; his q_a is our q. What the paper leaves open, Ψ and P, is in
-`closedform.maths.elastic.control`.
+Cites: [Grimm1990, eqs. (1), (2)], with f for his C Δq; his q_a is our q. (3)–(5), and what the
+paper leaves open, Ψ and P, are in `closedform.maths.elastic.control`.
 """
 
 from __future__ import annotations
@@ -20,13 +20,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from closedform.arrays import Array, exact_or_float, namespace
+from closedform.arrays import Array, Namespace, checked_array, namespace
 from closedform.errors import ArgumentError
 from closedform.maths.algorithms import newton_euler
 from closedform.maths.algorithms.jets import inverse_dynamics_jet
 from closedform.maths.definitions.energy import kinetic_energy, potential_energy
+from closedform.maths.elastic.arguments import checked
 from closedform.maths.scalars.two_derivatives import Curve, curve
-from closedform.model.elastic import ElasticJoints, Spring
+from closedform.model.elasticity.joints import ElasticJoints, Spring
 
 QUADRATURE = np.polynomial.legendre.leggauss(16)
 ROWS = "v, a, j, s"
@@ -97,7 +98,8 @@ def _energy(spring: Spring, x: Any) -> Any:
     return x * sum(terms[1:], terms[0])
 
 
-def spread(model: ElasticJoints, values: list[Any], xp: Any, rigid: Array | None = None) -> Array:
+def spread(model: ElasticJoints, values: list[Any], xp: Namespace,
+           rigid: Array | None = None) -> Array:
     """Values of the elastic joints among all velocities, (nv,); the others from `rigid`, or 0."""
     found = dict(zip(model.elastic, values, strict=True))
     return xp.stack([found[i] + xp.zeros(()) if i in found
@@ -112,32 +114,29 @@ def joint_positions(model: ElasticJoints, q: Array) -> Array:
 
 
 # ---------------------------------------------------------------------- the dynamics
+@checked
 def inverse_dynamics(
     model: ElasticJoints, q: Array, rates: Array, deflection: Array | None = None,
 ) -> ElasticMotion:
     """What the motion with the rates v, a, j, s (rows) demands of the motors.
 
-        s = N τ,   f(Δq) = s,   f' Δq̇ = ṡ,   f' Δq̈ = s̈ − f'' Δq̇²                          (3)
-        q_M = N⁻¹ q + Δq,       u = M_G (N⁻¹ q̈ + Δq̈) + s                                  (4)
+        s = N τ,   f(Δq) = s,   f' Δq̇ = ṡ,   f' Δq̈ = s̈ − f'' Δq̇²                          (i)
+        q_M = N⁻¹ q + Δq,       u = M_G (N⁻¹ q̈ + Δq̈) + s                                 (ii)
 
     τ, τ̇, τ̈ come from the second-order jet. Where a spring is damped, s = D Δq̇ + f(Δq) is a stable
     filter with the time constant D/C, and its state Δq is not determined by the motion's present:
 
-        Δq̇ = D⁻¹ (s − f),   Δq̈ = D⁻¹ (ṡ − f' Δq̇)                                          (5)
+        Δq̇ = D⁻¹ (s − f),   Δq̈ = D⁻¹ (ṡ − f' Δq̇)                                        (iii)
 
     with the given `deflection` (nv,), which needs j only (relative degree 3). Without it the
     filter is taken as settled, to the order that the rates allow, T = D/C:
 
-        C Δq = s − T ṡ + T² s̈,   C Δq̇ = ṡ − T s̈,   C Δq̈ = s̈                              (6)
+        C Δq = s − T ṡ + T² s̈,   C Δq̇ = ṡ − T s̈,   C Δq̈ = s̈                             (iv)
 
-    wrong by T³ times the third derivative of s. (6) is for linear springs, and so are rates beyond
+    wrong by T³ times the third derivative of s. (iv) is for linear springs, and so are rates beyond
     s, which give u̇, ü, ….
     """
-    refuse_other_models(model)
-    q = checked_array(q, (model.robot.nq,), "q", model)
     rates = _checked_rates(model, rates)
-    if deflection is not None:
-        deflection = checked_array(deflection, (model.robot.nv,), "deflection", model)
     return motion_from_jet(model, q, rates, inverse_dynamics_jet(model.robot, q, rates),
                            deflection)
 
@@ -163,7 +162,7 @@ def motion_from_jet(
 def _deflections(
     model: ElasticJoints, i: int, s: list[Array], deflection: Array | None,
 ) -> tuple[Any, ...]:
-    """Δq, Δq̇, Δq̈ and f, ḟ, f̈ of an elastic joint by (3), (5) or (6)."""
+    """Δq, Δq̇, Δq̈ and f, ḟ, f̈ of an elastic joint by (i), (iii) or (iv)."""
     f, df, ddf = s[0][i], s[1][i], s[2][i]
     D, C = model.damping[i], model.stiffness[i]
     if i not in model.springs and (D == 0 or deflection is None):
@@ -185,69 +184,46 @@ def _deflections(
     return x, dx, ddx, at.value, at.slope * dx, at.slope * ddx + at.curvature * (dx * dx)
 
 
+@checked
 def forward_dynamics(
     model: ElasticJoints, q: Array, v: Array, motor_position: Array, motor_velocity: Array,
     motor_torque: Array, dynamics: Any = newton_euler.forward_dynamics,
 ) -> ElasticAcceleration:
     """q̈ and q̈_M under the motor torques u, (nv,) each.
 
-        M_R q̈ = N⁻¹ t − c − g,   M_G q̈_M = u − t,   t = D Δq̇ + f(Δq)                     (7)
+        M_R q̈ = N⁻¹ t − c − g,   M_G q̈_M = u − t,   t = D Δq̇ + f(Δq)                     (v)
 
     A rigid joint has t = u, and M_G N⁻² beside M_R. Entries of rigid joints' motors are not used.
     An unactuated base is one whose entries of u are 0. `dynamics` is the forward dynamics of the
     links.
     """
-    nv = model.robot.nv
-    q = checked_array(q, (model.robot.nq,), "q", model)
-    v, position, velocity, u = (
-        checked_array(x, (nv,), name, model) for x, name in (
-            (v, "v"), (motor_position, "motor_position"), (motor_velocity, "motor_velocity"),
-            (motor_torque, "motor_torque")))
     refuse_missing_inertia(model)
-    xp, N = namespace(q, v, position, velocity, u), model.gear_ratio
-    t = spring_torques(model, position - joint_positions(model, q) / N)
-    t = t + model.damping * (velocity - v / N)
+    u, N = motor_torque, model.gear_ratio
+    xp = namespace(q, v, motor_position, motor_velocity, u)
+    t = spring_torques(model, motor_position - joint_positions(model, q) / N)
+    t = t + model.damping * (motor_velocity - v / N)
     driven = spread(model, [t[i] for i in model.elastic], xp, u)
     a = dynamics(model.link_robot, q, v, driven / N)
     motors = [(u[i] - t[i]) / model.motor_inertia[i] for i in model.elastic]
     return ElasticAcceleration(a, spread(model, motors, xp, a / N))
 
 
+@checked
 def energies(
     model: ElasticJoints, q: Array, v: Array, motor_position: Array, motor_velocity: Array,
 ) -> ElasticEnergy:
     """Kinetic energy of links and motors, potential energy in gravity and of the springs.
 
-        d/dt (T + U + U_spring) = uᵀ q̇_M − Δq̇ᵀ D Δq̇                                      (8)
+        d/dt (T + U + U_spring) = uᵀ q̇_M − Δq̇ᵀ D Δq̇                                     (vi)
     """
-    nv = model.robot.nv
-    position = checked_array(motor_position, (nv,), "motor_position", model)
-    velocity = checked_array(motor_velocity, (nv,), "motor_velocity", model)
     T = kinetic_energy(model.link_robot, q, v)
     for i in model.elastic:
-        T = T + (model.motor_inertia[i] / 2) * (velocity[i] * velocity[i])
-    deflection = position - joint_positions(model, exact_or_float(q)) / model.gear_ratio
+        T = T + (model.motor_inertia[i] / 2) * (motor_velocity[i] * motor_velocity[i])
+    deflection = motor_position - joint_positions(model, q) / model.gear_ratio
     return ElasticEnergy(T, potential_energy(model.robot, q), spring_energy(model, deflection))
 
 
 # ---------------------------------------------------------------------- checking
-def checked_array(x: Any, shape: tuple[int, ...], name: str, model: ElasticJoints) -> Array:
-    """x as an array of this shape."""
-    if hasattr(x, "__array_namespace__") and not isinstance(x, np.ndarray):
-        array = x
-    else:
-        try:
-            array = exact_or_float(x)
-        except (TypeError, ValueError) as error:
-            raise ArgumentError(f"{name} must be numbers of shape {shape}, not {x!r}") from error
-    if array.shape != shape or getattr(array.dtype, "kind", "f") in "USb":
-        batch = array.shape[-len(shape):] == shape
-        hint = "; batches go through cf.elastic.compile(model)" if batch else ""
-        raise ArgumentError(f"{name} must be numbers of shape {shape} for {model.robot.name}, "
-                            f"not {array.shape}{hint}")
-    return array
-
-
 def _checked_rates(model: ElasticJoints, rates: Any) -> Array:
     rows = len(rates) if np.ndim(rates) else 0
     if rows < 4:
@@ -256,7 +232,8 @@ def _checked_rates(model: ElasticJoints, rates: Any) -> Array:
     if rows > 4 and (model.damped or not model.linear):
         raise ArgumentError(f"rates must have the four rows {ROWS} where springs are damped or "
                             f"nonlinear, not {rows}")
-    return checked_array(rates, (rows, model.robot.nv), "rates", model)
+    return checked_array(rates, (rows, model.robot.nv),
+                         f"inverse_dynamics of {model.robot.name}: rates")
 
 
 def refuse_other_models(model: Any) -> None:

@@ -2,14 +2,14 @@
 
 Points of link i in the plane are
 
-    p_i(x) = r_i + w_i (x − s_i(x) + j y_i(x)),                                            (1)
+    p_i(x) = r_i + w_i (x − s_i(x) + j y_i(x)),                                            (i)
     r_{i+1} = p_i(ℓ_i),   w_{i+1} = w_i E_i e^{jθ_{i+1}}.
 
 `LinearRotation`: E = 1 + j y'_e and s = 0, the paper's (1)–(3) with every product kept.
 `ExactRotation`: E = e^{j y'_e}; with foreshortening x is the arc length and the link's points come
 nearer by
 
-    s(x) = ½ ∫₀ˣ y'² dx = Σ_jk F_jk(x) δ_j δ_k,   F_jk = ½ ∫₀ˣ φ'_j φ'_k dx,               (2)
+    s(x) = ½ ∫₀ˣ y'² dx = Σ_jk F_jk(x) δ_j δ_k,   F_jk = ½ ∫₀ˣ φ'_j φ'_k dx,              (ii)
 
 without which a turning arm gets softer instead of stiffer. Bending energy stays ½ ∫EI y''² dx: a
 large vibration is followed to third order in its amplitude (`tests/agreement/test_exudyn.py`).
@@ -25,7 +25,7 @@ from typing import NamedTuple, final
 
 import numpy as np
 
-from closedform.arrays import Array, namespace
+from closedform.arrays import Array, Namespace, namespace
 from closedform.maths.flexible.arm import FlexibleArm
 from closedform.maths.flexible.modes import LinkModes, gauss
 
@@ -76,7 +76,7 @@ class LinkMotion(NamedTuple):
 
 
 def link_motions(arm: FlexibleArm, q: Array, v: Array, rotation: Rotation) -> list[LinkMotion]:
-    """The motion of every link by (1)."""
+    """The motion of every link by (i)."""
     xp, exact = namespace(q, v), isinstance(rotation, ExactRotation)
     N, zero = arm.nq, xp.zeros(2)
     motions: list[LinkMotion] = []
@@ -123,7 +123,7 @@ def _sheared(row: Array, q: Array, v: Array) -> Moving:
                   xp.stack([zero, row @ v]), xp.zeros(2))
 
 
-def _constant(x: float, xp: Array, N: int) -> Moving:
+def _constant(x: float, xp: Namespace, N: int) -> Moving:
     return Moving(xp.array([x, 0.0]), xp.zeros((2, N)), xp.zeros(2), xp.zeros(2))
 
 
@@ -157,10 +157,10 @@ def _pairs(m: int) -> list[tuple[int, int]]:
 
 
 class ShorteningMoments(NamedTuple):
-    """F_jk of (2) at the tip, and the moments Γ over b = (1, x, φ_1, …, F_11, F_12, …, F_mm)."""
+    """F_jk of (ii) at the tip, and the moments Γ over b = (1, x, φ_1, …, F_11, F_12, …, F_mm)."""
 
-    tip: Array         # (m, m)
-    gram: Array        # (2 + m + m(m+1)/2,) twice
+    tip: np.ndarray         # (m, m)
+    gram: np.ndarray        # (2 + m + m(m+1)/2,) twice
 
 
 @lru_cache(maxsize=256)
@@ -180,7 +180,7 @@ def shortening_moments(arm: FlexibleArm, i: int) -> ShorteningMoments:
     return ShorteningMoments(tip, gram)
 
 
-def _shortenings(modes: LinkModes, x: Array) -> Array:
+def _shortenings(modes: LinkModes, x: np.ndarray) -> np.ndarray:
     """F_jk(x), (points, m, m)."""
     nodes, weights = gauss(1.0, len(modes.shapes))
     slopes = modes.slopes((x[:, None] * nodes).ravel()).reshape(len(x), len(nodes), -1)

@@ -2,18 +2,18 @@
 
 A link is clamped at x = 0 and carries a mass, an inertia and a first moment at x = ℓ:
 
-    EI φ'''' = ω² ρ φ,   φ(0) = φ'(0) = 0,                                       (1)
-    EI φ''(ℓ)  =  ω² (J_L φ'(ℓ) + (MD) φ(ℓ)),                                    (2)
-    EI φ'''(ℓ) = −ω² (M_L φ(ℓ) + (MD) φ'(ℓ)).                                    (3)
+    EI φ'''' = ω² ρ φ,   φ(0) = φ'(0) = 0,                                       (i)
+    EI φ''(ℓ)  =  ω² (J_L φ'(ℓ) + (MD) φ(ℓ)),                                   (ii)
+    EI φ'''(ℓ) = −ω² (M_L φ(ℓ) + (MD) φ'(ℓ)).                                  (iii)
 
 Modes are normalised to the modal mass m of the link, with φ''(0) > 0:
 
-    ∫ρ φ_j φ_k dx + M_L φ_j φ_k + J_L φ'_j φ'_k + (MD)(φ_j φ'_k + φ'_j φ_k) = m [j = k]   (4)
+    ∫ρ φ_j φ_k dx + M_L φ_j φ_k + J_L φ'_j φ'_k + (MD)(φ_j φ'_k + φ'_j φ_k) = m [j = k]  (iv)
 
 with the tip's values outside the integral. Then ∫EI φ''_j φ''_k dx = ω_j² m [j = k].
 
 Cites: [DeLucaSiciliano1991, eqs. (14)–(31)]. Their (30) as printed, z_jj = m for the beam alone,
-contradicts their numbers; (4) gives them. Their (24g) lacks the primes of φ'', and (27b) has a
+contradicts their numbers; (iv) gives them. Their (24g) lacks the primes of φ'', and (27b) has a
 factor ½ too many at (MD); see `tests/papers/test_deluca_siciliano.py`.
 """
 
@@ -28,9 +28,8 @@ from typing import Any, final
 import numpy as np
 from numpy.polynomial import Legendre
 
-from closedform.arrays import Array
 from closedform.errors import ModelError
-from closedform.model.beam import FlexibleLink, Shape, TipLoad
+from closedform.model.elasticity.beam import FlexibleLink, Shape, TipLoad
 
 SMALL = 1e-3
 """The smallest βℓ looked for: a load of 3e12 times the link's mass."""
@@ -47,35 +46,35 @@ class LinkModes:
     link: FlexibleLink
     load: TipLoad
     shapes: tuple[Shape, ...]
-    frequencies: Array      # (m,) Hz, of the clamped link with its load
-    tip: Array              # (m,) φ_j(ℓ)
-    tip_slope: Array        # (m,) φ'_j(ℓ)
-    v: Array                # (m,) ∫ρ φ_j dx
-    w: Array                # (m,) ∫ρ x φ_j dx
-    z: Array                # (m, m) ∫ρ φ_j φ_k dx
-    elasticity: Array       # (m, m) ∫EI φ''_j φ''_k dx
+    frequencies: np.ndarray      # (m,) Hz, of the clamped link with its load
+    tip: np.ndarray              # (m,) φ_j(ℓ)
+    tip_slope: np.ndarray        # (m,) φ'_j(ℓ)
+    v: np.ndarray                # (m,) ∫ρ φ_j dx
+    w: np.ndarray                # (m,) ∫ρ x φ_j dx
+    z: np.ndarray                # (m, m) ∫ρ φ_j φ_k dx
+    elasticity: np.ndarray       # (m, m) ∫EI φ''_j φ''_k dx
     mass: float             # kg, ∫ρ dx
     first_moment: float     # kg m, ∫ρ x dx = m d
     inertia: float          # kg m², ∫ρ x² dx = J_o
 
     @property
-    def stiffness(self) -> Array:
+    def stiffness(self) -> np.ndarray:
         """The diagonal of `elasticity`, (m,): ω² m for the link's own modes."""
         return np.diag(self.elasticity).copy()
 
-    def deflections(self, x: Array) -> Array:
+    def deflections(self, x: np.ndarray) -> np.ndarray:
         """φ_j(x), (points, m)."""
         return _columns([shape.value(x) for shape in self.shapes], x)
 
-    def slopes(self, x: Array) -> Array:
+    def slopes(self, x: np.ndarray) -> np.ndarray:
         """φ'_j(x), (points, m)."""
         return _columns([shape.slope(x) for shape in self.shapes], x)
 
-    def curvatures(self, x: Array) -> Array:
+    def curvatures(self, x: np.ndarray) -> np.ndarray:
         """φ''_j(x), (points, m)."""
         return _columns([shape.curvature(x) for shape in self.shapes], x)
 
-    def points(self) -> tuple[Array, Array]:
+    def points(self) -> tuple[np.ndarray, np.ndarray]:
         """Gauss points and weights on (0, ℓ), enough for products of these shapes."""
         return gauss(self.link.length, len(self.shapes))
 
@@ -117,7 +116,7 @@ def frequency_equation(link: FlexibleLink, load: TipLoad, beta: float) -> float:
             - 2 * MD * s * S + (M * J - MD**2) * (one - c * C))
 
 
-def wave_numbers(link: FlexibleLink, load: TipLoad, count: int) -> Array:
+def wave_numbers(link: FlexibleLink, load: TipLoad, count: int) -> np.ndarray:
     """The first β = (ω² ρ/EI)^¼, each in an interval that holds one mode and no other, (count,)."""
     roots = []
     for j in range(count):
@@ -180,14 +179,14 @@ def _clamped_below(x: float) -> int:
 def uniform_shape(link: FlexibleLink, load: TipLoad, beta: float) -> Shape:
     """The shape that goes with a root β of the frequency equation, not normalised.
 
-        φ = a (sin βx − sinh βx) + b (cos βx − cosh βx)                                  (5)
+        φ = a (sin βx − sinh βx) + b (cos βx − cosh βx)                                  (v)
 
     For high modes the growing parts cancel; then the same functions are taken as
 
-        φ = a sin βx + b cos βx + p e^{−βx} + r e^{−β(ℓ−x)},                             (6)
-        a = p − r e^{−βℓ},  b = −p − r e^{−βℓ},                                          (7)
+        φ = a sin βx + b cos βx + p e^{−βx} + r e^{−β(ℓ−x)},                            (vi)
+        a = p − r e^{−βℓ},  b = −p − r e^{−βℓ},                                        (vii)
 
-    none of which is large. (a, b) or (p, r) is the null vector of the conditions (2), (3).
+    none of which is large. (a, b) or (p, r) is the null vector of the conditions (ii), (iii).
     """
     basis = _low_basis(beta) if beta * link.length < HIGH else _high_basis(beta, link.length)
     at_tip = [[float(f(np.array(link.length))) for f in function] for function in basis]
@@ -202,39 +201,39 @@ def uniform_shape(link: FlexibleLink, load: TipLoad, beta: float) -> Shape:
                    for k in range(3)))
 
 
-Ladder = list[Callable[[Array], Array]]
+Ladder = list[Callable[[np.ndarray], np.ndarray]]
 """A function of x and its derivatives 1 to 3, each divided by its power of β."""
 
 
-def _waves(k: int, u: Array) -> tuple[Array, Array]:
+def _waves(k: int, u: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The k-th derivatives of sin u and cos u."""
     s, c = np.sin(u), np.cos(u)
     return ((s, c), (c, -s), (-s, -c), (-c, s))[k]
 
 
 def _low_basis(beta: float) -> list[Ladder]:
-    """The two functions of (5)."""
-    def first(k: int) -> Callable[[Array], Array]:
+    """The two functions of (v)."""
+    def first(k: int) -> Callable[[np.ndarray], np.ndarray]:
         return lambda x: _waves(k, beta * x)[0] - (np.cosh if k % 2 else np.sinh)(beta * x)
 
-    def second(k: int) -> Callable[[Array], Array]:
+    def second(k: int) -> Callable[[np.ndarray], np.ndarray]:
         return lambda x: _waves(k, beta * x)[1] - (np.sinh if k % 2 else np.cosh)(beta * x)
 
     return [[first(k) for k in range(4)], [second(k) for k in range(4)]]
 
 
 def _high_basis(beta: float, length: float) -> list[Ladder]:
-    """The two functions of (6) and (7), that of p and that of r."""
+    """The two functions of (vi) and (vii), that of p and that of r."""
     one = math.exp(-beta * length)
 
-    def decaying(k: int) -> Callable[[Array], Array]:
-        def function(x: Array) -> Array:
+    def decaying(k: int) -> Callable[[np.ndarray], np.ndarray]:
+        def function(x: np.ndarray) -> np.ndarray:
             s, c = _waves(k, beta * x)
             return s - c + (-1)**k * np.exp(-beta * x)
         return function
 
-    def growing(k: int) -> Callable[[Array], Array]:
-        def function(x: Array) -> Array:
+    def growing(k: int) -> Callable[[np.ndarray], np.ndarray]:
+        def function(x: np.ndarray) -> np.ndarray:
             s, c = _waves(k, beta * x)
             return -one * (s + c) + np.exp(-beta * (length - x))
         return function
@@ -242,9 +241,9 @@ def _high_basis(beta: float, length: float) -> list[Ladder]:
     return [[decaying(k) for k in range(4)], [growing(k) for k in range(4)]]
 
 
-def _combination(factors: Array, functions: Sequence[Callable[[Array], Array]],
-                 scale: float) -> Callable[[Array], Array]:
-    def value(x: Array) -> Array:
+def _combination(factors: np.ndarray, functions: Sequence[Callable[[np.ndarray], np.ndarray]],
+                 scale: float) -> Callable[[np.ndarray], np.ndarray]:
+    def value(x: np.ndarray) -> np.ndarray:
         return scale * (factors[0] * functions[0](x) + factors[1] * functions[1](x))
     return value
 
@@ -273,13 +272,13 @@ def _clamped_polynomial(length: float, k: int) -> Shape:
     return Shape(whole, whole.deriv(), whole.deriv(2))
 
 
-def _mixture(basis: Sequence[Shape], factors: Array) -> Shape:
+def _mixture(basis: Sequence[Shape], factors: np.ndarray) -> Shape:
     value: Any = sum(f * b.value for f, b in zip(factors, basis, strict=True))
     return Shape(value, value.deriv(), value.deriv(2))
 
 
-def modal_mass(modes: LinkModes) -> Array:
-    """The left side of (4), (m, m)."""
+def modal_mass(modes: LinkModes) -> np.ndarray:
+    """The left side of (iv), (m, m)."""
     tip, slope, load = modes.tip, modes.tip_slope, modes.load
     cross = np.outer(tip, slope)
     return (modes.z + load.mass * np.outer(tip, tip) + load.inertia * np.outer(slope, slope)
@@ -319,11 +318,11 @@ def _with_integrals(link: FlexibleLink, load: TipLoad, shapes: Sequence[Shape]) 
 
 
 @cache
-def _sixteen() -> tuple[Array, Array]:
+def _sixteen() -> tuple[np.ndarray, np.ndarray]:
     return np.polynomial.legendre.leggauss(16)
 
 
-def gauss(length: float, modes: int) -> tuple[Array, Array]:
+def gauss(length: float, modes: int) -> tuple[np.ndarray, np.ndarray]:
     """Points and weights on (0, length), sixteen of Gauss' in each of modes/2 + 4 panels."""
     (x, weights), panels = _sixteen(), modes // 2 + 4
     half = length / panels / 2
@@ -331,6 +330,6 @@ def gauss(length: float, modes: int) -> tuple[Array, Array]:
     return (middles[:, None] + half * x).ravel(), np.tile(weights * half, panels)
 
 
-def _columns(values: Sequence[Array], x: Array) -> Array:
+def _columns(values: Sequence[np.ndarray], x: np.ndarray) -> np.ndarray:
     return np.stack([np.asarray(v, dtype=float) for v in values], axis=-1) if values else np.zeros(
         (len(x), 0))

@@ -2,19 +2,19 @@
 
 With σ_k = θ_1 + … + θ_k and planar vectors as complex numbers, a point of link i is
 
-    p_i = Σ_{k<i} e^{jσ_k} P_k (ℓ_k + j y_ke) + e^{jσ_i} P_i (x + j y_i),                  (1)
-    P_k = Π_{l<k} (1 + j y'_le) = 1 + j Y_k − e_k + …,                                      (2)
+    p_i = Σ_{k<i} e^{jσ_k} P_k (ℓ_k + j y_ke) + e^{jσ_i} P_i (x + j y_i),                  (i)
+    P_k = Π_{l<k} (1 + j y'_le) = 1 + j Y_k − e_k + …,                                     (ii)
     Y_k = Σ_{l<k} y'_le,  e_k = Σ_{l<m<k} y'_le y'_me.
 
 Frame k's part of the velocity, with s = x or ℓ_k, is e^{jσ_k} (j a0 − a1 + …), of degree 0 and 1 in
 the deflections:
 
-    a0 = x (σ̇_k + Ẏ_k) + ẏ,                                                                (3)
-    a1 = x (σ̇_k Y_k + ė_k) + y (σ̇_k + Ẏ_k) + Y_k ẏ.                                        (4)
+    a0 = x (σ̇_k + Ẏ_k) + ẏ,                                                              (iii)
+    a1 = x (σ̇_k Y_k + ė_k) + y (σ̇_k + Ẏ_k) + Y_k ẏ.                                       (iv)
 
 Kinetic energy to degree 1 in the deflections is therefore ½ vᵀ B v with
 
-    B = B̄ + Σ_{k<l} [cos σ_kl C_kl + sin σ_kl (S_kl δ)],  σ_kl = θ_{k+1} + … + θ_l,        (5)
+    B = B̄ + Σ_{k<l} [cos σ_kl C_kl + sin σ_kl (S_kl δ)],  σ_kl = θ_{k+1} + … + θ_l,        (v)
 
 which for two links with two modes is (32) of the paper. Terms of degree 2 and more are dropped from
 B and nothing else; h is (26) of this B, so that energy is conserved exactly. For three links and
@@ -38,22 +38,22 @@ from closedform.maths.flexible.arm import FlexibleArm, moments, tip_basis
 
 
 class ArmTensors(NamedTuple):
-    """B̄, C, S of (5), and for each pair k < l the gradient of σ_kl."""
+    """B̄, C, S of (v), and for each pair k < l the gradient of σ_kl."""
 
-    constant: Array      # (N, N)
-    cosine: Array        # (pairs, N, N)
-    sine: Array          # (pairs, N, N, N), the last index is that of the deflection
-    turn: Array          # (pairs, N)
+    constant: np.ndarray      # (N, N)
+    cosine: np.ndarray        # (pairs, N, N)
+    sine: np.ndarray          # (pairs, N, N, N), the last index is that of the deflection
+    turn: np.ndarray          # (pairs, N)
 
 
 class Rows(NamedTuple):
     """Constant rows over v and q."""
 
-    sigma: list[Array]   # σ̇_k = sigma[k] v
-    bend: list[Array]    # Y_k = bend[k] q
-    alpha: list[Array]   # σ̇_k + Ẏ_k
-    slope: list[Array]   # y'_ke = slope[k] q
-    twice: list[Array]   # ė_k = v twice[k] q
+    sigma: list[np.ndarray]   # σ̇_k = sigma[k] v
+    bend: list[np.ndarray]    # Y_k = bend[k] q
+    alpha: list[np.ndarray]   # σ̇_k + Ẏ_k
+    slope: list[np.ndarray]   # y'_ke = slope[k] q
+    twice: list[np.ndarray]   # ė_k = v twice[k] q
 
 
 @lru_cache(maxsize=64)
@@ -63,7 +63,7 @@ def arm_tensors(arm: FlexibleArm) -> ArmTensors:
                       arm.payload.inertia)
 
 
-def tensors_of(arm: FlexibleArm, gram: Sequence[Array], hub_inertia: Sequence[float],
+def tensors_of(arm: FlexibleArm, gram: Sequence[np.ndarray], hub_inertia: Sequence[float],
                payload_inertia: float) -> ArmTensors:
     """The tensors for these moments of mass in the arm's kinematics; linear in them."""
     N, rows = arm.nq, constant_rows(arm)
@@ -101,16 +101,16 @@ def constant_rows(arm: FlexibleArm) -> Rows:
                 [np.outer(y, y) - own for y, own in zip(bend, squares, strict=True)])
 
 
-def frame_velocity(arm: FlexibleArm, rows: Rows, i: int, k: int) -> tuple[Array, Array]:
+def frame_velocity(arm: FlexibleArm, rows: Rows, i: int, k: int) -> tuple[np.ndarray, np.ndarray]:
     """a0 (2 + m_i, N) and a1 (2 + m_i, N, N) of frame k in a point of link i, over b(x).
 
     Frame k < i moves all of link i by its own end; only frame i's part depends on x.
     """
     m, unit = arm.links[k].modes, np.eye(arm.nq)[arm.deflections[k]]
     zero = np.zeros((1, arm.nq))
-    a0 = np.concatenate([zero, [rows.alpha[k]], unit])                                   # (3)
+    a0 = np.concatenate([zero, [rows.alpha[k]], unit])                                 # (iii)
     stretch = np.outer(rows.sigma[k], rows.bend[k]) + rows.twice[k]
-    a1 = np.stack([zero.T @ zero, stretch, *(                                            # (4)
+    a1 = np.stack([zero.T @ zero, stretch, *(                                           # (iv)
         np.outer(rows.alpha[k], unit[j]) + np.outer(unit[j], rows.bend[k]) for j in range(m))])
     if k == i:
         return a0, a1
@@ -120,13 +120,13 @@ def frame_velocity(arm: FlexibleArm, rows: Rows, i: int, k: int) -> tuple[Array,
             np.multiply.outer(first, np.tensordot(end, a1, 1)))
 
 
-def _paired(gram: Array, a: Array, b: Array) -> Array:
+def _paired(gram: np.ndarray, a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """Σ_ab Γ_ab a_a ⊗ b_b."""
     return np.tensordot(np.tensordot(gram, a, (0, 0)), b, (0, 0))
 
 
 def truncated_inertia(tensors: ArmTensors, q: Array) -> Array:
-    """B(q) of (5), (N, N)."""
+    """B(q) of (v), (N, N)."""
     xp = namespace(q)
     B = tensors.constant
     for C, S, turn in zip(tensors.cosine, tensors.sine, tensors.turn, strict=True):
@@ -138,7 +138,7 @@ def truncated_inertia(tensors: ArmTensors, q: Array) -> Array:
 def truncated_coriolis(tensors: ArmTensors, q: Array, v: Array) -> Array:
     """h(q, v) of (26), (N,): h_i = Σ_jk (∂B_ij/∂q_k − ½ ∂B_jk/∂q_i) v_j v_k.
 
-        h = Σ_{k<l} σ̇ (c S_δ − s C) v + s S_v v − ½ [turn vᵀ(c S_δ − s C) v + s vᵀ S v]     (6)
+        h = Σ_{k<l} σ̇ (c S_δ − s C) v + s S_v v − ½ [turn vᵀ(c S_δ − s C) v + s vᵀ S v]    (vi)
 
     with S_δ = S δ, S_v = S v, and c, s the cosine and sine of σ_kl.
     """

@@ -1,32 +1,36 @@
 """Chang's own formulas: the matrix Z with pivoting, and the operation counts of his section II-III.
 
-Cites: [Chang1987, eqs. (9), (14)–(25)].
+Cites: [Chang1987, eqs. (9)–(11), (14)–(25)].
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import qr
 
-Numbers = NDArray[np.floating[Any]]
+from closedform.arrays import Floats
 
 
 class Split(NamedTuple):
     """Z and the columns of J that were taken for J_m."""
 
-    Z: Numbers              # (n − m, n)
+    Z: Floats              # (n − m, n)
     columns: tuple[int, ...]
 
 
-def chang_Z(J: Numbers, columns: tuple[int, ...] | None = None) -> Split:
+def chang_Z(J: Floats, columns: tuple[int, ...] | None = None) -> Split:
     """Z = [J_{n−m} J_m⁻¹ : −1], (n − m, n), in the order of J's columns: Z Jᵀ = 0.        (9)
 
     J_m are m independent columns of J, transposed; without `columns` they are those that a
-    rank-revealing QR of J picks, so that J_m is as regular as J allows. Z h = 0 has the same roots
-    for every choice.
+    rank-revealing QR of J picks, so that J_m is as regular as J allows. A stationary point has
+
+        Z h = 0                                                                           (10)
+
+    with h the gradient of the criterion; beside f(q) = x, (1), these are the n equations (11). They
+    have the same roots for every choice of columns, and as Nᵀh = 0 with an orthonormal basis N of
+    the null space, which is what `maths.redundancy.newton` and the solvers use.
     """
     m, n = J.shape
     if columns is None:
@@ -39,7 +43,7 @@ def chang_Z(J: Numbers, columns: tuple[int, ...] | None = None) -> Split:
     return Split(Z, columns)
 
 
-def null_row(J: Numbers) -> Numbers:
+def null_row(J: Floats) -> Floats:
     """n_J of (28), (n,), for n = m + 1: Δ_i = (−1)^{i+1} det of J without its column i."""
     n = J.shape[1]
     return np.array([(-1) ** i * np.linalg.det(np.delete(J, i, axis=1)) for i in range(n)])

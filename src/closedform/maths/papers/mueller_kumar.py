@@ -20,16 +20,16 @@ Cites: [MuellerKumar2021]; misprints and their corrections are in
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from closedform.arrays import Array, namespace
+from closedform.arrays import Array, Namespace, namespace
 from closedform.maths.arguments import checked
 from closedform.maths.kinematics import body_segments, motion_subspace, relative_poses, world_poses
 from closedform.maths.spatial import crm, motion_transform
 from closedform.model.robot import Robot
 
 
-class Blocks(NamedTuple):
+class SystemMatrices(NamedTuple):
     """The matrices of a configuration; N segments, 6N rows."""
 
     D: Array  # (6N, 6N), Ad of every segment over its parent, (17)
@@ -52,7 +52,7 @@ class Rates(NamedTuple):
     second: Array
 
 
-def diagonal(parts: Sequence[Array], xp: Any) -> Array:
+def diagonal(parts: Sequence[Array], xp: Namespace) -> Array:
     """The block diagonal matrix of 6x6 parts."""
     zero = xp.zeros((6, 6))
     return xp.concatenate([
@@ -60,7 +60,7 @@ def diagonal(parts: Sequence[Array], xp: Any) -> Array:
         for i, part in enumerate(parts)])
 
 
-def blocks(robot: Robot, q: Array) -> Blocks:
+def system_matrices(robot: Robot, q: Array) -> SystemMatrices:
     """D, A, X, M and U at q.
 
     A row by row, A_k = D_kp A_p + 1, which is (1 − D)⁻¹ (16); U from the world (26).
@@ -78,8 +78,8 @@ def blocks(robot: Robot, q: Array) -> Blocks:
     U = [motion_transform(*T) for T in world_poses(robot, q)[1:]]
     X = [motion_subspace(segment, robot.nv, xp) for segment in robot.segments]
     M = [zero if s.inertia is None else s.inertia.matrix for s in robot.segments]
-    return Blocks(xp.concatenate(D), xp.concatenate(A), xp.concatenate(X), diagonal(M, xp),
-                  xp.concatenate(U))
+    return SystemMatrices(xp.concatenate(D), xp.concatenate(A), xp.concatenate(X),
+                          diagonal(M, xp), xp.concatenate(U))
 
 
 def joint_ad(robot: Robot, v: Array) -> Array:
@@ -92,12 +92,14 @@ def body_ad(V: Array) -> Array:
     return diagonal([crm(V[k:k + 6]) for k in range(0, len(V), 6)], namespace(V))
 
 
-def propagation(robot: Robot, now: Blocks, v: Array, a: Array, j: Array) -> Rates:
+def propagation(robot: Robot, now: SystemMatrices, v: Array, a: Array, j: Array) -> Rates:
     """P = A a D with J̇ = −P J (12), and its derivatives.
 
         Ḋ = −a D,   Ȧ = A Ḋ A                                              (18)
         Ṗ = A (ȧ − a a) D − P P
         P̈ = A (ä − ȧ a − a ȧ − (ȧ − a a) a) D − P A (ȧ − a a) D − Ṗ P − P Ṗ
+
+    In the citation Ṗ and P̈ are written out wherever they occur: (33), (41), (47), (48), (49).
     """
     D, A = now.D, now.A
     a_0, a_1, a_2 = (joint_ad(robot, rate) for rate in (v, a, j))
@@ -107,7 +109,7 @@ def propagation(robot: Robot, now: Blocks, v: Array, a: Array, j: Array) -> Rate
     return Rates(P, dP, ddP)
 
 
-def system_twists(now: Blocks, P: Rates, v: Array, a: Array, j: Array) -> Rates:
+def system_twists(now: SystemMatrices, P: Rates, v: Array, a: Array, j: Array) -> Rates:
     """V (8), V̇ (15) and V̈, (6N,) each; V̈ is used in the citation and not given there.
 
         V = J v,   V̇ = J a − P V,   V̈ = J j − 2 P V̇ − (Ṗ + P P) V
@@ -118,24 +120,26 @@ def system_twists(now: Blocks, P: Rates, v: Array, a: Array, j: Array) -> Rates:
     return Rates(V, dV, ddV)
 
 
-def projected(now: Blocks, P: Rates, inner: Rates) -> Rates:
+def projected(now: SystemMatrices, P: Rates, inner: Rates) -> Rates:
     """Jᵀ Y J and its derivatives of a block matrix Y(t), (nv, nv) each.
 
         Y⁽¹⁾ = Ẏ − Y P − Pᵀ Y                                              (32)
         Y⁽²⁾ = d/dt Y⁽¹⁾ − Y⁽¹⁾ P − Pᵀ Y⁽¹⁾                                  (46)
+
+    Of M and of C the citation gives them with everything put in, as is said at the lines.
     """
     Y, dY, ddY = inner
     p, dp, _ = P
-    Y1 = dY - Y @ p - p.T @ Y
-    dY1 = ddY - dY @ p - Y @ dp - dp.T @ Y - p.T @ dY
-    Y2 = dY1 - Y1 @ p - p.T @ Y1
+    Y1 = dY - Y @ p - p.T @ Y                               # of M (30); of C (32), (34), (35)
+    dY1 = ddY - dY @ p - Y @ dp - dp.T @ Y - p.T @ dY       # of M (41), (42); of C (47)
+    Y2 = dY1 - Y1 @ p - p.T @ Y1                            # of M (43), (44); of C (50), (51)
     return Rates(*(now.J.T @ y @ now.J for y in (Y, Y1, Y2)))
 
 
 @checked
 def mass_rates(robot: Robot, q: Array, v: Array, a: Array, j: Array) -> Rates:
-    """M = Jᵀ M J (20), Ṁ (29) and M̈ (40), (nv, nv) each, without rotor inertias."""
-    now = blocks(robot, q)
+    """M = Jᵀ M J (20), Ṁ (29) and M̈ (39), (40), (nv, nv) each, without rotor inertias."""
+    now = system_matrices(robot, q)
     zero = now.M * 0
     return projected(now, propagation(robot, now, v, a, j), Rates(now.M, zero, zero))
 
@@ -144,12 +148,15 @@ def mass_rates(robot: Robot, q: Array, v: Array, a: Array, j: Array) -> Rates:
 def coriolis_rates(robot: Robot, q: Array, v: Array, a: Array, j: Array) -> Rates:
     """C = Jᵀ C J with C = −M P − bᵀ M (22), Ċ (31) and C̈ (45), (nv, nv) each.
 
+        Ċ = −M Ṗ − ḃᵀ M   (33),        C̈ = −M P̈ − b̈ᵀ M   (48), (49)        of the inner C
+
     Not the passive one: Ṁ ≠ C + Cᵀ. `passive_coriolis_rates` is; both have the same C v.
     """
-    now = blocks(robot, q)
+    now = system_matrices(robot, q)
     P = propagation(robot, now, v, a, j)
     twists = system_twists(now, P, v, a, j)
-    inner = (-now.M @ p - body_ad(V).T @ now.M for p, V in zip(P, twists, strict=True))
+    inner = (-now.M @ p - body_ad(V).T @ now.M              # (22), (33), (48)
+             for p, V in zip(P, twists, strict=True))
     return projected(now, P, Rates(*inner))
 
 
@@ -159,7 +166,7 @@ def passive_coriolis_rates(robot: Robot, q: Array, v: Array, a: Array, j: Array)
 
     The same matrix as [Garofalo2013, eq. (6b)], which is `coriolis_matrix`.
     """
-    now = blocks(robot, q)
+    now = system_matrices(robot, q)
     P = propagation(robot, now, v, a, j)
     twists = system_twists(now, P, v, a, j)
     inner = (-now.M @ p - body_ad(V).T @ now.M + now.M @ body_ad(V)
@@ -174,7 +181,7 @@ def gravity_rates(robot: Robot, q: Array, v: Array, a: Array, j: Array) -> Rates
         U̇ = −A a U,   Ü = (A a A a − d/dt(A a)) U,   d/dt(A a) = A ȧ + A a a − A a A a   (19)
     """
     xp = namespace(q, v, a, j)
-    now = blocks(robot, q)
+    now = system_matrices(robot, q)
     p, dp, _ = propagation(robot, now, v, a, j)
     a_0, a_1 = joint_ad(robot, v), joint_ad(robot, a)
     L = now.A @ a_0
@@ -184,7 +191,7 @@ def gravity_rates(robot: Robot, q: Array, v: Array, a: Array, j: Array) -> Rates
     return _pulled_back(now, p, dp, Rates(*(now.M @ x for x in fields)))
 
 
-def _pulled_back(now: Blocks, p: Array, dp: Array, F: Rates) -> Rates:
+def _pulled_back(now: SystemMatrices, p: Array, dp: Array, F: Rates) -> Rates:
     """Jᵀ F and its derivatives for a system wrench F(t), with J̇ = −P J.  (37), (53)"""
     first = F.first - p.T @ F.value
     second = F.second - 2 * p.T @ F.first + (p.T @ p.T - dp.T) @ F.value
@@ -200,7 +207,7 @@ def exerted_wrench_rates(
     W, Ẇ, Ẅ are the wrenches that the bodies exert, (bodies, 6) each, in their frames.
     """
     xp = namespace(q, v)
-    now = blocks(robot, q)
+    now = system_matrices(robot, q)
     p, dp, _ = propagation(robot, now, v, a, j)
     number = {k: i for i, k in enumerate(body_segments(robot))}
     system = [xp.concatenate([w[number[k]] if k in number else xp.zeros(6)

@@ -2,12 +2,12 @@
 
     q(t), v(t), a(t), …  as truncated Taylor series  →  f(q(t), v(t), …) as a series
 
-The coordinates of joints with quasi-velocities follow from their velocities:
-
-    quaternion  ḃ = ½ b ⊗ (ω, 0)        free  ṗ = R(b) v        planar  (ẋ, ẏ) = R(θ) (v_x, v_y)
+The coordinates follow from the velocities by q̇ = Γ(q) v, one coefficient after the other.
 
 Slower than the recursions of `jets`, and for everything: regressors, energies, Jacobians, functions
 of one's own.
+
+Cites: [GriewankWalther2008, chapter 13].
 """
 
 from __future__ import annotations
@@ -22,8 +22,14 @@ import numpy as np
 from closedform.arrays import OBJECTS, Array
 from closedform.errors import ArgumentError
 from closedform.maths.arguments import checked
-from closedform.maths.scalars.series import Series, coefficient, from_derivatives, objects
-from closedform.model.joints import Free, Planar, Spherical, quaternion_rotation
+from closedform.maths.scalars.series import (
+    coefficient,
+    from_coefficients,
+    from_derivatives,
+    objects,
+    truncated,
+)
+from closedform.model.joints import Joint
 from closedform.model.robot import Robot
 
 ROWS = {"v": 0, "a": 1, "j": 2}
@@ -66,39 +72,14 @@ def coordinate_series(robot: Robot, q: Array, rates: Array) -> Array:
     """q(t), (nq,), as series with one more coefficient than there are rates."""
     found: list[Any] = []
     for body, i, j in robot.parts:
-        x, v = q[i], from_derivatives(list(rates[:, j]))
-        if isinstance(body.joint, Spherical):
-            found += _quaternion(x, v)
-        elif isinstance(body.joint, Free):
-            b = _quaternion(x[3:], v[3:])
-            dp = quaternion_rotation(objects(b, (4,)), OBJECTS) @ v[:3]
-            found += [_integral(x[k], dp[k]) for k in range(3)] + b
-        elif isinstance(body.joint, Planar):
-            turn = _integral(x[2], v[2])
-            c, s = turn.cos(), turn.sin()
-            found += [_integral(x[0], c * v[0] - s * v[1]), _integral(x[1], s * v[0] + c * v[1]),
-                      turn]
-        else:
-            found += [_integral(x[k], v[k]) for k in range(len(x))]
+        found += list(_coordinates(body.joint, q[i], from_derivatives(list(rates[:, j]))))
     return objects(found, (robot.nq,))
 
 
-def _integral(start: Any, rate: Series) -> Series:
-    """x with x(0) = start and this rate: x_{k+1} = rate_k / (k + 1)."""
-    return Series([start, *(c / (k + 1) for k, c in enumerate(rate.c))])
-
-
-def _quaternion(b: Array, w: Array) -> list[Series]:
-    """The quaternion xyzw that turns with the body rate ω(t), coefficient by coefficient."""
-    c = [np.asarray(b)]
-    for k in range(len(w[0].c)):
-        total = sum(_half_product(c[i], [x.c[k - i] for x in w]) for i in range(k + 1))
-        c.append(total / (k + 1))
-    return [Series([row[i] for row in c]) for i in range(4)]
-
-
-def _half_product(b: Array, w: list[Any]) -> Array:
-    """½ b ⊗ (ω, 0)."""
-    x, y, z, s = b
-    return np.array([s * w[0] + y * w[2] - z * w[1], s * w[1] + z * w[0] - x * w[2],
-                     s * w[2] + x * w[1] - y * w[0], -(x * w[0] + y * w[1] + z * w[2])]) / 2
+def _coordinates(joint: Joint, q: Array, v: Array) -> Array:
+    """One joint's coordinates: (k + 1) q_{k+1} = (Γ(q) v)_k, for which q up to k is enough."""
+    c = [np.asarray(q)]
+    for k in range(len(v[0].c)):
+        dq = joint.rates(from_coefficients(c), truncated(v, k + 1), OBJECTS)
+        c.append(coefficient(dq, k) / (k + 1))
+    return from_coefficients(c)

@@ -3,9 +3,11 @@
 A function written with operators and NumPy's functions of one number, run on such a scalar, gives
 its slope and curvature exact to rounding:
 
-    f(x) = (f, f' x₁, f'' x₁² + f' x₂)                                                   (1)
+    f(x) = (f, f' x₁, f'' x₁² + f' x₂)                                                   (i)
 
 Values are floats, complex numbers or recorded scalars.
+
+Cites: [GriewankWalther2008, chapter 13].
 """
 
 from __future__ import annotations
@@ -48,7 +50,7 @@ class SecondOrder:
         self.value, self.first, self.second = value, first, second
 
     def _through(self, f: Any, df: Any, ddf: Any) -> SecondOrder:
-        """(1), from f, f', f'' at the value."""
+        """(i), from f, f', f'' at the value."""
         return SecondOrder(f, df * self.first,
                            ddf * (self.first * self.first) + df * self.second)
 

@@ -19,11 +19,13 @@ from typing import Any
 
 import numpy as np
 
-from closedform.arrays import Array
+from closedform.arrays import NUMBERS
 from closedform.errors import FormatError, MissingDependency, ModelError
 from closedform.model.edits import merged
+from closedform.model.findings import Finding, refuse_errors
 from closedform.model.formats.urdf.read import base_joint
 from closedform.model.formats.xml import TEXT, Document, name_faults, read_xml, tag
+from closedform.model.groups.quaternions import rotation as quaternion_rotation
 from closedform.model.inertia import Inertia
 from closedform.model.joints import (
     Fixed,
@@ -33,9 +35,7 @@ from closedform.model.joints import (
     Prismatic,
     Revolute,
     Spherical,
-    quaternion_rotation,
 )
-from closedform.model.lint.findings import Finding, refuse_errors
 from closedform.model.pose import pose, rotation
 from closedform.model.robot import Body, Frame, Robot
 
@@ -97,7 +97,7 @@ def _robot(model: Any, floating: bool, source: str) -> Robot:
     if name in ("", UNNAMED):
         name = "robot" if source == TEXT else Path(source).stem
     whole = Robot(name, bodies, gravity, _sites(model, {b.name for b in bodies}), source)
-    robot = merged(bodies, whole, {b.name for b in bodies if isinstance(b.joint, Fixed)})
+    robot = merged(bodies, whole, {b.name for b in bodies if b.joint.is_fixed})
     return robot.reduced(held) if held else robot
 
 
@@ -135,7 +135,7 @@ def _chain(model: Any, b: int, freed: bool) -> Iterator[tuple[int | None, Body]]
         joint, pre, post = _joint(model, j)
         ends = j == numbers[-1] and np.array_equal(post, np.eye(4))
         label = name if ends else f"{name}/{joint.name or f'joint{j}'}"
-        before = np.eye(4) if isinstance(joint, Free) else placement @ pre
+        before = np.eye(4) if joint.nv == 6 else placement @ pre
         yield j, Body(label, parent, joint, before, _inertia(model, b) if ends else Inertia())
         if ends:
             return
@@ -143,7 +143,7 @@ def _chain(model: Any, b: int, freed: bool) -> Iterator[tuple[int | None, Body]]
     yield None, Body(name, parent, Fixed(), placement, _inertia(model, b))
 
 
-def _joint(model: Any, j: int) -> tuple[Joint, Array, Array]:
+def _joint(model: Any, j: int) -> tuple[Joint, np.ndarray, np.ndarray]:
     """A joint with the constant poses before and after it."""
     kind = _mujoco().mjtJoint(int(model.jnt_type[j])).name
     axis, point = np.array(model.jnt_axis[j]), np.array(model.jnt_pos[j])
@@ -176,12 +176,12 @@ def _keywords(model: Any, j: int, size: int) -> dict[str, Any]:
     return result
 
 
-def _placement(position: Array, quaternion: Array) -> Array:
-    """The pose of a position and a unit quaternion wxyz; entries near 0 or ±1 become exact."""
+def _placement(position: np.ndarray, quaternion: np.ndarray) -> np.ndarray:
+    """The pose of a position and a unit quaternion wxyz; 0 and ±1 without rounding."""
     w, *xyz = map(float, quaternion)
-    R = quaternion_rotation(np.array([*xyz, w]), np)
+    R = quaternion_rotation(np.array([*xyz, w]), NUMBERS)
     whole = np.round(R)
-    return pose(np.where(np.abs(R - whole) < 1e-12, whole, R) + 0.0, np.array(position))
+    return pose(np.where(np.abs(R - whole) < 1e-15, whole, R) + 0.0, np.array(position))
 
 
 def _inertia(model: Any, b: int) -> Inertia:
@@ -216,7 +216,7 @@ def _coupled(model: Any,
             continue
         j, driver, a = _linear(model, e)
         zero = float(model.qpos0[model.jnt_qposadr[j]])
-        if isinstance(bodies[j].joint, Mimic) or bodies[j].joint_name in held:
+        if bodies[j].joint.driver or bodies[j].joint_name in held:
             raise ModelError(f"two equalities act on the joint {bodies[j].joint_name!r}")
         if driver is None:
             held[bodies[j].joint_name] = zero + a[0]

@@ -20,15 +20,14 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from closedform.arrays import Array, exact_or_float
-from closedform.errors import FormatError, ModelError
-from closedform.model import joints
+from closedform.arrays import exact_or_float
+from closedform.errors import FormatError, ModelError, suggestion
 from closedform.model.edits import merged
 from closedform.model.formats.dh import (
     LIMITS,
@@ -44,26 +43,26 @@ from closedform.model.formats.toml import parse_toml
 from closedform.model.formats.urdf.read import base_joint
 from closedform.model.formats.xml import read_bytes
 from closedform.model.inertia import Inertia
-from closedform.model.joints import Joint, Mimic
+from closedform.model.joints import KEYWORDS, KINDS, Joint, Mimic
 from closedform.model.pose import pose
 from closedform.model.robot import STANDARD_GRAVITY, Body, Frame, Robot
 
 ANGLES = ("alpha", "theta", "gamma", "rpy", "lower", "upper", "velocity")
 INERTIA = ("mass", "com", "tensor", "parameters")
 PLACE = ("xyz", "rpy")
-SHAPES: dict[str, tuple[str, ...]] = {
-    "revolute": ("axis", "point"), "prismatic": ("axis",), "helical": ("axis", "pitch", "point"),
-    "cylindrical": ("axis", "point"), "universal": ("axis1", "axis2"), "planar": ("normal",),
-    "spherical": (), "free": (), "fixed": (),
-}
+JOINTS = {kind.__name__.lower(): kind for kind in KINDS if kind is not Mimic}
+SHAPES = {name: tuple(f.name for f in fields(kind) if f.name not in KEYWORDS)
+          for name, kind in JOINTS.items()}
+SHAPE_KEYS = tuple(dict.fromkeys(key for shape in SHAPES.values() for key in shape))
+OPTIONAL = ("point", "normal")
 MIMIC = ("of", "ratio", "offset")
 DH_EXTRAS = ("antecedent", "name", "joint_name", *LIMITS, *INERTIA)
 SCREW_KEYS = ("screw", "home", *PLACE, *DH_EXTRAS)
 BODY_KEYS = ("name", "parent", "joint", "joint_name", "mimic", "merge", *PLACE, *INERTIA, *LIMITS,
-             "axis", "axis1", "axis2", "normal", "point", "pitch")
+             *SHAPE_KEYS)
 TEXTS = ("name", "parent", "joint_name", "body", "of")
 NUMBERS = (*MODIFIED_COLUMNS, *STANDARD_COLUMNS, *INERTIA, *PLACE, *LIMITS, "screw", "home",
-           "axis", "axis1", "axis2", "normal", "point", "pitch", "ratio", "offset")
+           *SHAPE_KEYS, "ratio", "offset")
 LARGEST = 2**53
 """The largest integer that is read as a number."""
 TOP_KEYS = ("name", "convention", "gravity", "source", "rows", "frames", "base")
@@ -94,8 +93,7 @@ def _robot(data: Mapping[str, Any]) -> Robot:
     _known(data, TOP_KEYS, "top level")
     convention = data.get("convention")
     if not isinstance(convention, str) or convention not in CONVENTIONS:
-        known = ", ".join(CONVENTIONS)
-        raise ModelError(f"convention: one of {known} expected, not {convention!r}")
+        raise ModelError(f"no convention {convention!r}; {suggestion(convention, CONVENTIONS)}")
     rows = [_row(row, f"row {k}") for k, row in enumerate(_tables(data, "rows"), start=1)]
     if not rows:
         raise ModelError("no [[rows]] are given")
@@ -184,21 +182,20 @@ CONVENTIONS: dict[str, Callable[..., Robot]] = {
 def _joint(row: Mapping[str, Any], where: str) -> Joint:
     kind = row.get("joint")
     if not isinstance(kind, str) or kind not in SHAPES:
-        raise ModelError(f"{where}, joint: one of {', '.join(SHAPES)} expected, not {kind!r}")
-    other = {key for shape in SHAPES.values() for key in shape} - set(SHAPES[kind])
+        raise ModelError(f"{where}: no joint {kind!r}; {suggestion(kind, SHAPES)}")
+    other = set(SHAPE_KEYS) - set(SHAPES[kind])
     for key in sorted(other & set(row)):
-        raise ModelError(f"{where}: a {kind} joint has no {key}; it has {', '.join(SHAPES[kind])}")
+        raise ModelError(f"{where}: a {kind} joint has no {key}; {suggestion(key, SHAPES[kind])}")
     shape = {key: row[key] for key in SHAPES[kind] if key in row}
-    if "normal" not in SHAPES[kind]:
-        missing = [key for key in SHAPES[kind] if key not in row and key != "point"]
-        if missing:
-            raise ModelError(f"{where}: a {kind} joint needs {', '.join(missing)}")
+    missing = [key for key in SHAPES[kind] if key not in row and key not in OPTIONAL]
+    if missing:
+        raise ModelError(f"{where}: a {kind} joint needs {', '.join(missing)}")
     if row.get("merge", False) not in ((False, True) if kind == "fixed" else (False,)):
         raise ModelError(f"{where}, merge: true or false of a fixed joint expected, "
                          f"not {row['merge']!r} of a {kind} one")
     keywords = {key: row[key] for key in LIMITS if key in row}
     try:
-        joint: Joint = getattr(joints, kind.capitalize())(**shape)
+        joint = JOINTS[kind](**shape)
         if "mimic" in row:
             joint = _mimic(joint, row["mimic"])
         return replace(joint, name=row.get("joint_name"), **keywords)
@@ -270,7 +267,7 @@ def _numbers(value: Any, angle: bool, where: str) -> Any:
     return value
 
 
-def _placement(row: Mapping[str, Any], where: str) -> Array:
+def _placement(row: Mapping[str, Any], where: str) -> np.ndarray:
     """The pose of `xyz` and `rpy`: Rz(yaw) Ry(pitch) Rx(roll)."""
     xyz, rpy = _three(row, "xyz", where), _three(row, "rpy", where)
     turns = [rotation_about(letter, x) for letter, x in zip("xyz", rpy, strict=True)]

@@ -11,7 +11,7 @@ from typing import Any, final
 from lxml import etree
 
 from closedform.errors import FormatError
-from closedform.model.lint.findings import Finding, Level, refuse_errors
+from closedform.model.findings import Finding, Level, refuse_errors
 from closedform.model.names import name_fault
 
 MAX_BYTES = 32 * 2**20

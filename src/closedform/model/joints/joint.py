@@ -1,21 +1,35 @@
-"""What every joint carries and answers, and the checks of the numbers it is given."""
+"""What every joint carries and answers; each kind is one file beside this one.
+
+A joint takes the placement frame to the body's frame by `pose(q)`, and its velocities v to the body
+twist S v (linear part first, in the body frame) with a constant S. One whose S would turn with q is
+made of `parts` that have one.
+"""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from dataclasses import dataclass, fields, replace
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from closedform.arrays import Array, exact_or_float, numeric
+from closedform.arrays import Array, Namespace, exact_or_float, numeric
 from closedform.errors import ModelError
 from closedform.model.names import checked_name
+from closedform.model.pose import basis_with_third, pose
+from closedform.model.vectors import Vector, unit_vector
 
-Vector = tuple[Any, Any, Any]
 PerCoordinate = float | Sequence[float] | None
 KEYWORDS = ("name", "lower", "upper", "velocity", "effort", "rotor_inertia", "viscous", "coulomb")
+
+
+class Driver(NamedTuple):
+    """What a mimic joint follows: q = ratio · q_of + offset."""
+
+    of: str  # a body's name
+    ratio: Any
+    offset: Any
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,7 +38,7 @@ class Joint(ABC):
 
     `lower` and `upper` bound q; `velocity` and `effort` bound |v| and |τ|; `rotor_inertia` (kg m²
     or kg, seen at the joint) is part of M; `viscous` and `coulomb` are friction, used by
-    `joint_friction` alone.
+    `joint_friction`, and by `simulate` with `friction=True` alone.
     """
 
     name: str | None = None
@@ -38,26 +52,49 @@ class Joint(ABC):
 
     nq: ClassVar[int]
     nv: ClassVar[int]
+    axes: ClassVar[tuple[str, ...]] = ()     # fields that are unit vectors
+    lengths: ClassVar[tuple[int, ...]] = ()  # entries of q in metres
+    angles: ClassVar[tuple[int, ...]] = ()   # entries of q that count modulo 2π
+    unit: ClassVar[slice | None] = None      # entries of q that are a unit vector
+    is_vector: ClassVar[bool] = True         # v = q̇
+    takes_turns: ClassVar[bool] = False      # a turn about `line` may be added to the last of q
+    twists: ClassVar[tuple[int, ...] | None] = None  # the columns of S, as unit twists of `frame`
+    urdf: ClassVar[str | None] = None        # its type in URDF
+    convention: ClassVar[str] = ""           # q and v in a sentence, where they need one
 
     def __post_init__(self) -> None:
         if self.name is not None:
             checked_name(self.name, "joint")
+        for axis in self.axes:
+            what = f"{type(self).__name__} {axis}"
+            object.__setattr__(self, axis, unit_vector(getattr(self, axis), what))
         for keyword in KEYWORDS[1:]:
             given = getattr(self, keyword)
             if given is not None:
                 size = self.nq if keyword in ("lower", "upper") else self.nv
                 object.__setattr__(self, keyword, _numbers(given, size, keyword, self))
 
+    # ------------------------------------------------------------------ motion
     @property
     @abstractmethod
     def S(self) -> Array:
         """Motion subspace (6, nv) in the body frame, constant."""
 
     @abstractmethod
-    def pose(self, q: Array, xp: Any) -> tuple[Array, Array]:
+    def pose(self, q: Array, xp: Namespace) -> tuple[Array, Array]:
         """Rotation (3, 3) and translation (3,) of the body in its placement frame at q (nq,)."""
 
-    def neutral(self) -> Array:
+    def parts(self) -> tuple[Joint, ...]:
+        """Joints in a row, each with a constant S, that together are this one."""
+        return (self,)
+
+    def series(self) -> tuple[Joint, ...]:
+        """The simplest joints in a row with the same q and the same motion."""
+        return self.parts()
+
+    # ------------------------------------------------------------------ coordinates
+    def neutral(self) -> np.ndarray:
+        """q of the identity pose."""
         return np.zeros(self.nq)
 
     def integrate(self, q: Array, dv: Array) -> Array:
@@ -68,10 +105,122 @@ class Joint(ABC):
         """The tangent vector that takes q0 to q1, batch axes first."""
         return q1 - q0
 
-    def per_coordinate(self, keyword: str, size: int, missing: float) -> Array:
+    def rates(self, q: Array, v: Array, xp: Namespace) -> Array:
+        """q̇ = Γ(q) v, (nq,)."""
+        return v
+
+    def velocities(self, q: Array, dq: Array, xp: Namespace) -> Array:
+        """v with q̇ = Γ(q) v, (nv,); the unit vector in q may have any length."""
+        return dq
+
+    @property
+    def quaternion(self) -> slice | None:
+        """Where q holds a quaternion xyzw, of which both signs are one pose."""
+        return self.unit if self.unit and self.unit.stop - self.unit.start == 4 else None
+
+    def random(self, rng: np.random.Generator) -> np.ndarray:
+        """q: uniform within the limits, else ±π for turns, ±1 m for slides; unit vectors uniform.
+
+        Of a joint with one limit, a range of that size beside it.
+        """
+        at = self.unit or slice(0, 0)
+        q, plain = np.empty(self.nq), np.ones(self.nq, dtype=bool)
+        plain[at] = False
+        q[at] = rng.normal(size=self.nq - plain.sum()) if self.unit else 0
+        q[at] /= np.linalg.norm(q[at]) or 1
+        reach = np.where(np.isin(np.arange(self.nq), self.lengths), 1.0, np.pi)[plain]
+        lower = self.per_coordinate("lower", self.nq, -np.inf)[plain]
+        upper = self.per_coordinate("upper", self.nq, np.inf)[plain]
+        below, above = np.isfinite(lower), np.isfinite(upper)
+        low = np.where(below, lower, np.where(above, upper - 2 * reach, -reach))
+        high = np.where(above, upper, np.where(below, lower + 2 * reach, reach))
+        q[plain] = rng.uniform(np.minimum(low, high), np.maximum(low, high))
+        return q
+
+    def per_coordinate(self, keyword: str, size: int, missing: float) -> np.ndarray:
         """The keyword's numbers, one for each of `size` coordinates; `missing` if none is given."""
         given = getattr(self, keyword)
         return np.broadcast_to(exact_or_float(missing if given is None else given), (size,))
+
+    def in_row(self, *joints: Joint) -> tuple[Joint, ...]:
+        """Joints of one coordinate each, with this joint's keywords shared out among them."""
+        given = {k: getattr(self, k) for k in KEYWORDS[1:] if getattr(self, k) is not None}
+        return tuple(replace(joint, **{k: x if np.ndim(x) == 0 else x[i] for k, x in given.items()})
+                     for i, joint in enumerate(joints))
+
+    # ------------------------------------------------------------------ geometry
+    @property
+    def line(self) -> tuple[Array, Array] | None:
+        """Direction and a point of the one axis that may be any line of the body, else None."""
+        return None
+
+    @property
+    def frame(self) -> np.ndarray:
+        """The joint's own frame in the body's, (4, 4): z on its axis."""
+        if self.line is None:
+            return np.eye(4)
+        direction, point = self.line
+        return pose(basis_with_third(direction), point)
+
+    @property
+    def advance(self) -> Any:
+        """Slide along the axis for a turn about it, m/rad."""
+        return 0
+
+    def on_z(self) -> Joint:
+        """The joint in a frame whose z axis is its line."""
+        return self
+
+    def with_screws(self, screws: list[Array]) -> Joint:
+        """The joint with its axes and points read from the screws (v; ω) of its parts."""
+        return self
+
+    # ------------------------------------------------------------------ couplings
+    @property
+    def driver(self) -> Driver | None:
+        """What it follows, if it is a mimic."""
+        return None
+
+    @property
+    def moving(self) -> Joint:
+        """The joint whose motion the body makes: of a mimic the one it moves, else itself."""
+        return self
+
+    def with_moving(self, joint: Joint, driver: Driver | None = None) -> Joint:
+        """The same with another moving joint and, of a mimic, another driver."""
+        return joint
+
+    @property
+    def is_fixed(self) -> bool:
+        """Whether the body cannot move in its parent."""
+        return self.moving.nv == 0
+
+    @property
+    def kind(self) -> str:
+        """The name of its kind in text and tables."""
+        return type(self).__name__.lower()
+
+
+def geometry(joint: Joint) -> dict[str, Any]:
+    """What a joint holds beside the keywords that all joints have: axes, points, a pitch."""
+    return {f.name: getattr(joint, f.name) for f in fields(joint) if f.name not in KEYWORDS}
+
+
+def describe(joint: Joint) -> str:
+    """The joint's kind with its axis, in a few characters."""
+    if joint.driver is not None:
+        return f"{joint.kind} {describe(joint.moving)} of {joint.driver.of}"
+    shown = {name: x for name, x in geometry(joint).items() if name != "point"}
+    return " ".join([joint.kind, *(_axis_text(x) if name in joint.axes else f"{x}"
+                                   for name, x in shown.items())])
+
+
+def _axis_text(axis: Vector) -> str:
+    for sign, mark in ((1, ""), (-1, "−")):
+        for letter, e in zip("xyz", np.eye(3), strict=True):
+            if all(x == sign * y for x, y in zip(axis, e, strict=True)):
+                return mark + letter
+    return "(" + " ".join(f"{x:.4g}" if isinstance(x, float) else str(x) for x in axis) + ")"
 
 
 def _numbers(given: Any, size: int, keyword: str, joint: Joint) -> Any:
@@ -89,41 +238,3 @@ def _numbers(given: Any, size: int, keyword: str, joint: Joint) -> Any:
     if keyword not in ("lower", "upper") and np.any(a < 0):
         raise ModelError(f"{what} must not be negative, got {given!r}")
     return float(a) if a.ndim == 0 else tuple(float(x) for x in a)
-
-
-def unit_vector(axis: Any, what: str) -> Vector:
-    """The axis at length 1; symbols are taken as they are."""
-    a = np.asarray(axis)
-    if a.shape != (3,):
-        raise ModelError(f"{what} must be three numbers, not {axis!r}")
-    if not numeric(a):
-        if a.dtype.kind in "USbc":
-            raise ModelError(f"{what} must be three numbers, not {axis!r}")
-        return _three(a)
-    a = a.astype(float)
-    length = float(np.linalg.norm(a))
-    if not np.isfinite(length) or length < 1e-12:
-        raise ModelError(f"{what} must be a finite vector other than zero, not {axis!r}")
-    return _three((a / length).tolist())
-
-
-def finite_point(point: Any, what: str) -> Vector:
-    """The point as three finite floats, or three symbols."""
-    p = np.asarray(point)
-    if p.shape != (3,) or p.dtype.kind in "USbc" or not _finite(p):
-        raise ModelError(f"{what} must be three finite numbers, not {point!r}")
-    return _three(p.astype(float).tolist() if numeric(p) else p)
-
-
-def is_finite_number(x: Any) -> bool:
-    """Whether x is one finite number, or one symbol."""
-    a = np.asarray(x)
-    return a.ndim == 0 and a.dtype.kind not in "USbc" and _finite(a)
-
-
-def _finite(a: Array) -> bool:
-    return not numeric(a) or bool(np.all(np.isfinite(a.astype(float))))
-
-
-def _three(x: Any) -> Vector:
-    return x[0], x[1], x[2]

@@ -11,14 +11,13 @@ import numpy as np
 
 from closedform.arrays import numeric
 from closedform.errors import ModelError, ModelWarning
-from closedform.model.formats.load import load, located
+from closedform.model.findings import Finding, Level
 from closedform.model.formats.mjcf import mjcf_name_faults
 from closedform.model.formats.urdf.document import urdf_document
 from closedform.model.formats.xml import TEXT, is_xml_text, read_xml, tag
-from closedform.model.joints import Mimic, Prismatic
-from closedform.model.lint.findings import Finding, Level
 from closedform.model.lint.rules import Doubt, inertia_doubts, limit_doubts, massless_doubt
 from closedform.model.lint.urdf import urdf_findings
+from closedform.model.load import load, located
 from closedform.model.robot import Body, Robot
 from closedform.model.zoo.zoo import BUILTIN
 
@@ -86,7 +85,7 @@ def _body_doubts(body: Body, carried: float) -> Iterator[Doubt]:
     elif inertia.mass < 0 or np.any(inertia.array != 0):
         reason = inertia.impossibility() or ""
         yield Doubt(Level.WARNING, "regrouped", reason, "fine for a body of base parameters only")
-    elif (body.joint.nv or isinstance(body.joint, Mimic)) and body.joint.rotor_inertia is None:
+    elif not body.joint.is_fixed and body.joint.rotor_inertia is None:
         yield massless_doubt(carried)
 
 
@@ -99,14 +98,15 @@ def _clean_tensor(body: Body) -> np.ndarray:
 
 def _joint_doubts(body: Body) -> Iterator[Doubt]:
     joint = body.joint
-    moves = joint.joint if isinstance(joint, Mimic) else joint
-    if isinstance(moves, Prismatic) and (moves.lower is None or moves.upper is None):
-        yield Doubt(Level.INFO, "no-limits", "a prismatic joint without limits",
+    moves = joint.moving
+    slides = moves.nq == 1 and moves.lengths
+    if slides and (moves.lower is None or moves.upper is None):
+        yield Doubt(Level.INFO, "no-limits", f"a {moves.kind} joint without limits",
                     "give lower and upper")
     lower = moves.per_coordinate("lower", max(moves.nq, 1), -np.inf)
     upper = moves.per_coordinate("upper", max(moves.nq, 1), np.inf)
     for low, high in zip(lower, upper, strict=True):
         yield from limit_doubts(float(low), float(high))
-    if isinstance(joint, Mimic) and numeric(np.asarray(joint.ratio)) and joint.ratio == 0:
+    if joint.driver and numeric(np.asarray(joint.driver.ratio)) and joint.driver.ratio == 0:
         yield Doubt(Level.WARNING, "mimic-of-nothing", "ratio 0: it never moves",
                     "make the joint fixed, or give its ratio")

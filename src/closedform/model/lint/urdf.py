@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
+from closedform.model.findings import Finding, Level
 from closedform.model.formats.urdf.document import UrdfDocument, UrdfJoint, UrdfLink
 from closedform.model.formats.urdf.tree import depth_first, root_links, tree_faults
-from closedform.model.lint.findings import Finding, Level
 from closedform.model.lint.rules import Doubt, inertia_doubts, limit_doubts, massless_doubt
 
 

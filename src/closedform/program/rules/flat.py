@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from closedform.arrays import OBJECTS
 from closedform.program.expr import Graph, Scalar
+from closedform.program.ops import OPS
 from closedform.program.program import LEAVES, Instruction, Output, Program
 from closedform.program.record import collect, object_array
 
@@ -170,9 +170,8 @@ class Flat:
             return graph.input(*args)
         if number is not None:
             return number
-        if op == "div":
-            return values[args[0]] / values[args[1]]
-        return getattr(OBJECTS, op)(values[args[0]])
+        made: Scalar = OPS[op].on(*[values[i] for i in args])
+        return made
 
     @staticmethod
     def _sum(terms: list[tuple[Scalar, int, bool]]) -> Scalar:

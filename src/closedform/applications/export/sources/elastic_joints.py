@@ -9,14 +9,15 @@ from typing import ClassVar, final
 from closedform.applications.compile.requests import Asked
 from closedform.applications.elastic.programs import CompiledElastic
 from closedform.applications.export.header import elastic_conventions, header
+from closedform.applications.export.names import legal_name
 from closedform.applications.export.pieces import Piece, letters
-from closedform.applications.export.sources.source import Source, function_name
+from closedform.applications.export.sources.source import Source
 from closedform.applications.export.targets.target import Target
 from closedform.applications.export.vectors import function_vectors
+from closedform.maths.arguments import Kind
 from closedform.maths.catalogue import quantity
-from closedform.maths.elastic.catalogue import ELASTIC_JOINTS
-from closedform.maths.quantity import Kind
-from closedform.model.elastic import ElasticJoints
+from closedform.maths.elastic.arguments import ELASTIC_JOINTS
+from closedform.model.elasticity.joints import ElasticJoints
 
 
 @final
@@ -35,6 +36,6 @@ def _piece(model: ElasticJoints, name: str) -> Piece:
     row, robot = quantity(name, ElasticJoints), model.robot
     program = CompiledElastic(model).program(name)
     vectors = function_vectors(lambda *x: row.definition(model, *x), program, robot)
-    return Piece(function_name(f"{robot.name}_elastic_{name}"), program, vectors,
+    return Piece(legal_name(f"{robot.name}_elastic_{name}"), program, vectors,
                  header(f"{robot.name} with elastic joints", [row], program,
                         elastic_conventions(model)), letters([row]))

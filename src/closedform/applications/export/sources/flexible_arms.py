@@ -8,16 +8,17 @@ from typing import Annotated, Any, ClassVar, final
 
 from closedform.applications.compile.requests import Asked
 from closedform.applications.export.header import arm_conventions, header
+from closedform.applications.export.names import legal_name
 from closedform.applications.export.pieces import Piece, letters
-from closedform.applications.export.sources.source import Source, function_name
+from closedform.applications.export.sources.source import Source
 from closedform.applications.export.targets.target import Target
 from closedform.applications.export.vectors import function_vectors
 from closedform.applications.flexible.equations import equation, equation_program
+from closedform.maths.arguments import Kind
 from closedform.maths.catalogue import quantity
+from closedform.maths.flexible.arguments import FLEXIBLE_ARMS
 from closedform.maths.flexible.arm import FlexibleArm
-from closedform.maths.flexible.catalogue import FLEXIBLE_ARMS
 from closedform.maths.flexible.dynamics import PAPER, Model
-from closedform.maths.quantity import Kind
 
 
 @final
@@ -38,5 +39,5 @@ class FlexibleArmSource(Source):
         row, program = quantity(name, FlexibleArm), equation_program(
             arm, name, self.damping, self.model)
         vectors = function_vectors(equation(arm, row, self.damping, self.model), program)
-        return Piece(function_name(f"{arm.name}_{name}"), program, vectors,
+        return Piece(legal_name(f"{arm.name}_{name}"), program, vectors,
                      header(arm.name, [row], program, arm_conventions(arm)), letters([row]))

@@ -19,16 +19,16 @@ from closedform.applications.compile.requests import (
     asked_request,
 )
 from closedform.applications.export.header import robot_header
+from closedform.applications.export.names import checked_function_name, function_names
 from closedform.applications.export.pieces import Piece, SymbolicPiece, letters
-from closedform.applications.export.sources.source import Source, function_name
+from closedform.applications.export.sources.source import Source
 from closedform.applications.export.targets.target import Target
 from closedform.applications.export.vectors import robot_vectors
 from closedform.arrays import numeric
 from closedform.errors import ArgumentError
-from closedform.maths.catalogue import ROBOTS, gradient, quantity
+from closedform.maths.arguments import ROBOTS, Kind
+from closedform.maths.catalogue import gradient, quantity
 from closedform.maths.frames import Reference
-from closedform.maths.quantity import Kind
-from closedform.model.joints import Free, Mimic, Planar, Spherical
 from closedform.model.robot import Robot
 from closedform.program.program import Program
 
@@ -62,23 +62,28 @@ class RobotSource(Source):
         requests = [asked_request(model, x) for x in asked]
         if getattr(target, "symbols", False) or not numeric(model.parameters):
             return self._in_symbols(model, requests, target)
-        prepared = Preparation(model, self.runtime, self.snap, self.order)
         groups = [requests] if self.fused else [[r] for r in requests]
-        return [self._piece(prepared, group) for group in groups]
+        names = function_names(model.name, groups)
+        if self.fused and self.name is not None:
+            names = [checked_function_name(self.name)]
+        prepared = Preparation(model, self.runtime, self.snap, self.order)
+        return [self._piece(prepared, group, name)
+                for group, name in zip(groups, names, strict=True)]
 
     def _in_symbols(self, robot: Robot, requests: Sequence[Request],
                     target: Target) -> Sequence[SymbolicPiece]:
         if not target.takes_symbols:
             raise ArgumentError(f"{robot.name} holds symbols, which do not leave to {target.name}")
         from closedform.applications.export.symbolic import symbolic_piece  # slow: SymPy
-        return [symbolic_piece(robot, r, _name(robot, [r]), self.order) for r in requests]
+        names = function_names(robot.name, [[r] for r in requests])
+        return [symbolic_piece(robot, r, name, self.order)
+                for r, name in zip(requests, names, strict=True)]
 
-    def _piece(self, prepared: Preparation, requests: Sequence[Request]) -> Piece:
+    def _piece(self, prepared: Preparation, requests: Sequence[Request], name: str) -> Piece:
         loaded = self.wrenches and any(r.row.wrenches for r in requests)
         program, robot = prepared.program(requests, loaded), prepared.robot
         return Piece(
-            self.name if self.name and self.fused else _name(robot, requests), program,
-            robot_vectors(robot, requests, self.runtime, program),
+            name, program, robot_vectors(robot, requests, self.runtime, program),
             robot_header(robot, requests, program, self.runtime),
             letters(r.row for r in requests), partial(_derivatives, prepared, requests, loaded))
 
@@ -102,18 +107,7 @@ def _derivatives(prepared: Preparation, requests: Sequence[Request],
     Joints whose q is no vector (quaternions; planar ones, whose v is the body's) have derivatives
     along tangents, which are not partial derivatives by the entries of q.
     """
-    joints = [b.joint.joint if isinstance(b.joint, Mimic) else b.joint
-              for b in prepared.robot.bodies]
-    if len(requests) > 1 or any(isinstance(j, Free | Spherical | Planar) for j in joints):
+    if len(requests) > 1 or not all(b.joint.is_vector for b in prepared.robot.bodies):
         return None
     found = gradient(requests[0].row)
     return None if found is None else prepared.program([Request(found)], loaded)
-
-
-def _name(robot: Robot, requests: Sequence[Request]) -> str:
-    """ROBOT_QUANTITY, with frame and reference."""
-    parts = []
-    for r in requests:
-        reference = "" if r.reference is None else f"_{r.reference.name.lower()}"
-        parts.append(r.row.name + (f"_{r.frame}{reference}" if r.frame else ""))
-    return function_name(f"{robot.name}_{'_and_'.join(parts)}")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import re
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,10 +10,7 @@ from typing import Any, ClassVar
 from closedform.applications.compile.requests import Asked
 from closedform.applications.export.pieces import Piece, SymbolicPiece
 from closedform.applications.export.targets.target import Target
-from closedform.maths.quantity import Kind
-
-LONGEST = 54
-"""Characters of a function's name: MATLAB tells 63 apart, and `_vectors` follows."""
+from closedform.maths.arguments import Kind
 
 
 @dataclass(frozen=True)
@@ -28,12 +23,3 @@ class Source(ABC):
     def pieces(self, model: Any, asked: Sequence[Asked],
                target: Target) -> Sequence[Piece | SymbolicPiece]:
         """What leaves of a model, ready to be written."""
-
-
-def function_name(text: str) -> str:
-    """The text as a name of functions in every language."""
-    name = re.sub(r"\W", "_", text, flags=re.ASCII)
-    name = name if name[:1].isalpha() else f"robot_{name}"
-    if len(name) <= LONGEST:
-        return name
-    return f"{name[:LONGEST - 9]}_{hashlib.sha256(text.encode()).hexdigest()[:8]}"

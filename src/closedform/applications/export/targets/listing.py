@@ -8,7 +8,8 @@ from typing import ClassVar, final
 
 from closedform.applications.export.pieces import Piece
 from closedform.applications.export.targets.python_folder import PythonFolder
-from closedform.lowerings.comments import line_comments
+from closedform.lowerings.source.comments import line_comments
+from closedform.program.ops import FUNCTIONS
 from closedform.program.program import size
 from closedform.program.show import input_name, listing
 
@@ -28,7 +29,8 @@ class Listing(PythonFolder):
         text = "\n".join([*line_comments("#", piece.about), "", listing(program)])
         facts = {"INPUTS": [[input_name(s, k) for k in range(size(s.shape))]
                             for s in program.inputs],
-                 "OUTPUTS": [(o.name, o.shape) for o in program.outputs]}
+                 "OUTPUTS": [(o.name, o.shape) for o in program.outputs],
+                 "FUNCTIONS": {op.symbol: op.ufunc for op in FUNCTIONS}}
         reader = READER.replace("@NAME@", piece.name).replace(
             "@FACTS@", "\n".join(f"{key} = {value!r}" for key, value in facts.items()))
         return {f"{piece.name}.txt": text, f"{module}.py": reader}
@@ -44,7 +46,7 @@ import numpy as np
 
 
 def @NAME@(*arrays):
-    names = {key: getattr(np, key) for key in ("sin", "cos", "sqrt", "sign")}
+    names = {symbol: getattr(np, name) for symbol, name in FUNCTIONS.items()}
     names.update((name, np.zeros(shape)) for name, shape in OUTPUTS)
     for entries, array in zip(INPUTS, arrays):
         names.update(zip(entries, np.ravel(array)))

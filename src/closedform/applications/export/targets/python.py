@@ -21,7 +21,6 @@ class Python(PythonFolder):
 
     name: ClassVar[str] = "python"
     way: ClassVar[str] = "batches"
-    suffix: ClassVar[str] = ""
     files: ClassVar[tuple[str, ...]] = ("NAME.py",)
     needs: ClassVar[str] = "NumPy"
 

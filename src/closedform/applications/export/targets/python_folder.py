@@ -21,11 +21,10 @@ from closedform.applications.export.vectors import SINGLE, Vectors
 class PythonFolder(Target):
     """A target whose functions are reached from Python.
 
-    `way`: how the runner calls one. `suffix`: what the module's name has behind the function's.
+    `way`: how the runner calls one.
     """
 
     way: ClassVar[str] = "one by one"
-    suffix: ClassVar[str]
     check: ClassVar[str] = "python test_vectors.py"
 
     @abstractmethod

@@ -21,6 +21,7 @@ class Target(ABC):
     files: ClassVar[tuple[str, ...]]
     check: ClassVar[str]
     needs: ClassVar[str]
+    suffix: ClassVar[str] = ""      # of a module's name, behind the function's
     takes_symbols: ClassVar[bool] = False
 
     @abstractmethod

@@ -5,6 +5,9 @@ on one way to the world, and one or two products of 6-vectors give each of the o
 reads: joint j lies between the world and joint k; j ⪯ k: or they are the same joint.
 
 The definitions are in `state_derivatives` and `christoffel`.
+
+Cites: [SinghRussellWensing2022] for the rules; [EcheandiaWensing2021] for Christoffel symbols in
+O(n d²).
 """
 
 from __future__ import annotations

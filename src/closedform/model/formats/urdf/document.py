@@ -7,13 +7,14 @@ missing gets its default, so that all faults of a file are found at once.
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import final
 
 import numpy as np
 
-from closedform.arrays import Array
+from closedform.model.findings import Finding, Level
 from closedform.model.formats.xml import (
     Document,
     Element,
@@ -26,13 +27,14 @@ from closedform.model.formats.xml import (
     xacro_finding,
 )
 from closedform.model.inertia import Inertia
-from closedform.model.lint.findings import Finding, Level
 from closedform.model.pose import from_rpy, pose
 
 MAX_LINKS = 10_000
+UNLIMITED = sys.float_info.max
+"""A limit of this size stands for none: URDF has no other word for it on a prismatic joint."""
 JOINT_KINDS = ("revolute", "continuous", "prismatic", "fixed", "floating", "planar")
 ONE_COORDINATE = ("revolute", "continuous", "prismatic")
-Numbers = tuple[float, ...]
+FloatTuple = tuple[float, ...]
 
 
 @final
@@ -41,9 +43,9 @@ class UrdfInertial:
     """`<inertial>`: tensor (3, 3) about the centre of mass, as written and in the link's axes."""
 
     mass: float
-    com: Array
-    written_tensor: Array
-    tensor: Array
+    com: np.ndarray
+    written_tensor: np.ndarray
+    tensor: np.ndarray
     mass_line: int | None
     tensor_line: int | None
 
@@ -96,8 +98,8 @@ class UrdfJoint:
     kind: str
     parent: str
     child: str
-    origin: Array
-    axis: Numbers  # as written
+    origin: np.ndarray
+    axis: FloatTuple  # as written
     axis_line: int | None
     limit: UrdfLimit | None
     damping: float | None
@@ -177,7 +179,7 @@ class _Reader:
             return math.nan
         return self.numbers(element, attribute, (math.nan,))[0]
 
-    def numbers(self, element: Element | None, attribute: str, default: Numbers) -> Numbers:
+    def numbers(self, element: Element | None, attribute: str, default: FloatTuple) -> FloatTuple:
         """As many finite numbers as the default has; the default where they are not given."""
         given = element.get(attribute) if element is not None else None
         if element is None or given is None:
@@ -191,7 +193,7 @@ class _Reader:
         self.fault(element, "bad-number", f"{where} must be {expected}, not {given[:80]!r}", repair)
         return default
 
-    def origin(self, element: Element | None) -> Array:
+    def origin(self, element: Element | None) -> np.ndarray:
         """The 4x4 pose of `<origin xyz rpy>`; the identity where it is not given."""
         place = child(element, "origin") if element is not None else None
         zero = (0.0, 0.0, 0.0)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import warnings
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,19 +9,16 @@ from typing import Any
 
 import numpy as np
 
-from closedform.arrays import NUMBERS, Array
+from closedform.arrays import NUMBERS
 from closedform.errors import FormatError, ModelError, ModelWarning
-from closedform.model.formats.urdf.document import UrdfDocument, UrdfJoint, urdf_document
+from closedform.model.findings import refuse_errors
+from closedform.model.formats.urdf.document import UNLIMITED, UrdfDocument, UrdfJoint, urdf_document
 from closedform.model.formats.urdf.tree import depth_first, mimic_chain, root_links, tree_faults
 from closedform.model.formats.xml import Document, read_xml
 from closedform.model.inertia import Inertia
 from closedform.model.joints import Free, Joint, Mimic, Planar, Prismatic, Revolute
-from closedform.model.lint.findings import refuse_errors
 from closedform.model.pose import pose
 from closedform.model.robot import Body, Frame, Robot
-
-UNLIMITED = sys.float_info.max
-"""A limit of this size stands for none: URDF has no other word for it on a prismatic joint."""
 
 BASE_JOINT = "root_joint"
 """Name of the free joint that `floating=True` puts under the root link, as in Pinocchio."""
@@ -58,8 +54,9 @@ class _Assembly:
     """Bodies and frames as the joints are walked, parents first."""
 
     urdf: UrdfDocument
-    home: dict[str, tuple[str | None, Array]] = field(default_factory=dict)  # link: its body, place
-    records: dict[str, tuple[str | None, Joint, Array]] = field(default_factory=dict)
+    home: dict[str, tuple[str | None, np.ndarray]] = field(default_factory=dict)
+    """Of each link: its body and its place there."""
+    records: dict[str, tuple[str | None, Joint, np.ndarray]] = field(default_factory=dict)
     inertia: dict[str, Inertia] = field(default_factory=dict)
     frames: list[Frame] = field(default_factory=list)
 
@@ -80,7 +77,7 @@ class _Assembly:
                              "with floating=True")
         bodies = [Body(name, parent, joint, placement, self.inertia[name])
                   for name, (parent, joint, placement) in self.records.items()]
-        twice = [b.name for b in bodies if b.parent == root and isinstance(b.joint, Free)]
+        twice = [b.name for b in bodies if b.parent == root and b.joint.nv == 6]
         if floating and twice:
             raise ModelError(f"floating=True, but {twice[0]!r} already has a floating joint to the "
                              f"root link {root!r}")
@@ -121,12 +118,12 @@ class _Assembly:
         of = self.joints[joint.mimic.joint].child
         return Mimic(moves, of, joint.mimic.multiplier, joint.mimic.offset)
 
-    def add_body(self, link: str, parent: str | None, joint: Joint, placement: Array) -> None:
+    def add_body(self, link: str, parent: str | None, joint: Joint, placement: np.ndarray) -> None:
         self.home[link] = link, np.eye(4)
         self.records[link] = parent, joint, placement
         self.inertia[link] = self.own_inertia[link]
 
-    def add_frame(self, link: str, body: str | None, placement: Array) -> None:
+    def add_frame(self, link: str, body: str | None, placement: np.ndarray) -> None:
         self.home[link] = body, placement
         self.frames.append(Frame(link, body, placement))
         if body is not None:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
+from closedform.model.findings import Finding, Level
 from closedform.model.formats.urdf.document import (
     ONE_COORDINATE,
     UrdfDocument,
     UrdfJoint,
     UrdfLink,
 )
-from closedform.model.lint.findings import Finding, Level
 
 MAX_MIMICS = 64
 """The most joints that may follow one another by mimicking."""

@@ -15,31 +15,17 @@ from typing import Any
 import numpy as np
 from lxml import etree
 
-from closedform.arrays import Array, numeric
+from closedform.arrays import numeric
 from closedform.errors import ModelError, ModelWarning
-from closedform.model.formats.urdf.read import UNLIMITED
+from closedform.model.bodies import Body
+from closedform.model.formats.urdf.document import UNLIMITED
 from closedform.model.inertia import Inertia
-from closedform.model.joints import (
-    Cylindrical,
-    Fixed,
-    Free,
-    Helical,
-    Joint,
-    Mimic,
-    Planar,
-    Prismatic,
-    Revolute,
-    Spherical,
-    Universal,
-)
+from closedform.model.joints import Driver, Fixed, Joint
 from closedform.model.pose import pose, to_rpy
-from closedform.model.robot import STANDARD_GRAVITY, Body, Robot
-
-TYPES: dict[type[Joint], str] = {Prismatic: "prismatic", Planar: "planar", Free: "floating",
-                                 Fixed: "fixed"}
+from closedform.model.tree import STANDARD_GRAVITY, Tree
 
 
-def urdf_text(robot: Robot) -> str:
+def urdf_text(robot: Tree) -> str:
     """The robot as URDF; a `ModelWarning` names what URDF cannot hold."""
     writer = _Writer(robot)
     writer.write()
@@ -55,13 +41,13 @@ class _Step:
 
     name: str
     joint: Joint
-    placement: Array
-    mimic: tuple[str, Any, Any] | None = None
+    placement: np.ndarray
+    mimic: Driver | None = None  # `of` is a joint's name here
 
 
 @dataclass
 class _Writer:
-    robot: Robot
+    robot: Tree
     lost: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -93,7 +79,7 @@ class _Writer:
             self.joint(step, parent, link)
             self.link(link, Inertia())
             parent = link
-        point = getattr(last.joint, "point", (0, 0, 0))
+        point = last.joint.line[1] if last.joint.line else np.zeros(3)
         if not any(point):
             self.joint(last, parent, body.name)
             self.link(body.name, body.inertia)
@@ -102,49 +88,35 @@ class _Writer:
         axis = self.fresh(body.name + "_axis", self.links)
         self.joint(replace(last, placement=last.placement @ pose(None, point)), parent, axis)
         self.link(axis, Inertia())
-        self.fixed(body.name, axis, pose(None, -np.array(point)), body.inertia)
+        self.fixed(body.name, axis, pose(None, -point), body.inertia)
 
     def steps(self, body: Body) -> list[_Step]:
         joint, name, placement = body.joint, body.joint_name, np.asarray(body.placement)
-        if isinstance(joint, Mimic):
-            of = self.robot.body(joint.of).joint_name
-            return [_Step(name, joint.joint, placement, (of, joint.ratio, joint.offset))]
-        if isinstance(joint, Universal):
-            return self.two(joint, name, placement, Revolute(joint.axis1), Revolute(joint.axis2))
-        if isinstance(joint, Cylindrical):
-            turn = Revolute(joint.axis, joint.point)
-            return self.two(joint, name, placement, Prismatic(joint.axis), turn)
-        return [_Step(name, joint, placement)]
-
-    def two(self, joint: Joint, name: str, placement: Array, *halves: Joint) -> list[_Step]:
-        """A joint of two coordinates as two joints, `name_1` and `name_2`, with its limits."""
-        words = ("lower", "upper", "velocity", "effort", "viscous", "coulomb")
-        given = [w for w in words if getattr(joint, w) is not None]
-        steps = []
-        for i, half in enumerate(halves):
-            own: dict[str, Any] = {w: float(joint.per_coordinate(w, 2, 0.0)[i]) for w in given}
-            steps.append(_Step(self.fresh(f"{name}_{i + 1}", self.joints), replace(half, **own),
-                               np.eye(4) if i else placement))
-        return steps
+        if joint.driver is not None:
+            of = self.robot.body(joint.driver.of).joint_name
+            return [_Step(name, joint.moving, placement, joint.driver._replace(of=of))]
+        row = (joint,) if joint.urdf else joint.series()
+        if len(row) == 1:
+            return [_Step(name, joint, placement)]
+        return [_Step(self.fresh(f"{name}_{i}", self.joints), part,
+                      placement if i == 1 else np.eye(4)) for i, part in enumerate(row, start=1)]
 
     # ------------------------------------------------------------------ elements
     def joint(self, step: _Step, parent: str, child: str) -> None:
         joint = step.joint
-        if isinstance(joint, Helical | Spherical):
-            kind = type(joint).__name__.lower()
-            raise ModelError(f"joint {step.name!r}: URDF has no {kind} joint; it has revolute, "
-                             "prismatic, planar, floating and fixed ones")
-        turns = isinstance(joint, Revolute)
-        limited = turns and bool(np.any(np.isfinite(_limits(joint))))
-        kind = ("revolute" if limited else "continuous") if turns else TYPES[type(joint)]
+        kind = joint.urdf
+        if kind is None:
+            raise ModelError(f"joint {step.name!r}: URDF has no {joint.kind} joint; it has "
+                             "revolute, prismatic, planar, floating and fixed ones")
+        if kind == "revolute" and not np.any(np.isfinite(_limits(joint))):
+            kind = "continuous"
         element = self.named(etree.SubElement(self.root, "joint"), step.name)
         element.set("type", kind)
         self.origin(element, step.placement)
         self.child(element, "parent", link=parent)
         self.child(element, "child", link=child)
-        axis = joint.normal if isinstance(joint, Planar) else getattr(joint, "axis", None)
-        if axis is not None:
-            self.child(element, "axis", xyz=self.numbers(axis))
+        for axis in joint.axes:
+            self.child(element, "axis", xyz=self.numbers(getattr(joint, axis)))
         if kind != "fixed":
             self.limit(element, kind, step)
             self.friction(element, step)
@@ -179,7 +151,7 @@ class _Writer:
         self.lost.append(f"the {word} of each coordinate of {step.name!r}")
         return missing
 
-    def fixed(self, link: str, parent: str, placement: Array, inertia: Inertia) -> None:
+    def fixed(self, link: str, parent: str, placement: np.ndarray, inertia: Inertia) -> None:
         name = self.fresh(link + "_fixed", self.joints)
         self.joint(_Step(name, Fixed(), np.asarray(placement)), parent, link)
         self.link(link, inertia)
@@ -199,7 +171,7 @@ class _Writer:
         self.child(inertial, "inertia",
                    **{n: self.numbers([x]) for n, x in zip(names, entries, strict=True)})
 
-    def origin(self, element: Any, placement: Array) -> None:
+    def origin(self, element: Any, placement: np.ndarray) -> None:
         xyz = self.numbers(placement[:3, 3])
         self.numbers(placement[:3, :3].ravel())  # symbols are refused before they reach arctan
         self.child(element, "origin", xyz=xyz, rpy=self.numbers(to_rpy(placement[:3, :3])))

@@ -1,0 +1,103 @@
+"""What a report found, as one record; and what the page and the command line tell of it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, final
+
+import numpy as np
+
+from closedform.applications.base_parameters.summary import BaseParameters
+from closedform.applications.base_parameters.summary import summary as base_summary
+from closedform.applications.motion.simulation import Simulation
+from closedform.applications.motion.torques import Torques
+from closedform.applications.report.certificates import Certificate
+from closedform.applications.report.quantities import Sized, Timed
+from closedform.errors import ArgumentError
+from closedform.model.describe import summary
+from closedform.model.findings import Finding
+from closedform.model.robot import Robot
+
+if TYPE_CHECKING:
+    from closedform.applications.report.redundancy import Redundant  # slow to import
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Report:
+    """What was found; figures are made when the page is written."""
+
+    robot: Robot
+    center: np.ndarray                      # (3,) m, at the configuration of the picture
+    findings: list[Finding]
+    quantities: list[Sized]
+    maps: dict[str, np.ndarray]             # mean sizes of the entries of M, C, ∂τ/∂q
+    formulas: dict[str, list[str]]
+    base: BaseParameters | str
+    motion: Torques
+    certificates: list[Certificate]
+    run: Simulation | None
+    times: list[Timed]
+    ratios: dict[str, dict[str, float]]     # by quantity: how many times longer a peer takes
+    redundancy: Redundant | str
+    seconds: float
+    peers: dict[str, str] = field(default_factory=dict)
+    snapped: tuple[str, ...] = ()           # placements made exact before recording
+    no_times: str = ""                      # why there are none
+    page: Callable[[Report], str] | None = field(default=None, repr=False)
+
+    @property
+    def holds(self) -> bool:
+        """Whether no certificate fails."""
+        return all(certificate.holds for certificate in self.certificates)
+
+    def write(self, path: str | Path) -> Path:
+        """The page, one file that needs nothing else."""
+        if self.page is None:
+            raise ArgumentError("a report that `report` has not made has no page")
+        target = Path(path)
+        target.write_text(self.page(self), encoding="utf8")
+        return target
+
+    def data(self) -> dict[str, Any]:
+        """Everything but the figures as plain data for JSON."""
+        freedom = self.redundancy
+        return {
+            "robot": summary(self.robot), "center_of_mass": self.center.tolist(),
+            "lint": [{**asdict(f), "level": f.level.value} for f in self.findings],
+            "quantities": [asdict(q) for q in self.quantities],
+            "structure": {name: sizes.tolist() for name, sizes in self.maps.items()},
+            "base_parameters": (self.base if isinstance(self.base, str)
+                                else base_summary(self.base)),
+            "derivatives": {"differences": difference_residuals(self.motion)},
+            "certificates": [{**asdict(c), "verdict": c.verdict} for c in self.certificates],
+            "speed": [{**asdict(t), "ratios": self.ratios.get(t.name, {})} for t in self.times],
+            "no_times": self.no_times,
+            "redundancy": freedom if isinstance(freedom, str) else {
+                "task": freedom.task, "radius": freedom.radius,
+                "complete": freedom.track.complete,
+                "closed": None if freedom.curve is None else freedom.curve.closed,
+                "manipulability": freedom.values.tolist()},
+            "snapped": list(self.snapped), "peers": self.peers,
+            "seconds": self.seconds, "holds": self.holds,
+        }
+
+
+def difference_residuals(motion: Torques) -> list[float]:
+    """Largest |exact − numeric difference| of τ̇ and τ̈, relative to the largest value."""
+    numeric_values = motion.differences()
+    return [float(np.nanmax(np.abs(motion.values[:, k] - numeric_values[:, k]))
+                  / (np.abs(motion.values[:, k]).max() or 1.0)) for k in (1, 2)]
+
+
+def machine() -> str:
+    """The processor in words, where the system tells."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf8").splitlines()
+    except OSError:
+        return f"{os.cpu_count()} cores"
+    names = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
+    return f"{names[0] if names else 'processor'}, {os.cpu_count()} cores"

@@ -1,0 +1,62 @@
+"""Bodies on joints, and named places on them. Frozen records."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, final
+
+from closedform.errors import ModelError
+from closedform.model.inertia import Inertia
+from closedform.model.joints import Joint
+from closedform.model.names import checked_name
+from closedform.model.pose import checked_placement, identity
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Body:
+    """A rigid body on a joint: T(q) = placement · joint(q) is its pose in the parent.
+
+    `parent` is the parent's name; None is the world.
+    """
+
+    name: str
+    parent: str | None
+    joint: Joint
+    placement: Any = field(default_factory=identity)
+    inertia: Inertia = field(default_factory=Inertia)
+
+    def __post_init__(self) -> None:
+        checked_name(self.name, "body")
+        what = f"body {self.name!r}"
+        if self.parent is not None and not isinstance(self.parent, str):
+            raise ModelError(f"{what}: parent must be a body's name or None, not {self.parent!r}")
+        if not isinstance(self.joint, Joint):
+            raise ModelError(f"{what}: joint must be a joint such as cf.Revolute((0, 0, 1)), "
+                             f"not {self.joint!r}")
+        if not isinstance(self.inertia, Inertia):
+            raise ModelError(f"{what}: inertia must be a cf.Inertia, not {self.inertia!r}")
+        object.__setattr__(self, "placement", checked_placement(self.placement, what))
+
+    @property
+    def joint_name(self) -> str:
+        """The joint's own name, or the body's."""
+        return self.joint.name or self.name
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Frame:
+    """A named place on a body (None: the world), such as a tool or a sensor."""
+
+    name: str
+    body: str | None
+    placement: Any = field(default_factory=identity)
+
+    def __post_init__(self) -> None:
+        checked_name(self.name, "frame")
+        what = f"frame {self.name!r}"
+        if self.body is not None and not isinstance(self.body, str):
+            raise ModelError(f"{what}: body must be a body's name or None, not {self.body!r}")
+        placement = checked_placement(self.placement, what)
+        object.__setattr__(self, "placement", placement)

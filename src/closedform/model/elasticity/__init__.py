@@ -1,0 +1,1 @@
+"""What bends: links as beams, joints with springs. Frozen records."""

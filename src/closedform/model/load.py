@@ -1,0 +1,58 @@
+"""`load`: a robot from a file, from XML text, or by a built-in's name."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from closedform.errors import ArgumentError, FormatError, suggestion
+from closedform.model.formats.mjcf import read_mjcf
+from closedform.model.formats.table import read_table
+from closedform.model.formats.urdf.read import urdf_robot
+from closedform.model.formats.xml import is_xml_text, read_xml, tag
+from closedform.model.robot import Robot
+from closedform.model.zoo.zoo import BUILTIN, builtin
+
+
+def load(source: str | os.PathLike[str], floating: bool = False) -> Robot:
+    """The robot in `source`: a path (URDF, MJCF, TOML table), a built-in's name, or XML text.
+
+    The document decides what it is, not its name: `<robot>` is URDF, `<mujoco>` MJCF. The root link
+    is part of the world, or with `floating=True` body 0 on a free joint; a robot without a link for
+    it gets a massless one, `base`.
+    """
+    found = located(source)
+    if isinstance(found, str) and found in BUILTIN:
+        return builtin(found, floating)
+    if isinstance(found, Path) and found.suffix.lower() == ".toml":
+        return read_table(found, floating)
+    document = read_xml(found)
+    root = document.checked_root()
+    if tag(root) == "mujoco":
+        return read_mjcf(found, floating)
+    if tag(root) == "robot":
+        return urdf_robot(document, floating)
+    raise FormatError(f"{document.file}:{root.sourceline}: the root element is <{tag(root)}>; "
+                      "<robot> (URDF) or <mujoco> (MJCF) was expected")
+
+
+def located(source: str | os.PathLike[str]) -> Path | str:
+    """What `source` stands for: the Path of a file that exists, a built-in's name or XML text."""
+    if isinstance(source, str):
+        if source in BUILTIN or is_xml_text(source):
+            return source
+    elif not isinstance(source, os.PathLike):
+        raise ArgumentError("source must be a path, a built-in robot's name or XML text, not "
+                            f"{source!r:.200}")
+    path = Path(source)
+    if _exists(path):
+        return path
+    raise ArgumentError(f"there is no file and no built-in robot {str(source)!r:.200}; "
+                        f"{suggestion(source, BUILTIN)}")
+
+
+def _exists(path: Path) -> bool:
+    try:
+        return path.exists() and str(path) != "."
+    except (OSError, ValueError):  # too long, or with a null character
+        return False
