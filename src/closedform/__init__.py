@@ -4,7 +4,9 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 from closedform.applications import conventions as conventions
+from closedform.applications.compile.kernels import CompiledRobot as CompiledRobot
 from closedform.applications.compile.kernels import compile as compile
+from closedform.applications.compile.kernels import fuse as fuse
 from closedform.applications.compile.requests import At as At
 from closedform.applications.compile.requests import Gravity as Gravity
 from closedform.applications.compile.requests import Parameters as Parameters
@@ -17,6 +19,8 @@ from closedform.errors import ModelError as ModelError
 from closedform.errors import ModelWarning as ModelWarning
 from closedform.errors import SingularMatrix as SingularMatrix
 from closedform.errors import UnknownName as UnknownName
+from closedform.errors import suggestion as _suggestion
+from closedform.lowerings.call.kernel import Kernel as Kernel
 from closedform.maths.algorithms.jacobian_jets import jacobian_jet as jacobian_jet
 from closedform.maths.algorithms.jets import inverse_dynamics_jet as inverse_dynamics_jet
 from closedform.maths.base_parameters.base_parameters import BaseParameters as BaseParameters
@@ -28,8 +32,20 @@ from closedform.maths.definitions.center_of_mass import center_of_mass as center
 from closedform.maths.definitions.center_of_mass import (
     centroidal_momentum_matrix as centroidal_momentum_matrix,
 )
+from closedform.maths.definitions.center_of_mass import com_acceleration as com_acceleration
 from closedform.maths.definitions.center_of_mass import com_jacobian as com_jacobian
+from closedform.maths.definitions.center_of_mass import com_jacobian_rate as com_jacobian_rate
+from closedform.maths.definitions.center_of_mass import com_velocity as com_velocity
 from closedform.maths.definitions.center_of_mass import momentum as momentum
+from closedform.maths.definitions.centroidal_dynamics import (
+    centroidal_dynamics as centroidal_dynamics,
+)
+from closedform.maths.definitions.centroidal_dynamics import (
+    centroidal_dynamics_derivatives as centroidal_dynamics_derivatives,
+)
+from closedform.maths.definitions.centroidal_dynamics import (
+    centroidal_momentum_matrix_rate as centroidal_momentum_matrix_rate,
+)
 from closedform.maths.definitions.christoffel import christoffel_symbols as christoffel_symbols
 from closedform.maths.definitions.christoffel import (
     coriolis_transpose_torque as coriolis_transpose_torque,
@@ -44,6 +60,7 @@ from closedform.maths.definitions.closed_form import forward_dynamics as forward
 from closedform.maths.definitions.closed_form import gravity_torque as gravity_torque
 from closedform.maths.definitions.closed_form import inverse_dynamics as inverse_dynamics
 from closedform.maths.definitions.closed_form import mass_matrix as mass_matrix
+from closedform.maths.definitions.closed_form import mass_matrix_inverse as mass_matrix_inverse
 from closedform.maths.definitions.closed_form import (
     passivity_inverse_dynamics as passivity_inverse_dynamics,
 )
@@ -92,13 +109,20 @@ from closedform.maths.frames import LOCAL as LOCAL
 from closedform.maths.frames import LOCAL_WORLD_ALIGNED as LOCAL_WORLD_ALIGNED
 from closedform.maths.frames import WORLD as WORLD
 from closedform.maths.frames import Reference as Reference
+from closedform.maths.frames import frame_acceleration as frame_acceleration
+from closedform.maths.frames import (
+    frame_classical_acceleration as frame_classical_acceleration,
+)
 from closedform.maths.frames import frame_jacobian as frame_jacobian
 from closedform.maths.frames import frame_jacobian_rate as frame_jacobian_rate
 from closedform.maths.frames import frame_pose as frame_pose
+from closedform.maths.frames import frame_velocity as frame_velocity
 from closedform.maths.frames import kinematic_hessian as kinematic_hessian
+from closedform.maths.kinematics import body_accelerations as body_accelerations
 from closedform.maths.kinematics import body_jacobian_rates as body_jacobian_rates
 from closedform.maths.kinematics import body_jacobian_second_rates as body_jacobian_second_rates
 from closedform.maths.kinematics import body_jacobians as body_jacobians
+from closedform.maths.kinematics import body_velocities as body_velocities
 from closedform.maths.kinematics import poses as poses
 from closedform.maths.scalars.along import along as along
 from closedform.model import groups as groups
@@ -171,7 +195,8 @@ _LATER = {
 
 def __getattr__(name: str) -> Any:
     if name not in _LATER:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        hint = "" if name.startswith("_") else f"; {_suggestion(name, __dir__())}"
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}{hint}")
     place, inside = _LATER[name]
     module = importlib.import_module(place)
     globals()[name] = found = module if inside is None else getattr(module, inside)

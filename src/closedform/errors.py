@@ -5,6 +5,14 @@ Each says what was given and what was expected, and is named for what is wrong.
 
 # ruff: noqa: N818
 
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+LISTED = 10
+"""Of so many names at most a message has a list; the others it counts."""
+
 
 class ClosedformError(Exception):
     """Anything that closedform refuses to do, with the reason."""
@@ -39,3 +47,23 @@ class MissingDependency(ClosedformError, ImportError):
 
 class SingularMatrix(ClosedformError, ArithmeticError):
     """A linear system without a unique solution, as for an operational inertia at a singularity."""
+
+
+def suggestion(name: object, known: Iterable[object]) -> str:
+    """What a message about an unknown name ends with: the nearest name, and those that there are.
+
+    "did you mean 'panda'? there are planar2r, planar3r, puma560 and 6 more"
+    """
+    names = list(dict.fromkeys(str(x) for x in known))
+    plain = {x.casefold(): x for x in reversed(names)}
+    near = get_close_matches(str(name)[:100].casefold(), plain, n=1, cutoff=0.5)
+    hint = f"did you mean {plain[near[0]]!r}? " if near else ""
+    more = f" and {len(names) - LISTED} more" if len(names) > LISTED else ""
+    return f"{hint}there are {', '.join(names[:LISTED]) or 'none'}{more}"
+
+
+def shape_text(shape: tuple[int, ...], batches: bool = False) -> str:
+    """`(7,)`, or `(7,) or (..., 7)` where batch axes may come first."""
+    if not batches:
+        return str(shape)
+    return f"{shape} or (..., {', '.join(map(str, shape))})" if shape else "any shape"

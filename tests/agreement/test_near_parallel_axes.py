@@ -239,7 +239,8 @@ def test_canonical_frames_and_regrouped_mass_are_exact_for_any_tilt(exponent, se
 
     M = closed_form.mass_matrix(robot, q)
     close(newton_euler.mass_matrix(base, p), M)
-    close(newton_euler.inverse_dynamics(base, p, v, a), closed_form.inverse_dynamics(robot, q, v, a))
+    close(newton_euler.inverse_dynamics(base, p, v, a),
+          closed_form.inverse_dynamics(robot, q, v, a))
     close(closed_form.coriolis_matrix(form.robot, p, v), closed_form.coriolis_matrix(robot, q, v),
           np.abs(M).max() * np.abs(v).max())
     for name in robot.body_names:

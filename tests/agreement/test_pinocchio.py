@@ -8,6 +8,8 @@ from lxml import etree
 
 import closedform as cf
 from closedform.applications.conventions import from_pinocchio_model
+from closedform.maths.algorithms import inverse_mass
+from closedform.maths.algorithms.own_frames import body_motion, center_of_mass, centroidal
 from example_urdfs import FILES
 
 pin = pytest.importorskip("pinocchio")
@@ -80,8 +82,7 @@ def robot_and_model(path, floating):
 
 
 def mass_matrix(model, data, q):
-    M = pin.crba(model, data, q)
-    return np.triu(M) + np.triu(M, 1).T
+    return symmetric(pin.crba(model, data, q))
 
 
 def assert_agreement(robot, model):
@@ -101,6 +102,60 @@ def assert_agreement(robot, model):
             C = pin.computeCoriolisMatrix(model, data, q_pin, v_pin)
             close(B @ cf.christoffel_coriolis_matrix(robot, q, v) @ B.T, C)
         assert_kinematics_agree(robot, model, data, other, q, v)
+        assert_motion_agrees(robot, model, data, other, q, v, a)
+        if not mimic:
+            assert_momentum_agrees(robot, model, data, other, q, v, a)
+
+
+REFERENCES = ((cf.LOCAL, pin.LOCAL), (cf.WORLD, pin.WORLD),
+              (cf.LOCAL_WORLD_ALIGNED, pin.LOCAL_WORLD_ALIGNED))
+
+
+def assert_motion_agrees(robot, model, data, other, q, v, a):
+    """Velocities, spatial and classical accelerations of the last frame and of all bodies."""
+    pin.forwardKinematics(model, data, other.q_to(q), other.v_to(q, v), other.a_to(q, v, a))
+    names = {frame.name: k for k, frame in enumerate(model.frames)}
+    name = [x for x in (robot.body_names + robot.frame_names) if x in names][-1]
+    for reference, theirs in REFERENCES:
+        k = names[name], theirs
+        close(cf.frame_velocity(robot, q, v, name, reference),
+              pin.getFrameVelocity(model, data, *k).vector)
+        close(cf.frame_acceleration(robot, q, v, a, name, reference),
+              pin.getFrameAcceleration(model, data, *k).vector)
+        close(cf.frame_classical_acceleration(robot, q, v, a, name, reference),
+              pin.getFrameClassicalAcceleration(model, data, *k).vector)
+    V = body_motion.body_velocities(robot, q, v)
+    A = body_motion.body_accelerations(robot, q, v, a)
+    for body, V_k, A_k in zip(robot.body_names, V, A, strict=True):
+        if body in names:
+            close(V_k, pin.getFrameVelocity(model, data, names[body], pin.LOCAL).vector)
+            close(A_k, pin.getFrameAcceleration(model, data, names[body], pin.LOCAL).vector)
+
+
+def assert_momentum_agrees(robot, model, data, other, q, v, a):
+    """Centre of mass and momentum about it; their matrices where B is the same everywhere."""
+    theirs = other.q_to(q), other.v_to(q, v), other.a_to(q, v, a)
+    B = other.B(q)
+    pin.centerOfMass(model, data, *theirs)
+    close(center_of_mass.com_velocity(robot, q, v), data.vcom[0])
+    close(center_of_mass.com_acceleration(robot, q, v, a), data.acom[0])
+    close(B @ inverse_mass.mass_matrix_inverse(robot, q) @ B.T, symmetric(pin.computeMinverse(
+        model, data, theirs[0])))
+    derivatives = pin.computeCentroidalDynamicsDerivatives(model, data, *theirs)
+    h, dh = center_of_mass.centroidal_dynamics(robot, q, v, a)
+    close(h, data.hg.vector)
+    close(dh, data.dhg.vector)
+    if np.abs(other.a_to(q, v, np.zeros(robot.nv))).max() == 0:
+        for ours, x in zip(centroidal.centroidal_dynamics_derivatives(robot, q, v, a), derivatives,
+                           strict=True):
+            close(ours @ B.T, x)
+        pin.dccrba(model, data, *theirs[:2])
+        close(centroidal.centroidal_momentum_matrix_rate(robot, q, v) @ B.T, data.dAg)
+        close(centroidal.com_jacobian_rate(robot, q, v) @ B.T, data.dAg[:3] / robot.mass)
+
+
+def symmetric(M):
+    return np.triu(M) + np.triu(M, 1).T
 
 
 def assert_kinematics_agree(robot, model, data, other, q, v):
@@ -113,8 +168,7 @@ def assert_kinematics_agree(robot, model, data, other, q, v):
     for name in ours[-1:]:
         k = names[name]
         close(cf.frame_pose(robot, q, name), data.oMf[k].homogeneous)
-        for reference, theirs in ((cf.LOCAL, pin.LOCAL), (cf.WORLD, pin.WORLD),
-                                  (cf.LOCAL_WORLD_ALIGNED, pin.LOCAL_WORLD_ALIGNED)):
+        for reference, theirs in REFERENCES:
             J = pin.getFrameJacobian(model, data, k, theirs)
             close(cf.frame_jacobian(robot, q, name, reference) @ B.T, J)
 

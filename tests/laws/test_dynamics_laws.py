@@ -23,6 +23,13 @@ def test_M_is_symmetric_and_positive_definite(robot, seed):
 
 
 @given(robots(), seeds)
+def test_M_times_its_inverse_is_one(robot, seed):
+    q, _, _ = random_state(robot, seed)
+    M, inverse = cf.mass_matrix(robot, q), cf.mass_matrix_inverse(robot, q)
+    assert_close(M @ inverse, np.eye(robot.nv), scale=np.linalg.norm(M) * np.linalg.norm(inverse))
+
+
+@given(robots(), seeds)
 def test_dM_is_C_plus_its_transpose_for_both_C(robot, seed):
     q, v, _ = random_state(robot, seed)
     dM = complex_step(robot, lambda q: cf.mass_matrix(robot, q), q, v)

@@ -47,5 +47,5 @@ def test_arguments_of_the_wrong_number_or_shape_are_refused():
     program = record(lambda q, v: q * v, {"q": (2,), "v": (2,)}, "power")
     with pytest.raises(ArgumentError, match="power takes q, v; 1 arguments"):
         run(program, [1.0, 2.0])
-    with pytest.raises(ArgumentError, match=r"v of power has shape \(2,\), not \(3,\)"):
+    with pytest.raises(ArgumentError, match=r"power: v must have the shape \(2,\), not \(3,\)"):
         run(program, [1.0, 2.0], [1.0, 2.0, 3.0])

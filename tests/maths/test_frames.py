@@ -41,11 +41,38 @@ def test_references_agree_with_each_other(robot, seed):
     np.testing.assert_allclose(aligned[:3], dp, atol=1e-12)
 
 
+@pytest.mark.parametrize(("acceleration", "reference"), [
+    (frames.frame_acceleration, LOCAL), (frames.frame_acceleration, WORLD),
+    (frames.frame_classical_acceleration, LOCAL_WORLD_ALIGNED)])
+@given(robot=robots(), seed=seeds)
+def test_accelerations_of_frames_are_rates_of_their_velocities(
+        acceleration, reference, robot, seed):
+    q, v, a = random_state(robot, seed)
+
+    def V(q, v):
+        return frames.frame_velocity(robot, q, v, "tool", reference)
+
+    dV = complex_step(robot, lambda q: V(q, v), q, v) + V(q, a)
+    np.testing.assert_allclose(acceleration(robot, q, v, a, "tool", reference), dV, rtol=0,
+                               atol=1e-12 * np.abs(dV).max(initial=1))
+
+
+@pytest.mark.parametrize("reference", frames.Reference)
+@given(robot=robots(), seed=seeds)
+def test_classical_and_spatial_acceleration_differ_by_omega_times_v(reference, robot, seed):
+    q, v, a = random_state(robot, seed)
+    V = frames.frame_velocity(robot, q, v, "tool", reference)
+    more = (frames.frame_classical_acceleration(robot, q, v, a, "tool", reference)
+            - frames.frame_acceleration(robot, q, v, a, "tool", reference))
+    np.testing.assert_allclose(more, [*np.cross(V[3:], V[:3]), 0, 0, 0], rtol=0, atol=1e-11)
+
+
 def test_a_frame_of_the_world_does_not_move():
     robot = random_robot(2).with_frames(Frame("post", None))
-    q, v, _ = random_state(robot)
+    q, v, a = random_state(robot)
     assert not frames.frame_jacobian(robot, q, "post").any()
     assert not frames.frame_jacobian_rate(robot, q, v, "post").any()
+    assert not frames.frame_classical_acceleration(robot, q, v, a, "post").any()
 
 
 def test_unknown_frames_and_references_are_told():

@@ -40,6 +40,15 @@ def test_body_jacobians_give_the_twists_of_the_poses(robot, seed):
         np.testing.assert_allclose(np.linalg.solve(T_k, dT_k), twist, rtol=0, atol=1e-12)
 
 
+@given(robots(), seeds)
+def test_accelerations_of_bodies_are_rates_of_their_velocities(robot, seed):
+    q, v, a = random_state(robot, seed)
+    dV = complex_step(robot, lambda q: kin.body_velocities(robot, q, v), q, v)
+    dV = dV + kin.body_velocities(robot, q, a)
+    np.testing.assert_allclose(kin.body_accelerations(robot, q, v, a), dV, rtol=0,
+                               atol=1e-12 * np.abs(dV).max(initial=1))
+
+
 @pytest.mark.parametrize(("value", "message"), [
     (np.zeros(3), r"q must have the shape \(\d+,\)"),
     (None, r"q must be numbers|q must have the shape"),

@@ -42,8 +42,7 @@ def _arguments(program: Program, inputs: tuple[Any, ...]) -> list[list[float]]:
     for slot, given in zip(program.inputs, inputs, strict=True):
         array = np.asarray(given, dtype=np.float64)
         if array.shape != slot.shape:
-            raise ArgumentError(
-                f"{slot.name} of {program.name} has shape {slot.shape}, not {array.shape}"
-            )
+            raise ArgumentError(f"{program.name}: {slot.name} must have the shape {slot.shape}, "
+                                f"not {array.shape}")
         flat.append(array.ravel().tolist())
     return flat

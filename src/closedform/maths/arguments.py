@@ -1,16 +1,17 @@
-"""Checks of arguments at the public edge of the mathematics: a parameter's name says its size."""
+"""Arguments at the public edge of the mathematics: a parameter's name says its size."""
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
 from functools import wraps
 from types import MappingProxyType
 from typing import Any, NamedTuple, ParamSpec, TypeVar
 
 import numpy as np
 
-from closedform.arrays import Array, exact_or_float
+from closedform.arrays import checked_array
 from closedform.errors import ArgumentError
 from closedform.model.robot import Robot
 
@@ -21,11 +22,15 @@ Size = tuple[str | int, ...]
 
 
 class Argument(NamedTuple):
-    """An argument of equations: its size, its letter in LaTeX (none: its name), and what it is."""
+    """An argument of equations: its size, its letter in LaTeX (none: its name), and what it is.
+
+    One of several sizes is checked by the equations themselves.
+    """
 
     size: Size
     letter: str = ""
     meaning: str = "an input"
+    several: bool = False
 
 
 ARGUMENTS: Mapping[str, Argument] = MappingProxyType({
@@ -49,11 +54,6 @@ DOTS: Mapping[str, int] = MappingProxyType({"rates": 1, "orders": 0, "configurat
 """Axes that count time derivatives, and how many the first entry has."""
 
 
-def size_of(name: str, names: Collection[str]) -> Size:
-    """The size of an argument among others: beside `rates`, `wrenches` have a row per order."""
-    return ("orders", *SIZES[name]) if name == "wrenches" and "rates" in names else SIZES[name]
-
-
 def robot_counts(robot: Robot, order: int = 2) -> dict[str, int]:
     """The numbers behind the words of sizes; `order` is that of a jet.
 
@@ -65,36 +65,76 @@ def robot_counts(robot: Robot, order: int = 2) -> dict[str, int]:
             "orders": order + 1, "rates": order + 2, "configurations": order + 3}
 
 
-def expected_shape(robot: Robot, size: Size, order: int = 2) -> tuple[int, ...]:
-    """A shape such as ("bodies", 6) in the robot's numbers; `order` is that of a jet."""
-    known = robot_counts(robot, order)
-    return tuple(known[s] if isinstance(s, str) else s for s in size)
+@dataclass(frozen=True)
+class Kind:
+    """Models of one class, with the arguments that their equations take.
 
+    `noun`: what they are called, in the plural. `counts`: of a model, the numbers behind the words
+    of sizes, for jets of some order. `name`: that of a model, for messages. `made`: what makes one,
+    and `batches`: what takes batches, as one writes it. `finite`: whether NaN is refused.
+    """
 
-def checked(function: Callable[P, R]) -> Callable[P, R]:
-    """The function with its arrays converted from lists and held to the sizes their names say."""
-    signature = inspect.signature(function)
+    noun: str
+    model: type
+    arguments: Mapping[str, Argument]
+    counts: Callable[[Any, int], Mapping[str, int]]
+    name: Callable[[Any], str] = lambda model: str(model.name)
+    made: str = ""
+    batches: str = ""
+    finite: bool = False
 
-    @wraps(function)
-    def call(*args: P.args, **kwargs: P.kwargs) -> R:
-        try:
-            bound = signature.bind(*args, **kwargs)
-        except TypeError as error:
-            raise ArgumentError(f"{function.__name__}{signature}: {error}") from None
-        robot = bound.arguments.get("robot")
-        if not isinstance(robot, Robot):
-            raise ArgumentError(f"{function.__name__}: robot must be a cf.Robot, "
-                                f"not {type(robot).__name__}; cf.load(path or name) makes one")
-        order = _order(bound.arguments)
-        for name, value in bound.arguments.items():
-            optional = signature.parameters[name].default is None
-            if name in SIZES and not (value is None and optional):
-                shape = expected_shape(robot, size_of(name, bound.arguments), order)
-                what = f"{function.__name__}: {name}"
-                bound.arguments[name] = _array(value, shape, what, robot)
-        return function(*bound.args, **bound.kwargs)
+    def checked(self, function: Callable[P, R]) -> Callable[P, R]:
+        """The function with its arrays converted from lists and held to the sizes of their names.
 
-    return call
+        Its first parameter is the model.
+        """
+        signature = inspect.signature(function)
+        first, *rest = signature.parameters
+        held = [name for name in rest if name in self.arguments
+                and not self.arguments[name].several]
+
+        @wraps(function)
+        def call(*args: P.args, **kwargs: P.kwargs) -> R:
+            try:
+                bound = signature.bind(*args, **kwargs)
+            except TypeError as error:
+                raise ArgumentError(f"{function.__name__} takes {', '.join((first, *rest))}: "
+                                    f"{error}") from None
+            given = bound.arguments
+            model = self._model(given.get(first), function.__name__, first)
+            what, order = f"{function.__name__} of {self.name(model)}", _order(given)
+            for name in held:
+                optional = signature.parameters[name].default is None
+                if given.get(name) is not None or not optional:
+                    shape = self.shape(model, self.size_of(name, given), order)
+                    given[name] = self._array(given[name], shape, f"{what}: {name}")
+            return function(*bound.args, **bound.kwargs)
+
+        return call
+
+    def shape(self, model: Any, size: Size, order: int = 2) -> tuple[int, ...]:
+        """A size such as ("bodies", 6) in a model's numbers; `order` is that of a jet."""
+        known = self.counts(model, order)
+        return tuple(known[s] if isinstance(s, str) else s for s in size)
+
+    def size_of(self, name: str, names: Collection[str]) -> Size:
+        """The size of an argument among others: beside `rates`, `wrenches` have a row per order."""
+        size = self.arguments[name].size
+        return ("orders", *size) if name == "wrenches" and "rates" in names else size
+
+    def _model(self, given: Any, function: str, parameter: str) -> Any:
+        if isinstance(given, self.model):
+            return given
+        hint = f"; {self.made} makes one" if self.made else ""
+        raise ArgumentError(f"{function}: {parameter} must be a cf.{self.model.__name__}, "
+                            f"not {type(given).__name__}{hint}")
+
+    def _array(self, x: Any, shape: tuple[int, ...], what: str) -> Any:
+        array = checked_array(x, shape, what, batches=self.batches)
+        told = isinstance(array, np.ndarray) and array.dtype.kind in "fc"
+        if self.finite and told and not np.all(np.isfinite(array)):
+            raise ArgumentError(f"{what} must be finite, not {x!r}")
+        return array
 
 
 def _order(arguments: dict[str, Any]) -> int:
@@ -106,22 +146,8 @@ def _order(arguments: dict[str, Any]) -> int:
     return max(rows, 1) - 2
 
 
-def _array(value: Any, shape: tuple[int, ...], what: str, robot: Robot) -> Array:
-    foreign = not isinstance(value, np.ndarray) and hasattr(value, "__array_namespace__")
-    try:
-        array = value if foreign else exact_or_float(value)
-    except (TypeError, ValueError) as error:
-        raise ArgumentError(f"{what} must be numbers of shape {shape}, not {value!r}") from error
-    if not foreign and (array.dtype.kind in "USb" or not _computable(array)):
-        raise ArgumentError(f"{what} must be numbers of shape {shape}, not {value!r}")
-    if array.shape != shape:
-        batch = array.shape[-len(shape):] == shape
-        hint = "; batches go through cf.compile(robot)" if batch else ""
-        raise ArgumentError(f"{what} must have the shape {shape} for {robot.name}, "
-                            f"not {array.shape}{hint}")
-    return array
-
-
-def _computable(array: Array) -> bool:
-    """Whether the entries are numbers, symbols or recorded scalars: anything with a difference."""
-    return array.dtype != object or all(hasattr(x, "__sub__") for x in array.flat)
+ROBOTS = Kind("robots", Robot, ARGUMENTS, robot_counts, made="cf.load(path or name)",
+              batches="cf.compile(robot)")
+checked = ROBOTS.checked
+size_of = ROBOTS.size_of
+expected_shape = ROBOTS.shape

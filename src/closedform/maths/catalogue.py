@@ -7,17 +7,16 @@ table. A row is a name, the definition, inputs, shape, and then the algorithms; 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from difflib import get_close_matches
 from functools import partial
 from types import MappingProxyType
 
-from closedform.errors import UnknownName
+from closedform.errors import UnknownName, suggestion
 from closedform.maths import frames, kinematics
 from closedform.maths.algorithms import (
     articulated,
-    centroidal,
     coriolis_transpose,
     frame_screws,
+    inverse_mass,
     jacobian_jets,
     jets,
     newton_euler,
@@ -37,14 +36,24 @@ from closedform.maths.algorithms.one_frame import (
     tensors as one_frame_tensors,
 )
 from closedform.maths.algorithms.own_frames import (
+    body_motion,
+)
+from closedform.maths.algorithms.own_frames import (
+    center_of_mass as own_frames_center_of_mass,
+)
+from closedform.maths.algorithms.own_frames import (
+    centroidal as own_frames_centroidal,
+)
+from closedform.maths.algorithms.own_frames import (
     derivatives as own_frames_derivatives,
 )
 from closedform.maths.algorithms.own_frames import (
     matrices as own_frames_matrices,
 )
-from closedform.maths.arguments import ARGUMENTS, robot_counts
+from closedform.maths.arguments import ROBOTS
 from closedform.maths.definitions import (
     center_of_mass,
+    centroidal_dynamics,
     christoffel,
     closed_form,
     dynamics_matrices,
@@ -60,10 +69,9 @@ from closedform.maths.definitions import (
 )
 from closedform.maths.elastic.catalogue import ELASTIC_CATALOGUE
 from closedform.maths.flexible.catalogue import FLEXIBLE_CATALOGUE
-from closedform.maths.quantity import Field, Form, Kind, Quantity, partials, row
+from closedform.maths.quantity import Field, Form, Quantity, partials, row
 from closedform.model.robot import Robot
 
-ROBOTS = Kind("robots", Robot, ARGUMENTS, robot_counts)
 _row = partial(row, ROBOTS)
 _CANONICAL, _BASE = Form.CANONICAL, Form.BASE
 _NN, _NNN = ("nv", "nv"), ("nv", "nv", "nv")
@@ -79,23 +87,47 @@ CATALOGUE: tuple[Quantity, ...] = (
          derivatives=partials(t="body_jacobian_second_rates")),
     _row("body_jacobian_second_rates", kinematics.body_jacobian_second_rates, "q v a",
          "bodies 6 nv"),
+    _row("body_velocities", kinematics.body_velocities, "q v", "bodies 6",
+         body_motion.body_velocities,
+         derivatives=partials(v="body_jacobians", t="body_accelerations")),
+    _row("body_accelerations", kinematics.body_accelerations, "q v a", "bodies 6",
+         body_motion.body_accelerations, derivatives=partials(a="body_jacobians")),
     _row("frame_jacobian", frames.frame_jacobian, "q", "6 nv",
          frame_screws.frame_jacobian, frames.frame_jacobian, framed=True, form=_CANONICAL,
          letter="J", derivatives=partials(q="kinematic_hessian", t="frame_jacobian_rate")),
     _row("frame_jacobian_rate", frames.frame_jacobian_rate, "q v", "6 nv",
          frame_screws.frame_jacobian_rate, frames.frame_jacobian_rate,
          framed=True, form=_CANONICAL),
+    _row("frame_velocity", frames.frame_velocity, "q v", "6", body_motion.frame_velocity,
+         framed=True, form=_CANONICAL, derivatives=partials(v="frame_jacobian")),
+    _row("frame_acceleration", frames.frame_acceleration, "q v a", "6",
+         body_motion.frame_acceleration, framed=True, form=_CANONICAL,
+         derivatives=partials(a="frame_jacobian")),
+    _row("frame_classical_acceleration", frames.frame_classical_acceleration, "q v a", "6",
+         body_motion.frame_classical_acceleration, framed=True, form=_CANONICAL,
+         derivatives=partials(a="frame_jacobian")),
     _row("kinematic_hessian", frames.kinematic_hessian, "q", "6 nv nv",
          frame_screws.kinematic_hessian, frames.kinematic_hessian,
          framed=True, form=_CANONICAL),
     _row("center_of_mass", center_of_mass.center_of_mass, "q", "3",
-         derivatives=partials(q="com_jacobian")),
-    _row("com_jacobian", center_of_mass.com_jacobian, "q", "3 nv", centroidal.com_jacobian),
+         own_frames_center_of_mass.center_of_mass,
+         derivatives=partials(q="com_jacobian", t="com_velocity")),
+    _row("com_jacobian", center_of_mass.com_jacobian, "q", "3 nv",
+         own_frames_centroidal.com_jacobian, derivatives=partials(t="com_jacobian_rate")),
+    _row("com_jacobian_rate", center_of_mass.com_jacobian_rate, "q v", "3 nv",
+         own_frames_centroidal.com_jacobian_rate),
+    _row("com_velocity", center_of_mass.com_velocity, "q v", "3",
+         own_frames_center_of_mass.com_velocity,
+         derivatives=partials(v="com_jacobian", t="com_acceleration")),
+    _row("com_acceleration", center_of_mass.com_acceleration, "q v a", "3",
+         own_frames_center_of_mass.com_acceleration, derivatives=partials(a="com_jacobian")),
     _row("mass_matrix", closed_form.mass_matrix, "q", "nv nv",
          newton_euler.mass_matrix, one_frame_matrices.mass_matrix,
          symmetric=True, form=_BASE, letter="M", essential=True,
          derivatives=partials(q="state_derivatives.dM_dq", pi="parameter_derivatives.dM_dpi",
                               t="time_derivatives.dM")),
+    _row("mass_matrix_inverse", closed_form.mass_matrix_inverse, "q", "nv nv",
+         inverse_mass.mass_matrix_inverse, symmetric=True, form=_BASE),
     _row("coriolis_matrix", closed_form.coriolis_matrix, "q v", "nv nv",
          one_frame_matrices.coriolis_matrix, form=_CANONICAL, letter="C", essential=True,
          derivatives=partials(q="state_derivatives.dC_dq", v="state_derivatives.dC_dv",
@@ -132,18 +164,28 @@ CATALOGUE: tuple[Quantity, ...] = (
     _row("potential_energy", energy.potential_energy, "q", "", letter="U", essential=True,
          derivatives=partials(q="gravity_torque", pi="potential_energy_regressor")),
     _row("generalized_momentum", energy.generalized_momentum, "q v", "nv",
-         centroidal.generalized_momentum, form=_BASE, letter="p",
+         newton_euler.generalized_momentum, form=_BASE, letter="p",
          derivatives=partials(v="mass_matrix", pi="momentum_regressor")),
-    _row("momentum", center_of_mass.momentum, "q v", "6", centroidal.body_sum_momentum,
-         derivatives=partials(v="centroidal_momentum_matrix")),
+    _row("momentum", center_of_mass.momentum, "q v", "6", own_frames_center_of_mass.momentum,
+         derivatives=partials(q="centroidal_dynamics_derivatives.dh_dq",
+                              v="centroidal_momentum_matrix", t="centroidal_dynamics.dh")),
     _row("centroidal_momentum_matrix", center_of_mass.centroidal_momentum_matrix, "q", "6 nv",
-         centroidal.centroidal_momentum_matrix),
+         own_frames_centroidal.centroidal_momentum_matrix,
+         derivatives=partials(t="centroidal_momentum_matrix_rate")),
+    _row("centroidal_momentum_matrix_rate",
+         centroidal_dynamics.centroidal_momentum_matrix_rate, "q v", "6 nv",
+         own_frames_centroidal.centroidal_momentum_matrix_rate),
+    _row("centroidal_dynamics", centroidal_dynamics.centroidal_dynamics, "q v a", "",
+         own_frames_center_of_mass.centroidal_dynamics, fields=(("h", (6,)), ("dh", (6,)))),
+    _row("centroidal_dynamics_derivatives", centroidal_dynamics.centroidal_dynamics_derivatives,
+         "q v a", "", own_frames_centroidal.centroidal_dynamics_derivatives, fields=tuple(
+             (name, (6, "nv")) for name in ("dh_dq", "ddh_dq", "ddh_dv", "ddh_da"))),
     _row("joint_friction", friction.joint_friction, "v", "nv"),
     _row("operational_space_mobility", operational_space.operational_space_mobility, "q", "6 6",
-         centroidal.operational_space_mobility,
+         inverse_mass.operational_space_mobility,
          framed=True, form=_CANONICAL, symmetric=True),
     _row("operational_space_inertia", operational_space.operational_space_inertia, "q", "6 6",
-         centroidal.operational_space_inertia,
+         inverse_mass.operational_space_inertia,
          framed=True, form=_CANONICAL, symmetric=True),
     _row("time_derivatives", time_derivatives.time_derivatives, "q v a j", "",
          time_derivatives_by_series.time_derivatives, form=_CANONICAL,
@@ -215,11 +257,8 @@ def quantity(name: str, model: type = Robot) -> Quantity:
     found = next((x for x in rows if x.name == name), None)
     if found is not None:
         return found
-    names = [x.name for x in rows]
-    near = get_close_matches(str(name), names, n=1)
-    hint = f"did you mean {near[0]!r}? " if near else ""
-    raise UnknownName(f"no quantity {name!r} of {rows[0].of.noun}; {hint}"
-                      f"there are {', '.join(names)}")
+    raise UnknownName(f"no quantity {name!r} of {rows[0].of.noun}; "
+                      f"{suggestion(name, (x.name for x in rows))}")
 
 
 def gradient(of: Quantity) -> Quantity | None:

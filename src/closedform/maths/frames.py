@@ -1,6 +1,7 @@
-"""Frames: their poses, Jacobians in three references, and the derivatives of these.
+"""Frames: their poses, motions and Jacobians in three references, and the derivatives of these.
 
-`closedform.maths.algorithms.frame_screws` has the algorithms that are held to them.
+`maths.algorithms.frame_screws` and `own_frames.body_motion` have the algorithms that are held to
+them.
 
 Cites: [Hourtash2005] for the kinematic Hessian.
 """
@@ -19,7 +20,13 @@ from closedform.maths.kinematics import (
     relative_poses,
     world_poses,
 )
-from closedform.maths.spatial import crm, homogeneous, inverse_motion_transform, motion_transform
+from closedform.maths.spatial import (
+    crm,
+    cross,
+    homogeneous,
+    inverse_motion_transform,
+    motion_transform,
+)
 from closedform.model.robot import Frame, Robot
 
 
@@ -83,6 +90,51 @@ def frame_jacobian_rate(
         return dJ_f
     turning = V if reference is WORLD else xp.concatenate([xp.zeros(3), V[3:]])
     return A @ (dJ_f + crm(turning) @ J_f)
+
+
+@checked
+def frame_velocity(
+    robot: Robot, q: Array, v: Array, frame: str, reference: Reference = LOCAL_WORLD_ALIGNED,
+) -> Array:
+    """Twist J v of a frame or body, (6,), in the given reference: linear part first."""
+    return frame_jacobian(robot, q, frame, reference) @ v
+
+
+@checked
+def frame_acceleration(
+    robot: Robot, q: Array, v: Array, a: Array, frame: str,
+    reference: Reference = LOCAL_WORLD_ALIGNED,
+) -> Array:
+    """Spatial acceleration of a frame or body, (6,), in the given reference: a twist's transport.
+
+        A (J a + dJ v)
+
+    J and dJ are those of LOCAL, A takes twists from the frame to the reference. Without gravity.
+    In LOCAL and WORLD it is the derivative of `frame_velocity`.
+    """
+    place, k = located(robot, frame)
+    J, dJ = jacobian_rates(robot, q, v)
+    there = _in_frame(place) @ (J[k] @ a + dJ[k] @ v)
+    return _to_reference(robot, q, place, k, reference) @ there
+
+
+@checked
+def frame_classical_acceleration(
+    robot: Robot, q: Array, v: Array, a: Array, frame: str,
+    reference: Reference = LOCAL_WORLD_ALIGNED,
+) -> Array:
+    """Acceleration of a frame's origin and its angular acceleration, (6,).
+
+        (A_v + ω × v; A_ω)
+
+    with `frame_acceleration` (A_v; A_ω) and `frame_velocity` (v; ω) in the given reference; in
+    LOCAL_WORLD_ALIGNED it is the derivative of the latter. For WORLD it is of the point of the
+    body that passes through the world's origin.
+    """
+    xp = namespace(q, v, a)
+    V = frame_velocity(robot, q, v, frame, reference)
+    A = frame_acceleration(robot, q, v, a, frame, reference)
+    return A + xp.concatenate([cross(V[3:], V[:3]), xp.zeros(3)])
 
 
 @checked

@@ -6,13 +6,13 @@ fewer operations.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
 from inspect import signature
 from typing import Any, NamedTuple
 
-from closedform.maths.arguments import Argument, Size
+from closedform.maths.arguments import Kind, Size
 
 Function = Callable[..., Any]
 Field = tuple[str, Size]
@@ -25,20 +25,6 @@ class Form(Enum):
     USER = "the user's bodies and frames"
     CANONICAL = "canonical frames: nothing names a body frame"
     BASE = "canonical frames with mass regrouped along the joint axes: joint-space quantities"
-
-
-@dataclass(frozen=True)
-class Kind:
-    """Models of one class, with the arguments that their equations take.
-
-    `noun`: what they are called, in the plural. `counts`: of a model, the numbers behind the words
-    of sizes, for jets of some order.
-    """
-
-    noun: str
-    model: type
-    arguments: Mapping[str, Argument]
-    counts: Callable[[Any, int], Mapping[str, int]]
 
 
 class Partial(NamedTuple):
@@ -96,16 +82,12 @@ class Quantity:
 
     def input_shapes(self, model: Any, order: int = 2) -> dict[str, tuple[int, ...]]:
         """Names and shapes of the inputs for one model."""
-        return {name: self._shape(model, self.of.arguments[name].size, order)
+        return {name: self.of.shape(model, self.of.arguments[name].size, order)
                 for name in self.inputs}
 
     def output_shapes(self, model: Any, order: int = 2) -> dict[str, tuple[int, ...]]:
         """Names and shapes of the results for one model."""
-        return {name: self._shape(model, size, order) for name, size in self.outputs}
-
-    def _shape(self, model: Any, size: Size, order: int) -> tuple[int, ...]:
-        known = self.of.counts(model, order)
-        return tuple(known[s] if isinstance(s, str) else s for s in size)
+        return {name: self.of.shape(model, size, order) for name, size in self.outputs}
 
 
 def row(of: Kind, name: str, definition: Function, inputs: str, shape: str,

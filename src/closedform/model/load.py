@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 from pathlib import Path
 
-from closedform.errors import ArgumentError, FormatError
+from closedform.errors import ArgumentError, FormatError, suggestion
 from closedform.model.formats.mjcf import read_mjcf
 from closedform.model.formats.table import read_table
 from closedform.model.formats.urdf.read import urdf_robot
@@ -48,10 +47,8 @@ def located(source: str | os.PathLike[str]) -> Path | str:
     path = Path(source)
     if _exists(path):
         return path
-    close = difflib.get_close_matches(str(source), BUILTIN, n=1, cutoff=0.5)
-    hint = f"did you mean {close[0]!r}? " if close else ""
-    raise ArgumentError(f"source: there is no file and no built-in robot {str(source)!r:.200}; "
-                        f"{hint}built-in robots are {', '.join(BUILTIN)}")
+    raise ArgumentError(f"there is no file and no built-in robot {str(source)!r:.200}; "
+                        f"{suggestion(source, BUILTIN)}")
 
 
 def _exists(path: Path) -> bool:

@@ -31,7 +31,7 @@ class Segment:
 
     name: str
     parent: int
-    placement: Array
+    placement: np.ndarray
     joint: Joint
     inertia: Inertia | None
     owner: int

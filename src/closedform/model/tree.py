@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from closedform.arrays import Array, exact_or_float, numeric
+from closedform.arrays import ArrayLike, exact_or_float, numeric
 from closedform.errors import ModelError, UnknownName
 from closedform.model.bodies import Body, Frame
 from closedform.model.names import checked_name
@@ -29,7 +29,7 @@ class Tree(ABC):
 
     name: str
     bodies: tuple[Body, ...]
-    gravity: Any
+    gravity: np.ndarray
     frames: tuple[Frame, ...]
     source: str
     segments: tuple[Segment, ...] = field(init=False)             # the tree the equations walk
@@ -39,7 +39,7 @@ class Tree(ABC):
     nq: int = field(init=False)
     nv: int = field(init=False)
 
-    def __init__(self, name: str, bodies: Iterable[Body], gravity: Any = STANDARD_GRAVITY,
+    def __init__(self, name: str, bodies: Iterable[Body], gravity: ArrayLike = STANDARD_GRAVITY,
                  frames: Iterable[Frame] = (), source: str = "") -> None:
         checked_name(name, "robot")
         set_ = object.__setattr__
@@ -125,7 +125,7 @@ def _records(given: Any, what: str, kind: str) -> tuple[Any, ...]:
     return tuple(given)
 
 
-def _gravity(gravity: Any) -> Array:
+def _gravity(gravity: object) -> np.ndarray:
     try:
         g = exact_or_float(gravity)
     except (TypeError, ValueError) as error:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from closedform.errors import ArgumentError
+from closedform.errors import ArgumentError, suggestion
 from closedform.program.ordering.critical_path import by_critical_path
 from closedform.program.ordering.live_ranges import by_live_ranges, needed
 from closedform.program.program import Program
@@ -52,5 +52,6 @@ def kept_outputs(program: Program, only: Sequence[str]) -> Program:
     known = {output.name: output for output in program.outputs}
     for name in only:
         if name not in known:
-            raise ArgumentError(f"only: no output {name!r}; there are {', '.join(known)}")
+            raise ArgumentError(f"only: no output {name!r} of {program.name}; "
+                                f"{suggestion(name, known)}")
     return needed(replace(program, outputs=tuple(known[name] for name in only)))

@@ -277,14 +277,14 @@ def test_a_joint_that_the_other_library_splits_is_refused(make):
 
 def test_numbers_of_the_wrong_size_are_refused():
     c = CONVENTIONS["drake"]()
-    with pytest.raises(ArgumentError, match=r"q must have the shape \(..., 12\), not \(3,\)"):
+    with pytest.raises(ArgumentError, match=r"q must have the shape \(12,\) .* not \(3,\)"):
         c.q_to([1, 2, 3])
-    with pytest.raises(ArgumentError, match="q of Drake must be numbers"):
+    with pytest.raises(ArgumentError, match="for Drake: their q must be real numbers"):
         c.q_from("home")
 
 
 def test_an_unknown_continuous_joint_is_refused():
-    with pytest.raises(ArgumentError, match="has no joint wheel"):
+    with pytest.raises(ArgumentError, match="has no joint 'wheel'"):
         pinocchio_convention(free_robot(), ["root", "rail", "arm"], continuous=["wheel"])
 
 

@@ -206,7 +206,7 @@ def test_the_installed_program_prints_plain_text_into_a_pipe():
     (["closedform", "report", "iiw"], {"iiwa14"}),
     (["closedform", "lint", "models/a"], {"models/arm.urdf"}),
     (["closedform", "show", "mod"], {"models/"}),
-    (["closedform", "export", "ur5", "mass"], {"mass_matrix"}),
+    (["closedform", "export", "ur5", "mass"], {"mass_matrix", "mass_matrix_inverse"}),
     (["closedform", "export", "ur5", "bias", "--to", "ca"], {"casadi"}),
     (["closedform", "rep"], {"report"}),
 ])

@@ -56,6 +56,21 @@ def test_elimination_from_the_leaves_fills_no_zero_between_branches():
     assert not entered & zeros
 
 
+def test_entries_of_the_inverse_are_exact_and_keep_the_zeros_between_trees():
+    rng = np.random.default_rng(4)
+    A = np.array([[Fraction(int(x)) for x in row] for row in rng.integers(-9, 9, size=(5, 5))])
+    A = A + A.T + 40 * np.eye(5, dtype=int)
+    P = ldl(A).inverse_entries()
+    assert np.all(A @ np.array([[P[i, j] for j in range(5)] for i in range(5)]) == np.eye(5))
+    robot = random_robot(5, ("revolute",), bodies=6, roots=2)
+    M = mass_matrix(robot, random_state(robot)[0])
+    P, exact = branch_factor(robot, M).inverse_entries(), np.linalg.inv(M)
+    zeros = {(i, j) for i, j in np.ndindex(M.shape) if (i, j) not in P}
+    assert zeros and all(abs(exact[at]) < 1e-15 * abs(exact).max() for at in zeros)
+    np.testing.assert_allclose([P[at] for at in sorted(P)], [exact[at] for at in sorted(P)],
+                               rtol=0, atol=1e-14 * np.linalg.cond(M) * abs(exact).max())
+
+
 def test_negative_pivots_are_as_many_as_negative_eigenvalues():
     """Sylvester's law of inertia."""
     A = np.random.default_rng(2).normal(size=(6, 6))

@@ -4,10 +4,8 @@ import numpy as np
 from hypothesis import given
 
 from closedform.maths import kinematics
-from closedform.maths.definitions import center_of_mass, closed_form
-from closedform.model.joints import Free
-from closedform.model.robot import Body, Robot
-from random_robots import complex_step, random_robot, random_state, robots, seeds
+from closedform.maths.definitions import center_of_mass
+from random_robots import complex_step, random_state, robots, seeds
 
 
 @given(robots(), seeds)
@@ -15,6 +13,20 @@ def test_com_jacobian_gives_the_velocity_of_the_centre_of_mass(robot, seed):
     q, v, _ = random_state(robot, seed)
     dc = complex_step(robot, lambda q: center_of_mass.center_of_mass(robot, q), q, v)
     np.testing.assert_allclose(center_of_mass.com_jacobian(robot, q) @ v, dc, rtol=0, atol=1e-12)
+
+
+@given(robots(), seeds)
+def test_rates_of_the_centre_of_mass_are_its_velocity_and_acceleration(robot, seed):
+    q, v, a = random_state(robot, seed)
+    dJ = complex_step(robot, lambda q: center_of_mass.com_jacobian(robot, q), q, v)
+    np.testing.assert_allclose(center_of_mass.com_jacobian_rate(robot, q, v), dJ, rtol=0,
+                               atol=1e-12 * np.abs(dJ).max(initial=1))
+    dc = complex_step(robot, lambda q: center_of_mass.center_of_mass(robot, q), q, v)
+    np.testing.assert_allclose(center_of_mass.com_velocity(robot, q, v), dc, rtol=0, atol=1e-12)
+    ddc = complex_step(robot, lambda q: center_of_mass.com_velocity(robot, q, v), q, v)
+    ddc = ddc + center_of_mass.com_velocity(robot, q, a)
+    np.testing.assert_allclose(center_of_mass.com_acceleration(robot, q, v, a), ddc, rtol=0,
+                               atol=1e-12 * np.abs(ddc).max(initial=1))
 
 
 @given(robots(), seeds)
@@ -44,14 +56,3 @@ def test_angular_momentum_is_taken_about_the_centre_of_mass(robot, seed):
         L = away @ S @ dT_k.T                     # ∫ (x − c) ẋᵀ dm
         total += [L[1, 2] - L[2, 1], L[2, 0] - L[0, 2], L[0, 1] - L[1, 0]]
     np.testing.assert_allclose(center_of_mass.momentum(robot, q, v)[3:], total, atol=1e-11)
-
-
-def test_momentum_of_a_free_robot_changes_by_its_weight_alone():
-    root, *rest = random_robot(11, ("revolute", "spherical", "universal")).bodies
-    robot = Robot("free", [Body("b0", None, Free(), root.placement, root.inertia), *rest])
-    q, v, a = random_state(robot, 1)
-    a = closed_form.forward_dynamics(robot, q, v, np.zeros(robot.nv))
-    dh = (complex_step(robot, lambda q: center_of_mass.momentum(robot, q, v), q, v)
-          + center_of_mass.centroidal_momentum_matrix(robot, q) @ a)
-    weight = np.concatenate([robot.mass * robot.gravity, np.zeros(3)])
-    np.testing.assert_allclose(dh, weight, atol=1e-10)

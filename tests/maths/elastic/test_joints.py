@@ -152,8 +152,8 @@ def test_slope_and_curvature_of_a_function_are_exact(f, first, second):
 
 @pytest.mark.parametrize(("change", "told"), [
     ({"rates": np.zeros((3, 7))}, "four rows v, a, j, s .* there are 3"),
-    ({"rates": np.zeros((4, 6))}, r"rates must be numbers of shape \(4, 7\)"),
-    ({"q": np.zeros(6)}, r"q must be numbers of shape \(7,\) for iiwa14, not \(6,\)"),
+    ({"rates": np.zeros((4, 6))}, r"iiwa14: rates must have the shape \(4, 7\), not \(4, 6\)"),
+    ({"q": np.zeros(6)}, r"inverse_dynamics of iiwa14: q must have the shape \(7,\), not \(6,\)"),
     ({"q": np.zeros((3, 7))}, "batches go through cf.elastic.compile"),
     ({"rates": None}, "four rows"),
 ])

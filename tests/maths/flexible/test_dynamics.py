@@ -238,11 +238,13 @@ def test_an_indefinite_B_is_refused_with_its_smallest_eigenvalue():
 
 
 @pytest.mark.parametrize(("call", "told"), [
-    (lambda arm: fa.inertia_matrix(arm, np.zeros(5)), r"q of .* has shape \(6,\): θ1, θ2, δ11"),
-    (lambda arm: fa.coriolis_torque(arm, np.zeros(6), np.zeros(2)), r"v of .* \(2,\) was given"),
-    (lambda arm: fa.inertia_matrix(arm, np.full(6, np.nan)), "q of .* is not finite"),
+    (lambda arm: fa.inertia_matrix(arm, np.zeros(5)),
+     r"inertia_matrix of .*: q must have the shape \(6,\), not \(5,\)"),
+    (lambda arm: fa.coriolis_torque(arm, np.zeros(6), np.zeros(2)),
+     r"coriolis_torque of .*: v must have the shape \(6,\), not \(2,\)"),
+    (lambda arm: fa.inertia_matrix(arm, np.full(6, np.nan)), "q must be finite"),
     (lambda arm: fa.forward_dynamics(arm, np.zeros(6), np.zeros(6), np.zeros(3)),
-     r"tau of .* has shape \(2,\) or \(6,\), not \(3,\)"),
+     r"tau must have the shape \(2,\) or \(6,\), not \(3,\)"),
     (lambda arm: fa.damping_matrix(arm, [1.0, 2.0]), "damping is a finite number, 6 of them"),
     (lambda arm: fa.damping_matrix(arm, -0.1), "damping must not be negative"),
     (lambda arm: fa.damping_matrix(arm, "much"), "damping is a finite number, 6 of them"),

@@ -173,7 +173,7 @@ def test_a_table_and_an_mjcf_are_looked_at_as_robots(tmp_path):
 
 
 def test_a_missing_file_is_an_error_not_a_finding():
-    with pytest.raises(ArgumentError, match="built-in robots are"):
+    with pytest.raises(ArgumentError, match="there is no file and no built-in robot"):
         lint("missing.urdf")
 
 

@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from closedform.applications.motion.linear import StateSpace, Tangent, first_order
+from closedform.applications.motion.linear import StateSpace, first_order
 from closedform.maths.definitions.closed_form import gravity_torque, mass_matrix
 from closedform.maths.definitions.inverse_derivatives import inverse_dynamics_derivatives
+from closedform.maths.elastic.arguments import checked
 from closedform.maths.elastic.control import ElasticState
 from closedform.maths.elastic.joints import (
-    checked_array,
     inverse_dynamics,
     refuse_missing_inertia,
     spring_curves,
@@ -19,6 +19,7 @@ from closedform.maths.elastic.joints import (
 from closedform.model.elasticity.joints import ElasticJoints
 
 
+@checked
 def linearisation(model: ElasticJoints, q: Any) -> StateSpace:
     """The linear system about rest at q, held by the torques that gravity needs there.
 
@@ -28,7 +29,6 @@ def linearisation(model: ElasticJoints, q: Any) -> StateSpace:
     with M of the links and the rigid joints' motors, and C the springs' stiffness at rest.
     """
     refuse_missing_inertia(model)
-    q = checked_array(q, (model.robot.nq,), "q", model)
     nv, index, N = model.robot.nv, list(model.elastic), model.gear_ratio
     zero, e = np.zeros(nv), len(index)
     rest = inverse_dynamics(model.changed(damping=0.0), q, np.zeros((4, nv)))
@@ -41,9 +41,9 @@ def linearisation(model: ElasticJoints, q: Any) -> StateSpace:
     M[:nv, :nv], M[nv:, nv:] = mass_matrix(model.link_robot, q), np.diag(model.motor_inertia[index])
     K[:nv, :nv] = inverse_dynamics_derivatives(model.robot, q, zero, zero).dtau_dq
     drive = np.diag([0.0 if i in index else 1 / N[i] for i in range(nv)])
-    A, B = first_order(Tangent(
+    A, B = first_order(
         M, out.T @ (model.damping[index, None] * out), K + out.T @ (slopes[:, None] * out),
-        np.vstack([drive, np.eye(nv)[index]])))
+        np.vstack([drive, np.eye(nv)[index]]))
     q_, theta, v, omega = np.split(np.arange(2 * (nv + e)), np.cumsum([nv, e, nv]))
     order = np.concatenate([q_, v, theta, omega])
     state = ElasticState(q, zero, rest.motor_position, zero)

@@ -17,7 +17,7 @@ from closedform.applications.compile.digest import robot_digest
 from closedform.applications.compile.forms import Forms
 from closedform.applications.motion.methods import rk4_step
 from closedform.arrays import Array, namespace
-from closedform.errors import ArgumentError
+from closedform.errors import ArgumentError, suggestion
 from closedform.lowerings.call.kernel import Kernel, compile_program
 from closedform.lowerings.store.cache import Cache
 from closedform.maths.algorithms.applicability import applies
@@ -84,16 +84,18 @@ class CompiledElastic:
             if self.model.linear:
                 self._refuse(name)
                 made = Kernel.load(f"elastic {name} {digest(self.model)}",
-                                   lambda: self.program(name), self._cache)
+                                   lambda: self.program(name), self._cache,
+                                   of=self.model.robot.name)
             else:
-                made = compile_program(self.program(name), self._cache)
+                made = compile_program(self.program(name), self._cache,
+                                       of=self.model.robot.name)
             self._kernels[name] = made
         return self._kernels[name]
 
     def __getattr__(self, name: str) -> Kernel:
         if name not in NAMES:
             raise AttributeError(f"no kernel {name!r} of elastic joints; "
-                                 f"there are {', '.join(NAMES)}")
+                                 f"{suggestion(name, NAMES)}")
         made = self.__dict__[name] = self.kernel(name)   # found there from now on
         return made
 

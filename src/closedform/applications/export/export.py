@@ -23,7 +23,7 @@ from closedform.applications.export.sources import SOURCES
 from closedform.applications.export.sources.source import Source
 from closedform.applications.export.targets import TARGETS
 from closedform.applications.export.targets.target import Target
-from closedform.errors import ArgumentError
+from closedform.errors import ArgumentError, suggestion
 from closedform.maths.flexible.arm import FlexibleArm
 from closedform.model.elasticity.joints import ElasticJoints
 from closedform.model.robot import Robot
@@ -58,7 +58,7 @@ def _target(given: Target | str) -> Target:
     if isinstance(given, Target):
         return given
     if given not in TARGETS:
-        raise ArgumentError(f"no target {given!r}; there are {', '.join(TARGETS)}")
+        raise ArgumentError(f"no target {given!r}; {suggestion(given, TARGETS)}")
     return TARGETS[given]()
 
 

@@ -43,4 +43,5 @@ def compile_equation(arm: FlexibleArm, name: str, damping: Any = 0.0,
     Compiled forward dynamics do not refuse an indefinite B, as `forward_dynamics` does.
     """
     key = f"{quantity(name, FlexibleArm).name} {digest(arm, damping_matrix(arm, damping), model)}"
-    return Kernel.load(f"flexible {key}", lambda: equation_program(arm, name, damping, model))
+    return Kernel.load(f"flexible {key}", lambda: equation_program(arm, name, damping, model),
+                       of=arm.name)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from closedform.applications.redundancy.criteria import Criterion, criterion_of
 from closedform.applications.redundancy.tasks import Task, adding, task_of
-from closedform.arrays import Array, Floats
+from closedform.arrays import Array, Floats, checked_array
 from closedform.errors import ArgumentError
 from closedform.lowerings import lanes
 from closedform.lowerings.call.kernel import Kernel, compile_program
@@ -189,14 +189,8 @@ class Problem:
         """Configurations as an array, batch axes first."""
         if q is None:
             return np.asarray(self.robot.neutral(), dtype=float)
-        shape = f"(..., {self.robot.nq})"
-        try:
-            a: Floats = np.asarray(q, dtype=float)
-        except (TypeError, ValueError) as error:
-            raise ArgumentError(f"{what} must be numbers of shape {shape}, not {q!r}") from error
-        if a.ndim == 0 or a.shape[-1] != self.robot.nq:
-            raise ArgumentError(f"{what} must have the shape {shape} for {self.robot.name}, "
-                                f"not {a.shape}")
+        where = f"redundancy of {self.robot.name}: {what}"
+        a: Floats = checked_array(q, (self.robot.nq,), where, float)
         if not np.all(np.isfinite(a)):
             bad = a.reshape(-1, self.robot.nq)
             bad = bad[~np.all(np.isfinite(bad), axis=-1)][0]

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
-from closedform.arrays import Array, Floats
+from closedform.arrays import Array, Floats, checked_array
 from closedform.errors import ArgumentError
 from closedform.maths.algorithms.frame_screws import (
     FrameScrews,
@@ -58,13 +58,7 @@ class Task(ABC):
     def checked(self, target: Any, robot: Robot) -> Floats:
         """Targets as an array, batch axes first."""
         shape = self.shape(robot)
-        try:
-            x = np.asarray(target, dtype=float)
-        except (TypeError, ValueError) as error:
-            raise ArgumentError(f"target must be numbers of shape {shape}: {error}") from error
-        if x.ndim < len(shape) or x.shape[x.ndim - len(shape):] != shape:
-            raise ArgumentError(f"target of {self} must have the shape {shape}, with batch axes "
-                                f"before it, not {x.shape}")
+        x: Floats = checked_array(target, shape, f"{self} of {robot.name}: target", float)
         if not np.all(np.isfinite(x)):
             raise ArgumentError(f"target must be finite, not {_first_bad(x, len(shape))}")
         if np.abs(x).max(initial=0.0) > LARGEST:

@@ -24,7 +24,7 @@ from closedform.applications.redundancy import (
     Yoshikawa,
     track,
 )
-from closedform.errors import ArgumentError, FormatError
+from closedform.errors import ArgumentError, FormatError, suggestion
 from closedform.interfaces.cli.robot_argument import RobotArgument
 from closedform.model.load import load
 from closedform.model.robot import Robot
@@ -67,7 +67,7 @@ def ik(
     task = task_of(frame if frame is not None else (*arm.body_names, *arm.frame_names)[-1])
     q0 = _start(arm, start)
     if criterion not in CRITERIA:
-        raise ArgumentError(f"criterion must be {', '.join(CRITERIA)}, not {criterion!r}")
+        raise ArgumentError(f"no criterion {criterion!r}; {suggestion(criterion, CRITERIA)}")
     found = track(arm, task, targets, CRITERIA[criterion](q0), q0, limits=limits)
     output.mkdir(parents=True, exist_ok=True)
     _write(found, arm, output)

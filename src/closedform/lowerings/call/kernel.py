@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, final
+from typing import Any
 
 from closedform.lowerings.call.code import Code, Native, Watch, unwatched
 from closedform.lowerings.call.signature import Interface
@@ -23,7 +23,6 @@ class _Doc:
         return self.of_class if kernel is None else _documentation(kernel.interface)
 
 
-@final
 class Kernel:
     __slots__ = ("_code", "_kernel", "_path")
 
@@ -35,9 +34,9 @@ class Kernel:
         depends on nothing but the arguments, and several threads may use a kernel at once.
         """)
 
-    def __init__(self, code: Code) -> None:
+    def __init__(self, code: Code, of: str = "") -> None:
         self._code = code
-        self._path = SlowPath(code)
+        self._path = SlowPath(code, of)
         if works():
             own = {"slow": id(self._path), "result": id(self._path.result)}
             code.own = addresses() | own
@@ -47,13 +46,14 @@ class Kernel:
 
     @staticmethod
     def load(key: str, build: Callable[[], Program], cache: Cache | None = None,
-             watch: Watch = unwatched) -> Kernel:
+             watch: Watch = unwatched, of: str = "") -> Kernel:
         """The kernel kept under a key, which has to name all that the program depends on.
 
         `build` makes the program, and is called only if there is no such kernel yet. The code of
-        this package need not be part of the key. `watch` is entered while code is compiled.
+        this package need not be part of the key. `watch` is entered while code is compiled; `of`
+        names the robot in messages.
         """
-        return _made(Code(f"key {key}", cache or Cache.default(), build, watch=watch))
+        return _made(Code(f"key {key}", cache or Cache.default(), build, watch=watch), of)
 
     def with_variant(self, name: str, kernel: Callable[[], Kernel]) -> Kernel:
         """This kernel, which leaves calls with one more argument of that name to another one."""
@@ -89,39 +89,42 @@ class Kernel:
         """The function of many states in double precision."""
         return self._code.native("batch", "double")
 
-    def __call__(self, *args: Any, out: Any = None, threads: int | None = None,
-                 **named: Any) -> Any:
-        """The outputs for a state or a batch; `out` takes an array, or a tuple of several."""
-        return self._path(*args, out=out, threads=threads, **named)
+    def __call__(self, *args: Any, **named: Any) -> Any:
+        """The outputs for a state or a batch; `out=` takes an array, or a tuple of several.
+
+        `threads=` is how many may work on a batch. The kernel's own documentation names the inputs.
+        """
+        return self._path(*args, **named)
 
     def __repr__(self) -> str:
         return f"<kernel {self.name}({', '.join(s.name for s in self.interface.inputs)})>"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return compile_program, (self.program, self._code.cache, self._path.variant)
+        path = self._path
+        return compile_program, (self.program, self._code.cache, path.variant, unwatched, path.of)
 
 
 def compile_program(program: Program, cache: Cache | None = None,
                     variant: tuple[str, Callable[[], Kernel]] | None = None,
-                    watch: Watch = unwatched) -> Kernel:
+                    watch: Watch = unwatched, of: str = "") -> Kernel:
     """A kernel that computes what a program says.
 
     float32 and batch code are compiled when first used. `cache` is where compiled code is kept,
     `Cache(None)` for nowhere; by default `Cache.default()`. `variant`: as in `with_variant`,
-    `watch`: as in `Kernel.load`.
+    `watch` and `of`: as in `Kernel.load`.
     """
     key = f"program {program.digest}"
-    kernel = _made(Code(key, cache or Cache.default(), lambda: program, program, watch))
+    kernel = _made(Code(key, cache or Cache.default(), lambda: program, program, watch), of)
     return kernel if variant is None else kernel.with_variant(*variant)
 
 
-def _made(code: Code) -> Kernel:
+def _made(code: Code, of: str) -> Kernel:
     """A kernel, of the kind that Python calls directly where that works."""
     if not works():
-        return Kernel(code)
+        return Kernel(code, of)
     kind: Any = vectorcall_type(Kernel)
     kind.__doc__ = Kernel.__dict__["__doc__"]
-    kernel: Kernel = kind(code)
+    kernel: Kernel = kind(code, of)
     return kernel
 
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from closedform.arrays import Floats
+from closedform.arrays import Floats, checked_array
 from closedform.errors import ArgumentError
 from closedform.lowerings.call.code import Code
 from closedform.lowerings.call.threads import in_threads, thread_count
@@ -43,12 +43,17 @@ def _result(name: str, fields: tuple[str, ...], values: tuple[Any, ...]) -> Any:
 class SlowPath:
     """Calls the native functions of a program with whatever the caller gives."""
 
-    def __init__(self, code: Code) -> None:
-        self.code, self.interface = code, code.interface
+    def __init__(self, code: Code, of: str = "") -> None:
+        self.code, self.interface, self.of = code, code.interface, of
         fields = tuple(slot.name for slot in self.interface.outputs)
         self.result = (
             result_type(_camel_case(self.interface.name), fields) if len(fields) > 1 else None)
         self.variant: tuple[str, Callable[[], Any]] | None = None
+
+    @property
+    def title(self) -> str:
+        """The function, and the robot that it is of, for messages."""
+        return f"{self.interface.name} of {self.of}" if self.of else self.interface.name
 
     def __call__(self, *args: Any, out: Any = None, threads: int | None = None,
                  **named: Any) -> Any:
@@ -61,8 +66,8 @@ class SlowPath:
             named.pop(name, None)
         given = self._bound(args, named)
         single = bool(given) and all(getattr(x, "dtype", None) == np.float32 for x in given)
-        dtype: Any = np.dtype(np.float32 if single else np.float64)
-        arrays = [self._read(slot, x, dtype)
+        dtype = np.dtype(np.float32 if single else np.float64)
+        arrays = [checked_array(x, slot.shape, f"{self.title}: {slot.name}", dtype)
                   for slot, x in zip(self.interface.inputs, given, strict=True)]
         batch = self._batch_shape(arrays)
         results = self._outputs(out, batch, dtype)
@@ -76,38 +81,20 @@ class SlowPath:
         names = [slot.name for slot in self.interface.inputs]
         if not named and len(args) == len(names):
             return args
-        expected = f"{self.interface.name} takes {', '.join(names) or 'nothing'}"
+        expected = f"{self.title} takes {', '.join(names) or 'nothing'}"
         if len(args) > len(names):
-            raise ArgumentError(f"{len(args)} arguments are given; {expected}")
+            raise ArgumentError(f"{expected}: {len(args)} arguments are given")
         values = dict(zip(names, args, strict=False))
         for name, x in named.items():
             if name not in names:
-                raise ArgumentError(f"there is no argument {name!r}; {expected}")
+                raise ArgumentError(f"{expected}: there is no argument {name!r}")
             if name in values:
-                raise ArgumentError(f"{name} is given twice; {expected}")
+                raise ArgumentError(f"{expected}: {name} is given twice")
             values[name] = x
         missing = [name for name in names if name not in values]
         if missing:
-            raise ArgumentError(f"{', '.join(missing)} is missing; {expected}")
+            raise ArgumentError(f"{expected}: {', '.join(missing)} is missing")
         return [values[name] for name in names]
-
-    def _read(self, slot: Slot, x: Any, dtype: Any) -> Floats:
-        """An input as numbers whose last axes have the right shape."""
-        name, shape = slot
-        try:
-            array = np.asarray(x)
-            kind = array.dtype.kind
-            if kind == "O":                     # NumPy itself would read None as NaN
-                array = np.array([float(y) for y in array.flat], dtype).reshape(array.shape)
-            elif kind in "fiub":
-                array = array.astype(dtype, copy=False)
-        except (TypeError, ValueError) as error:
-            raise ArgumentError(f"{name} is no array of real numbers: {error}") from error
-        if kind not in "fiubO":
-            raise ArgumentError(f"{name} holds {array.dtype}; expected real numbers")
-        if array.ndim < len(shape) or array.shape[array.ndim - len(shape):] != shape:
-            raise ArgumentError(f"{name} has shape {array.shape}; expected {_expected(shape)}")
-        return array
 
     def _batch_shape(self, arrays: Sequence[Floats]) -> tuple[int, ...]:
         """The common leading shape."""
@@ -120,7 +107,8 @@ class SlowPath:
             return np.broadcast_shapes(*leading)
         except ValueError as error:
             shapes = ", ".join(f"{s.name} {x.shape}" for s, x in zip(inputs, arrays, strict=True))
-            raise ArgumentError(f"the batch axes do not fit together: {shapes}") from error
+            raise ArgumentError(f"{self.title}: the batch axes do not fit together: {shapes}"
+                                ) from error
 
     def _outputs(self, out: Any, batch: tuple[int, ...], dtype: Any) -> list[Floats]:
         """New arrays, or those given."""
@@ -130,16 +118,17 @@ class SlowPath:
         given = [out] if len(slots) == 1 and not isinstance(out, tuple) else out
         if not isinstance(given, tuple | list) or len(given) != len(slots):
             names = ", ".join(slot.name for slot in slots)
-            raise ArgumentError(f"out is {_described(out)}; expected an array for each of {names}")
+            raise ArgumentError(f"{self.title}: out must be an array for each of {names}, "
+                                f"not {_described(out)}")
         for slot, x in zip(slots, given, strict=True):
-            name = "out" if len(slots) == 1 else f"out for {slot.name}"
+            what = f"{self.title}: {'out' if len(slots) == 1 else f'out for {slot.name}'}"
             if not isinstance(x, np.ndarray):
-                raise ArgumentError(f"{name} is {_described(x)}; expected a NumPy array")
+                raise ArgumentError(f"{what} must be a NumPy array, not {_described(x)}")
             if x.shape != batch + slot.shape or x.dtype != dtype:
-                raise ArgumentError(f"{name} has shape {x.shape} of {x.dtype}; "
-                                    f"expected {batch + slot.shape} of {dtype}")
+                raise ArgumentError(f"{what} must have the shape {batch + slot.shape} of {dtype}, "
+                                    f"not {x.shape} of {x.dtype}")
             if not x.flags.writeable:
-                raise ArgumentError(f"{name} cannot be written to; expected a writeable array")
+                raise ArgumentError(f"{what} must be writeable")
         return list(given)
 
     def _run(self, arrays: Sequence[Floats], results: Sequence[Floats],
@@ -203,10 +192,6 @@ def _rows(x: Floats, slot: Slot, batch: tuple[int, ...], kept: list[Floats]) -> 
     else:
         stride = x.strides[0]
     return x.__array_interface__["data"][0], stride
-
-
-def _expected(shape: tuple[int, ...]) -> str:
-    return f"{shape} or (..., {', '.join(map(str, shape))})" if shape else "any shape"
 
 
 def _described(x: Any) -> str:

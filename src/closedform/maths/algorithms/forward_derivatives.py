@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from closedform.arrays import Array, namespace
-from closedform.maths.algebra.entries import Entries, tensor
+from closedform.maths.algebra.entries import tensor
 from closedform.maths.algebra.ldl import branch_factor
 from closedform.maths.definitions.forward_derivatives import ForwardDynamicsDerivatives
 from closedform.maths.definitions.inverse_derivatives import InverseDynamicsDerivatives
@@ -27,9 +27,6 @@ def by_factor_of_mass(
     if not n:
         return ForwardDynamicsDerivatives(M, M, M)
     dtau_dq, dtau_dv, _ = derivatives(xp.stack(factor.solve(force)))
-    right = xp.concatenate([-dtau_dq, -dtau_dv, xp.eye(n)], axis=1)
-    solved = xp.stack(factor.solve(right))
-    inverse: Entries = {(i, j): solved[max(i, j), 2 * n + min(i, j)]
-                        for i in range(n) for j in range(n)}
-    return ForwardDynamicsDerivatives(
-        solved[:, :n], solved[:, n:2 * n], tensor(inverse, (n, n), xp))
+    solved = xp.stack(factor.solve(xp.concatenate([-dtau_dq, -dtau_dv], axis=1)))
+    inverse = tensor(factor.inverse_entries(), (n, n), xp)
+    return ForwardDynamicsDerivatives(solved[:, :n], solved[:, n:], inverse)

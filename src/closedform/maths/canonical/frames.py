@@ -179,7 +179,7 @@ def _turned_to_mass(body: Body, placed: _Placed) -> _Placed:
     else:
         return placed
     c, s = math.cos(turn), math.sin(turn)
-    Rz = pose([[c, -s, 0], [s, c, 0], [0, 0, 1]])
+    Rz = pose(np.array([[c, -s, 0], [s, c, 0], [0, 0, 1]]))
     return _Placed(placed.place @ Rz, placed.placement, placed.turn + turn)
 
 

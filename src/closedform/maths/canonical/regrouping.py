@@ -46,7 +46,7 @@ def regrouped(robot: Robot) -> Robot:
     return Robot(robot.name, bodies, robot.gravity, robot.frames, robot.source)
 
 
-def pseudo_inertia(inertia: Inertia) -> Array:
+def pseudo_inertia(inertia: Inertia) -> np.ndarray:
     """P = [[Σ, h], [hᵀ, m]], (4, 4), with Σ = ½ tr(I) 1 − I.
 
     Σ_xx and Σ_yy add up to I_zz, what turns about the joint's axis, however much smaller it is than

@@ -5,11 +5,13 @@ Cites: [Garofalo2013, eq. (7)].
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from closedform.arrays import Array, namespace
 from closedform.maths.arguments import checked
 from closedform.maths.definitions.closed_form import with_inertia
-from closedform.maths.kinematics import jacobians, world_poses
-from closedform.maths.spatial import inverse_motion_transform, skew
+from closedform.maths.kinematics import jacobian_rates, jacobians, world_poses
+from closedform.maths.spatial import crf, inverse_motion_transform
 from closedform.model.robot import Robot
 
 
@@ -34,14 +36,34 @@ def com_jacobian(robot: Robot, q: Array) -> Array:
 
     P_k: the columns of Ad_{0,k}⁻¹ that multiply the linear part, so that P_kᵀ = [R_0k, 0].
     """
-    xp = namespace(q)
     J, T = jacobians(robot, q), world_poses(robot, q)
-    total = xp.zeros((3, robot.nv))
-    for k, s in enumerate(robot.segments, start=1):
-        if s.inertia is not None:
-            momentum = s.inertia.mass * J[k][:3] - skew(s.inertia.first_moment) @ J[k][3:]
-            total = total + T[k][0] @ momentum
+    total = namespace(q).zeros((3, robot.nv))
+    for k, _, Lambda_k in with_inertia(robot):
+        total = total + T[k][0] @ (Lambda_k[:3] @ J[k])
     return total / robot.mass
+
+
+@checked
+def com_jacobian_rate(robot: Robot, q: Array, v: Array) -> Array:
+    """Time derivative of `com_jacobian`, (3, nv): (1/m) Σ_k P_kᵀ (Λ_k dJ_k + V_k×* Λ_k J_k)."""
+    (J, dJ), T = jacobian_rates(robot, q, v), world_poses(robot, q)
+    total = namespace(q, v).zeros((3, robot.nv))
+    for k, _, Lambda_k in with_inertia(robot):
+        rate = Lambda_k @ dJ[k] + crf(J[k] @ v) @ (Lambda_k @ J[k])
+        total = total + T[k][0] @ rate[:3]
+    return total / robot.mass
+
+
+@checked
+def com_velocity(robot: Robot, q: Array, v: Array) -> Array:
+    """Velocity J_com v of the centre of mass in the world, (3,)."""
+    return com_jacobian(robot, q) @ v
+
+
+@checked
+def com_acceleration(robot: Robot, q: Array, v: Array, a: Array) -> Array:
+    """Acceleration J_com a + dJ_com v of the centre of mass in the world, (3,)."""
+    return com_jacobian(robot, q) @ a + com_jacobian_rate(robot, q, v) @ v
 
 
 @checked
@@ -52,14 +74,18 @@ def centroidal_momentum_matrix(robot: Robot, q: Array) -> Array:
 
     X_kG takes twists from the frame at the centre of mass (world axes) to body k.
     """
-    xp = namespace(q)
-    J, T, c = jacobians(robot, q), world_poses(robot, q), center_of_mass(robot, q)
-    total = xp.zeros((6, robot.nv))
-    for k, _, Lambda_k in with_inertia(robot):
-        R_0k, p_0k = T[k]
-        X_kG = inverse_motion_transform(R_0k.T, -(R_0k.T @ (p_0k - c)))
+    J, total = jacobians(robot, q), namespace(q).zeros((6, robot.nv))
+    for k, Lambda_k, X_kG in seen_from_center(robot, q):
         total = total + X_kG.T @ (Lambda_k @ J[k])
     return total
+
+
+def seen_from_center(robot: Robot, q: Array) -> Iterator[tuple[int, Array, Array]]:
+    """(k, Λ_k, X_kG) of every segment that carries a body."""
+    T, c = world_poses(robot, q), center_of_mass(robot, q)
+    for k, _, Lambda_k in with_inertia(robot):
+        R_0k, p_0k = T[k]
+        yield k, Lambda_k, inverse_motion_transform(R_0k.T, -(R_0k.T @ (p_0k - c)))
 
 
 @checked

@@ -36,6 +36,15 @@ def mass_matrix(robot: Robot, q: Array) -> Array:
 
 
 @checked
+def mass_matrix_inverse(robot: Robot, q: Array) -> Array:
+    """M⁻¹, (nv, nv); to solve M x = b, forward dynamics takes fewer operations."""
+    M = mass_matrix(robot, q)
+    xp = namespace(M)
+    columns = [xp.solve(M, e) for e in xp.eye(robot.nv)]
+    return xp.stack(columns, axis=1) if columns else M
+
+
+@checked
 def coriolis_matrix(robot: Robot, q: Array, v: Array) -> Array:
     """Garofalo's passive C(q, v), (nv, nv): dM = C + Cᵀ.
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 from functools import partial
 
 from closedform.arrays import Array
-from closedform.maths.arguments import ARGUMENTS, Argument, robot_counts
 from closedform.maths.elastic import control, joints
+from closedform.maths.elastic.arguments import ELASTIC_JOINTS
 from closedform.maths.elastic.control import Derivatives, ElasticState
-from closedform.maths.quantity import Field, Kind, Quantity, row
+from closedform.maths.quantity import Field, Quantity, row
 from closedform.model.elasticity.joints import ElasticJoints
 
 
@@ -34,18 +34,6 @@ def tracking_control(model: ElasticJoints, *given: Array) -> Array:
     """Decoupling with a linear outer loop about a reference, (nv,)."""
     return control.tracking_control(model, ElasticState(*given[:4]), *given[4:])
 
-
-ELASTIC_JOINTS = Kind(
-    "elastic joints", ElasticJoints,
-    {"q": ARGUMENTS["q"], "v": ARGUMENTS["v"],
-     "rates": ARGUMENTS["rates"]._replace(meaning="rows v, a, j, s: derivatives of the motion"),
-     "motor_position": Argument(("nv",), r"\theta", "motor positions, at the shafts"),
-     "motor_velocity": Argument(("nv",), r"\dot{\theta}", "motor velocities, at the shafts"),
-     "motor_torque": Argument(("nv",), "u", "motor torques, at the shafts"),
-     "q4_desired": Argument(("nv",), "", "fourth derivatives of q to be reached"),
-     "reference": Argument((5, "nv"), "", "rows: the desired q and its four derivatives"),
-     "gains": Argument((4, "nv"), "", "rows K_0 … K_3 of the outer loop")},
-    lambda model, order: robot_counts(model.robot, 2))     # rates to s, whatever is asked
 
 _row = partial(row, ELASTIC_JOINTS)
 _STATE = "q v motor_position motor_velocity"

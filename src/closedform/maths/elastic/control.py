@@ -17,13 +17,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from closedform.arrays import Array, namespace
+from closedform.arrays import Array, checked_array, namespace
 from closedform.errors import ArgumentError
 from closedform.maths.algebra.ldl import branch_solve
 from closedform.maths.algorithms import newton_euler
 from closedform.maths.algorithms.jets import inverse_dynamics_jet
+from closedform.maths.elastic.arguments import checked
 from closedform.maths.elastic.joints import (
-    checked_array,
     joint_positions,
     refuse_missing_inertia,
     spread,
@@ -67,6 +67,7 @@ class GrimmTerms(NamedTuple):
     P: Array     # (n, n)
 
 
+@checked
 def derivatives_from_state(model: ElasticJoints, state: ElasticState) -> Derivatives:
     """(q, v, motor side) to (q, v, a, j) by (i) and (ii)."""
     state = _checked_state(model, state)
@@ -74,14 +75,13 @@ def derivatives_from_state(model: ElasticJoints, state: ElasticState) -> Derivat
     return Derivatives(state.q, state.v, a, j)
 
 
+@checked
 def state_from_derivatives(
     model: ElasticJoints, q: Array, v: Array, a: Array, j: Array,
 ) -> ElasticState:
     """(q, v, a, j) to (q, v, motor side): f(Δq) = N τ, f' Δq̇ = N τ̇; u_r = N τ on rigid joints."""
     _refuse_damping(model)
-    robot, nv, N = model.link_robot, model.robot.nv, model.gear_ratio
-    q = checked_array(q, (model.robot.nq,), "q", model)
-    v, a, j = (checked_array(x, (nv,), name, model) for x, name in ((v, "v"), (a, "a"), (j, "j")))
+    robot, N = model.link_robot, model.gear_ratio
     xp = namespace(q, v, a, j)
     s, ds = (N * row for row in inverse_dynamics_jet(robot, q, xp.stack([v, a, j])))
     found = [_spring_state(model, i, s[i], ds[i]) for i in model.elastic]
@@ -97,6 +97,7 @@ def _spring_state(model: ElasticJoints, i: int, s: Any, ds: Any) -> tuple[Any, A
     return x, ds / curve(model.springs[i].torque, x).slope
 
 
+@checked
 def decoupling_control(model: ElasticJoints, state: ElasticState, q4_desired: Array) -> Array:
     """The motor torques u, (nv,), under which q⁽⁴⁾ is q4_desired: the direct law.
 
@@ -107,11 +108,11 @@ def decoupling_control(model: ElasticJoints, state: ElasticState, q4_desired: Ar
     """
     refuse_missing_inertia(model)
     state = _checked_state(model, state)
-    q4 = checked_array(q4_desired, (model.robot.nv,), "q4_desired", model)
     a, j, curves, dx = _motion(model, state)
-    return control_torque(model, state, (a, j, q4), curves, dx)
+    return control_torque(model, state, (a, j, q4_desired), curves, dx)
 
 
+@checked
 def tracking_control(
     model: ElasticJoints, state: ElasticState, reference: Array, gains: Array,
 ) -> Array:
@@ -159,6 +160,7 @@ def _motion(model: ElasticJoints, state: ElasticState) -> tuple[Array, Array, li
     return a, branch_solve(robot, M, dtau - without), curves, dx
 
 
+@checked
 def grimm_terms(model: ElasticJoints, state: ElasticState) -> GrimmTerms:
     """H, h, Ψ and P of the paper's law u = H (q⁽⁴⁾_d + v) + h, for linear undamped springs.
 
@@ -194,10 +196,12 @@ def _checked_state(model: ElasticJoints, state: Any) -> ElasticState:
         raise ArgumentError("state must be a cf.elastic.ElasticState (q, v, motor_position, "
                             f"motor_velocity), not {type(state).__name__}")
     given = ElasticState(*state)
-    nv = model.robot.nv
-    q = checked_array(given.q, (model.robot.nq,), "q", model)
-    rest = [checked_array(x, (nv,), name, model)
-            for x, name in zip(given[1:4], ElasticState._fields[1:4], strict=True)]
+    robot = model.robot
+
+    def held(name: str, size: int) -> Array:
+        return checked_array(getattr(given, name), (size,), f"state of {robot.name}: {name}")
+
+    q, rest = held("q", robot.nq), [held(name, robot.nv) for name in ElasticState._fields[1:4]]
     if not model.rigid:
         return ElasticState(q, *rest)
     torques = []
@@ -205,7 +209,7 @@ def _checked_state(model: ElasticJoints, state: Any) -> ElasticState:
         if x is None:
             raise ArgumentError(f"state must have {name}: {model.names[model.rigid[0]]} is rigid, "
                                 "and its torque determines accelerations")
-        torques.append(checked_array(x, (nv,), name, model))
+        torques.append(held(name, robot.nv))
     return ElasticState(q, *rest, *torques)
 
 

@@ -20,11 +20,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from closedform.arrays import Array, exact_or_float, namespace
+from closedform.arrays import Array, Namespace, checked_array, namespace
 from closedform.errors import ArgumentError
 from closedform.maths.algorithms import newton_euler
 from closedform.maths.algorithms.jets import inverse_dynamics_jet
 from closedform.maths.definitions.energy import kinetic_energy, potential_energy
+from closedform.maths.elastic.arguments import checked
 from closedform.maths.scalars.two_derivatives import Curve, curve
 from closedform.model.elasticity.joints import ElasticJoints, Spring
 
@@ -97,7 +98,8 @@ def _energy(spring: Spring, x: Any) -> Any:
     return x * sum(terms[1:], terms[0])
 
 
-def spread(model: ElasticJoints, values: list[Any], xp: Any, rigid: Array | None = None) -> Array:
+def spread(model: ElasticJoints, values: list[Any], xp: Namespace,
+           rigid: Array | None = None) -> Array:
     """Values of the elastic joints among all velocities, (nv,); the others from `rigid`, or 0."""
     found = dict(zip(model.elastic, values, strict=True))
     return xp.stack([found[i] + xp.zeros(()) if i in found
@@ -112,6 +114,7 @@ def joint_positions(model: ElasticJoints, q: Array) -> Array:
 
 
 # ---------------------------------------------------------------------- the dynamics
+@checked
 def inverse_dynamics(
     model: ElasticJoints, q: Array, rates: Array, deflection: Array | None = None,
 ) -> ElasticMotion:
@@ -133,11 +136,7 @@ def inverse_dynamics(
     wrong by T³ times the third derivative of s. (iv) is for linear springs, and so are rates beyond
     s, which give u̇, ü, ….
     """
-    refuse_other_models(model)
-    q = checked_array(q, (model.robot.nq,), "q", model)
     rates = _checked_rates(model, rates)
-    if deflection is not None:
-        deflection = checked_array(deflection, (model.robot.nv,), "deflection", model)
     return motion_from_jet(model, q, rates, inverse_dynamics_jet(model.robot, q, rates),
                            deflection)
 
@@ -185,6 +184,7 @@ def _deflections(
     return x, dx, ddx, at.value, at.slope * dx, at.slope * ddx + at.curvature * (dx * dx)
 
 
+@checked
 def forward_dynamics(
     model: ElasticJoints, q: Array, v: Array, motor_position: Array, motor_velocity: Array,
     motor_torque: Array, dynamics: Any = newton_euler.forward_dynamics,
@@ -197,22 +197,18 @@ def forward_dynamics(
     An unactuated base is one whose entries of u are 0. `dynamics` is the forward dynamics of the
     links.
     """
-    nv = model.robot.nv
-    q = checked_array(q, (model.robot.nq,), "q", model)
-    v, position, velocity, u = (
-        checked_array(x, (nv,), name, model) for x, name in (
-            (v, "v"), (motor_position, "motor_position"), (motor_velocity, "motor_velocity"),
-            (motor_torque, "motor_torque")))
     refuse_missing_inertia(model)
-    xp, N = namespace(q, v, position, velocity, u), model.gear_ratio
-    t = spring_torques(model, position - joint_positions(model, q) / N)
-    t = t + model.damping * (velocity - v / N)
+    u, N = motor_torque, model.gear_ratio
+    xp = namespace(q, v, motor_position, motor_velocity, u)
+    t = spring_torques(model, motor_position - joint_positions(model, q) / N)
+    t = t + model.damping * (motor_velocity - v / N)
     driven = spread(model, [t[i] for i in model.elastic], xp, u)
     a = dynamics(model.link_robot, q, v, driven / N)
     motors = [(u[i] - t[i]) / model.motor_inertia[i] for i in model.elastic]
     return ElasticAcceleration(a, spread(model, motors, xp, a / N))
 
 
+@checked
 def energies(
     model: ElasticJoints, q: Array, v: Array, motor_position: Array, motor_velocity: Array,
 ) -> ElasticEnergy:
@@ -220,34 +216,14 @@ def energies(
 
         d/dt (T + U + U_spring) = uᵀ q̇_M − Δq̇ᵀ D Δq̇                                     (vi)
     """
-    nv = model.robot.nv
-    position = checked_array(motor_position, (nv,), "motor_position", model)
-    velocity = checked_array(motor_velocity, (nv,), "motor_velocity", model)
     T = kinetic_energy(model.link_robot, q, v)
     for i in model.elastic:
-        T = T + (model.motor_inertia[i] / 2) * (velocity[i] * velocity[i])
-    deflection = position - joint_positions(model, exact_or_float(q)) / model.gear_ratio
+        T = T + (model.motor_inertia[i] / 2) * (motor_velocity[i] * motor_velocity[i])
+    deflection = motor_position - joint_positions(model, q) / model.gear_ratio
     return ElasticEnergy(T, potential_energy(model.robot, q), spring_energy(model, deflection))
 
 
 # ---------------------------------------------------------------------- checking
-def checked_array(x: Any, shape: tuple[int, ...], name: str, model: ElasticJoints) -> Array:
-    """x as an array of this shape."""
-    if hasattr(x, "__array_namespace__") and not isinstance(x, np.ndarray):
-        array = x
-    else:
-        try:
-            array = exact_or_float(x)
-        except (TypeError, ValueError) as error:
-            raise ArgumentError(f"{name} must be numbers of shape {shape}, not {x!r}") from error
-    if array.shape != shape or getattr(array.dtype, "kind", "f") in "USb":
-        batch = array.shape[-len(shape):] == shape
-        hint = "; batches go through cf.elastic.compile(model)" if batch else ""
-        raise ArgumentError(f"{name} must be numbers of shape {shape} for {model.robot.name}, "
-                            f"not {array.shape}{hint}")
-    return array
-
-
 def _checked_rates(model: ElasticJoints, rates: Any) -> Array:
     rows = len(rates) if np.ndim(rates) else 0
     if rows < 4:
@@ -256,7 +232,8 @@ def _checked_rates(model: ElasticJoints, rates: Any) -> Array:
     if rows > 4 and (model.damped or not model.linear):
         raise ArgumentError(f"rates must have the four rows {ROWS} where springs are damped or "
                             f"nonlinear, not {rows}")
-    return checked_array(rates, (rows, model.robot.nv), "rates", model)
+    return checked_array(rates, (rows, model.robot.nv),
+                         f"inverse_dynamics of {model.robot.name}: rates")
 
 
 def refuse_other_models(model: Any) -> None:

@@ -7,18 +7,9 @@ from __future__ import annotations
 
 from functools import partial
 
-from closedform.maths.arguments import Argument
 from closedform.maths.flexible import dynamics
-from closedform.maths.flexible.arm import FlexibleArm
-from closedform.maths.quantity import Kind, Quantity, partials, row
-
-FLEXIBLE_ARMS = Kind(
-    "flexible arms", FlexibleArm,
-    {"q": Argument(("nq",), "q", "joint angles, then deflections"),
-     "v": Argument(("nq",), r"\dot{q}", "their velocities"),
-     "a": Argument(("nq",), r"\ddot{q}", "their accelerations"),
-     "tau": Argument(("links",), r"\tau", "joint torques")},
-    lambda arm, order: {"nq": arm.nq, "links": arm.n})
+from closedform.maths.flexible.arguments import FLEXIBLE_ARMS
+from closedform.maths.quantity import Quantity, partials, row
 
 _row = partial(row, FLEXIBLE_ARMS)
 

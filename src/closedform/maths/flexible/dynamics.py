@@ -12,14 +12,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, final
+from typing import final
 
 import numpy as np
 
-from closedform.arrays import Array, namespace, numeric
+from closedform.arrays import Array, ArrayLike, namespace
 from closedform.errors import ArgumentError
 from closedform.maths.algebra.ldl import refuse_indefinite, solve_definite
 from closedform.maths.coulomb import smoothed_sign
+from closedform.maths.flexible.arguments import checked
 from closedform.maths.flexible.arm import FlexibleArm, moments
 from closedform.maths.flexible.kinematics import (
     ExactRotation,
@@ -49,11 +50,13 @@ class Truncated:
 
 Model = Truncated | ExactRotation
 PAPER = Truncated()
+Damping = float | ArrayLike
+"""A number, N of them or N x N; see `damping_matrix`."""
 
 
+@checked
 def inertia_matrix(arm: FlexibleArm, q: Array, model: Model = PAPER) -> Array:
     """B(q), (N, N), symmetric."""
-    q = _checked(arm, q, "q")
     if isinstance(model, Truncated):
         return truncated_inertia(arm_tensors(arm), q)
     if not isinstance(model, ExactRotation):
@@ -69,12 +72,12 @@ def inertia_matrix(arm: FlexibleArm, q: Array, model: Model = PAPER) -> Array:
     return B
 
 
+@checked
 def coriolis_torque(arm: FlexibleArm, q: Array, v: Array, model: Model = PAPER) -> Array:
     """h(q, v), (N,): centrifugal and Coriolis torques, (26) of the model's B.
 
     By exact rotations Σ_i Σ_ab Γ_ab J_aᵀ J̇_b v, which is the same for a B that is J's own.
     """
-    q, v = _checked(arm, q, "q"), _checked(arm, v, "v")
     if isinstance(model, Truncated):
         return truncated_coriolis(arm_tensors(arm), q, v)
     motions = link_motions(arm, q, v, model)
@@ -86,9 +89,9 @@ def coriolis_torque(arm: FlexibleArm, q: Array, v: Array, model: Model = PAPER) 
     return h
 
 
+@checked
 def gravity_torque(arm: FlexibleArm, q: Array, model: Model = PAPER) -> Array:
     """∂U/∂q, (N,), of the potential U = −Σ ∫ p · gravity dm."""
-    q = _checked(arm, q, "q")
     g = 0 * q
     if any(arm.gravity):
         for motion, G in zip(link_motions(arm, q, 0 * q, _places(model)), _grams(arm, model),
@@ -98,9 +101,9 @@ def gravity_torque(arm: FlexibleArm, q: Array, model: Model = PAPER) -> Array:
     return g
 
 
+@checked
 def gravity_energy(arm: FlexibleArm, q: Array, model: Model = PAPER) -> Array:
     """U = −Σ ∫ p · gravity dm, a scalar, zero at the first joint."""
-    q = _checked(arm, q, "q")
     U = 0 * q[0]
     for motion, G in zip(link_motions(arm, q, 0 * q, _places(model)), _grams(arm, model),
                          strict=True):
@@ -110,7 +113,7 @@ def gravity_energy(arm: FlexibleArm, q: Array, model: Model = PAPER) -> Array:
 
 
 @lru_cache(maxsize=64)
-def _stiffness(arm: FlexibleArm) -> Array:
+def _stiffness(arm: FlexibleArm) -> np.ndarray:
     K = np.zeros((arm.nq, arm.nq))
     for at, modes in zip(arm.deflections, arm.modes, strict=True):
         K[at, at] = modes.elasticity
@@ -118,19 +121,19 @@ def _stiffness(arm: FlexibleArm) -> Array:
     return K
 
 
-def stiffness_matrix(arm: FlexibleArm) -> Array:
+@checked
+def stiffness_matrix(arm: FlexibleArm) -> np.ndarray:
     """K, (N, N): zero at the joints, ∫EI φ''_j φ''_k dx in each link's block."""
-    _refuse_others(arm)
     return _stiffness(arm).copy()
 
 
-def damping_matrix(arm: FlexibleArm, damping: Any = 0.0) -> Array:
+@checked
+def damping_matrix(arm: FlexibleArm, damping: Damping = 0.0) -> np.ndarray:
     """D, (N, N): the joints' viscous friction and structural damping.
 
     A number d gives the paper's D_i = d √K_ii for the deflections; N numbers are a diagonal, and
     N x N numbers a matrix, which are added to the joints' friction as they are.
     """
-    _refuse_others(arm)
     N = arm.nq
     try:
         d = np.asarray(damping, dtype=float)
@@ -141,7 +144,7 @@ def damping_matrix(arm: FlexibleArm, damping: Any = 0.0) -> Array:
     if d.shape not in ((), (N,), (N, N)) or not np.all(np.isfinite(d)):
         raise ArgumentError(f"damping is a finite number, {N} of them or {N} x {N}, "
                             f"not {damping!r}")
-    added: Array = d
+    added = d
     if d.ndim < 2:
         added = np.diag(d * np.sqrt(np.diag(_stiffness(arm))) if d.ndim == 0 else d)
     if np.any(np.linalg.eigvalsh((added + added.T) / 2) < -1e-12 * np.max(np.abs(d))):
@@ -161,21 +164,21 @@ def resistance(arm: FlexibleArm, q: Array, v: Array, D: Array, model: Model = PA
             + gravity_torque(arm, q, model) + friction_torque(arm, v))
 
 
-def inverse_dynamics(arm: FlexibleArm, q: Array, v: Array, a: Array, damping: Any = 0.0,
+@checked
+def inverse_dynamics(arm: FlexibleArm, q: Array, v: Array, a: Array, damping: Damping = 0.0,
                      model: Model = PAPER) -> Array:
     """The left side of (25), (N,): joint torques, and forces on the deflections."""
-    q, v, a = (_checked(arm, x, name) for x, name in ((q, "q"), (v, "v"), (a, "a")))
     D = damping_matrix(arm, damping)
     return inertia_matrix(arm, q, model) @ a + resistance(arm, q, v, D, model)
 
 
-def forward_dynamics(arm: FlexibleArm, q: Array, v: Array, tau: Array, damping: Any = 0.0,
+@checked
+def forward_dynamics(arm: FlexibleArm, q: Array, v: Array, tau: Array, damping: Damping = 0.0,
                      model: Model = PAPER) -> Array:
     """a = B⁻¹ (Q u − h − K q − D v − g − f), (N,); `tau` are n joint torques or N forces.
 
     A B that is not positive definite is refused.
     """
-    q, v = _checked(arm, q, "q"), _checked(arm, v, "v")
     B = inertia_matrix(arm, q, model)
     D = damping_matrix(arm, damping)
     force = generalised_force(arm, tau) - resistance(arm, q, v, D, model)
@@ -190,26 +193,30 @@ def generalised_force(arm: FlexibleArm, tau: Array) -> Array:
     if np.shape(tau) == (arm.nq,):
         return tau
     if np.shape(tau) != (arm.n,):
-        raise ArgumentError(f"tau of {arm.name} has shape ({arm.n},) or ({arm.nq},), "
-                            f"not {np.shape(tau)}")
+        raise ArgumentError(f"forward_dynamics of {arm.name}: tau must have the shape ({arm.n},) "
+                            f"or ({arm.nq},), not {np.shape(tau)}")
     return xp.concatenate([tau, xp.zeros(arm.nq - arm.n)])
 
 
+@checked
 def kinetic_energy(arm: FlexibleArm, q: Array, v: Array, model: Model = PAPER) -> Array:
     """½ vᵀ B v, a scalar."""
     return v @ (inertia_matrix(arm, q, model) @ v) / 2
 
 
+@checked
 def potential_energy(arm: FlexibleArm, q: Array, model: Model = PAPER) -> Array:
     """½ qᵀ K q and gravity's, a scalar."""
     return q @ (_stiffness(arm) @ q) / 2 + gravity_energy(arm, q, model)
 
 
+@checked
 def tip_position(arm: FlexibleArm, q: Array, model: Model = PAPER) -> Array:
     """r_{n+1}, (2,), where the payload is."""
     return _last(arm, q, model).end.value
 
 
+@checked
 def tip_jacobian(arm: FlexibleArm, q: Array, model: Model = PAPER) -> Array:
     """∂(tip position)/∂q and the payload's rate of turn, (3, N)."""
     rows = constant_rows(arm)
@@ -218,7 +225,6 @@ def tip_jacobian(arm: FlexibleArm, q: Array, model: Model = PAPER) -> Array:
 
 
 def _last(arm: FlexibleArm, q: Array, model: Model) -> LinkMotion:
-    q = _checked(arm, q, "q")
     return link_motions(arm, q, 0 * q, _places(model))[-1]
 
 
@@ -227,36 +233,16 @@ def _places(model: Model) -> Rotation:
     return LinearRotation() if isinstance(model, Truncated) else model
 
 
-def _grams(arm: FlexibleArm, model: Model) -> list[Array]:
+def _grams(arm: FlexibleArm, model: Model) -> list[np.ndarray]:
     if isinstance(model, ExactRotation) and model.foreshortening:
         return [shortening_moments(arm, i).gram for i in range(arm.n)]
     return list(moments(arm))
 
 
-def _rotational(arm: FlexibleArm) -> Array:
+def _rotational(arm: FlexibleArm) -> np.ndarray:
     """Hubs and payload as they turn: constant, because the angles are linear in q."""
     rows = constant_rows(arm)
     B = sum((link.hub_inertia * np.outer(a, a)
              for link, a in zip(arm.links, rows.alpha, strict=True)), np.zeros((arm.nq, arm.nq)))
     angle = rows.alpha[-1] + rows.slope[-1]
     return B + arm.payload.inertia * np.outer(angle, angle)
-
-
-def _refuse_others(arm: Any) -> None:
-    if not isinstance(arm, FlexibleArm):
-        raise ArgumentError(f"arm must be a cf.FlexibleArm, not {type(arm).__name__}")
-
-
-def _checked(arm: FlexibleArm, x: Array, name: str) -> Array:
-    """x as an array of N numbers, finite where that can be told."""
-    _refuse_others(arm)
-    x = np.asarray(x, dtype=float) if isinstance(x, list | tuple) else x
-    if np.shape(x) != (arm.nq,):
-        raise ArgumentError(f"{name} of {arm.name} has shape ({arm.nq},): "
-                            f"{', '.join(arm.coordinate_names)}; {np.shape(x)} was given")
-    if isinstance(x, np.ndarray) and x.dtype.kind in "iu":
-        x = x.astype(float)
-    if isinstance(x, np.ndarray) and x.dtype != object and numeric(x) and not np.all(
-            np.isfinite(x)):
-        raise ArgumentError(f"{name} of {arm.name} is not finite: {x!r}")
-    return x

@@ -26,8 +26,8 @@ from typing import Any
 
 import numpy as np
 
-from closedform.arrays import Array, exact_or_float
-from closedform.errors import FormatError, ModelError
+from closedform.arrays import exact_or_float
+from closedform.errors import FormatError, ModelError, suggestion
 from closedform.model.edits import merged
 from closedform.model.formats.dh import (
     LIMITS,
@@ -93,8 +93,7 @@ def _robot(data: Mapping[str, Any]) -> Robot:
     _known(data, TOP_KEYS, "top level")
     convention = data.get("convention")
     if not isinstance(convention, str) or convention not in CONVENTIONS:
-        known = ", ".join(CONVENTIONS)
-        raise ModelError(f"convention: one of {known} expected, not {convention!r}")
+        raise ModelError(f"no convention {convention!r}; {suggestion(convention, CONVENTIONS)}")
     rows = [_row(row, f"row {k}") for k, row in enumerate(_tables(data, "rows"), start=1)]
     if not rows:
         raise ModelError("no [[rows]] are given")
@@ -183,10 +182,10 @@ CONVENTIONS: dict[str, Callable[..., Robot]] = {
 def _joint(row: Mapping[str, Any], where: str) -> Joint:
     kind = row.get("joint")
     if not isinstance(kind, str) or kind not in SHAPES:
-        raise ModelError(f"{where}, joint: one of {', '.join(SHAPES)} expected, not {kind!r}")
+        raise ModelError(f"{where}: no joint {kind!r}; {suggestion(kind, SHAPES)}")
     other = set(SHAPE_KEYS) - set(SHAPES[kind])
     for key in sorted(other & set(row)):
-        raise ModelError(f"{where}: a {kind} joint has no {key}; it has {', '.join(SHAPES[kind])}")
+        raise ModelError(f"{where}: a {kind} joint has no {key}; {suggestion(key, SHAPES[kind])}")
     shape = {key: row[key] for key in SHAPES[kind] if key in row}
     missing = [key for key in SHAPES[kind] if key not in row and key not in OPTIONAL]
     if missing:
@@ -268,7 +267,7 @@ def _numbers(value: Any, angle: bool, where: str) -> Any:
     return value
 
 
-def _placement(row: Mapping[str, Any], where: str) -> Array:
+def _placement(row: Mapping[str, Any], where: str) -> np.ndarray:
     """The pose of `xyz` and `rpy`: Rz(yaw) Ry(pitch) Rx(roll)."""
     xyz, rpy = _three(row, "xyz", where), _three(row, "rpy", where)
     turns = [rotation_about(letter, x) for letter, x in zip("xyz", rpy, strict=True)]

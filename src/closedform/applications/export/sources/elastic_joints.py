@@ -14,9 +14,9 @@ from closedform.applications.export.pieces import Piece, letters
 from closedform.applications.export.sources.source import Source
 from closedform.applications.export.targets.target import Target
 from closedform.applications.export.vectors import function_vectors
+from closedform.maths.arguments import Kind
 from closedform.maths.catalogue import quantity
-from closedform.maths.elastic.catalogue import ELASTIC_JOINTS
-from closedform.maths.quantity import Kind
+from closedform.maths.elastic.arguments import ELASTIC_JOINTS
 from closedform.model.elasticity.joints import ElasticJoints
 
 

@@ -14,11 +14,11 @@ from closedform.applications.export.sources.source import Source
 from closedform.applications.export.targets.target import Target
 from closedform.applications.export.vectors import function_vectors
 from closedform.applications.flexible.equations import equation, equation_program
+from closedform.maths.arguments import Kind
 from closedform.maths.catalogue import quantity
+from closedform.maths.flexible.arguments import FLEXIBLE_ARMS
 from closedform.maths.flexible.arm import FlexibleArm
-from closedform.maths.flexible.catalogue import FLEXIBLE_ARMS
 from closedform.maths.flexible.dynamics import PAPER, Model
-from closedform.maths.quantity import Kind
 
 
 @final

@@ -26,9 +26,9 @@ from closedform.applications.export.targets.target import Target
 from closedform.applications.export.vectors import robot_vectors
 from closedform.arrays import numeric
 from closedform.errors import ArgumentError
-from closedform.maths.catalogue import ROBOTS, gradient, quantity
+from closedform.maths.arguments import ROBOTS, Kind
+from closedform.maths.catalogue import gradient, quantity
 from closedform.maths.frames import Reference
-from closedform.maths.quantity import Kind
 from closedform.model.robot import Robot
 from closedform.program.program import Program
 

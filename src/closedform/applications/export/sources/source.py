@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 from closedform.applications.compile.requests import Asked
 from closedform.applications.export.pieces import Piece, SymbolicPiece
 from closedform.applications.export.targets.target import Target
-from closedform.maths.quantity import Kind
+from closedform.maths.arguments import Kind
 
 
 @dataclass(frozen=True)
