@@ -16,7 +16,7 @@ import numpy as np
 from building import MissingError
 
 import closedform as cf
-from closedform.maths.canonical.frames import snapped
+from closedform.maths.canonical.snapping import snapped
 from closedform.model.robot import Body, Robot
 
 

@@ -11,25 +11,92 @@ from __future__ import annotations
 import cmath
 import math
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from closedform.errors import ArgumentError, SingularMatrix, shape_text
+from closedform.errors import ArgumentError, SingularMatrix
 
-Array = Any
-"""A NumPy array (float, complex or object) or an array of a library with `__array_namespace__`."""
+
+class Number(Protocol):
+    """A number, a symbol, a recorded expression; an array of them is one too."""
+
+    def __neg__(self) -> Any: ...
+    def __add__(self, other: Any, /) -> Any: ...
+    def __radd__(self, other: Any, /) -> Any: ...
+    def __sub__(self, other: Any, /) -> Any: ...
+    def __rsub__(self, other: Any, /) -> Any: ...
+    def __mul__(self, other: Any, /) -> Any: ...
+    def __rmul__(self, other: Any, /) -> Any: ...
+    def __truediv__(self, other: Any, /) -> Any: ...
+    def __rtruediv__(self, other: Any, /) -> Any: ...
+
+
+class Array(Protocol):
+    """A NumPy array (float, complex or object) or an array of a library with a namespace.
+
+    This is all that the mathematics asks of one. What an index or a product finds may be an array
+    or an entry, and that may be any scalar. Where NumPy alone is meant, the type is `np.ndarray`.
+    """
+
+    @property
+    def shape(self) -> tuple[int, ...]: ...
+    @property
+    def ndim(self) -> int: ...
+    @property
+    def size(self) -> int: ...
+    @property
+    def dtype(self) -> Any: ...
+    @property
+    def T(self) -> Array: ...
+    def __array__(self) -> np.ndarray: ...
+    def __len__(self) -> int: ...
+    def __iter__(self) -> Iterator[Any]: ...
+    def __getitem__(self, key: Any, /) -> Any: ...
+    def __neg__(self) -> Array: ...
+    def __add__(self, other: Any, /) -> Array: ...
+    def __radd__(self, other: Any, /) -> Array: ...
+    def __sub__(self, other: Any, /) -> Array: ...
+    def __rsub__(self, other: Any, /) -> Array: ...
+    def __mul__(self, other: Any, /) -> Array: ...
+    def __rmul__(self, other: Any, /) -> Array: ...
+    def __truediv__(self, other: Any, /) -> Array: ...
+    def __rtruediv__(self, other: Any, /) -> Array: ...
+    def __pow__(self, other: Any, /) -> Array: ...
+    def __matmul__(self, other: Any, /) -> Any: ...
+    def __rmatmul__(self, other: Any, /) -> Any: ...
+
+
+_Row = Array | Sequence[Number]
+_Rows = _Row | Sequence[_Row]
+ArrayLike = _Rows | Sequence[_Rows]
+"""What a user may give for an array: one, or lists of scalars, of lists or of arrays. No text."""
 
 Floats = NDArray[np.floating[Any]]
 """A NumPy array of floats, where nothing else will do."""
 
 
-def namespace(*arrays: Any) -> Any:
+class Namespace(Protocol):
+    """The functions of arrays beside operators, `.T` and indexing; some take scalars too."""
+
+    def sin(self, x: Any, /) -> Any: ...
+    def cos(self, x: Any, /) -> Any: ...
+    def sqrt(self, x: Any, /) -> Any: ...
+    def sign(self, x: Any, /) -> Any: ...
+    def array(self, values: Any, /) -> Array: ...
+    def zeros(self, shape: int | tuple[int, ...], /) -> Array: ...
+    def eye(self, n: int, /) -> Array: ...
+    def stack(self, arrays: Sequence[Any], /, axis: int = 0) -> Array: ...
+    def concatenate(self, arrays: Sequence[Any], /, axis: int = 0) -> Array: ...
+    def solve(self, A: Array, b: Array, /) -> Array: ...
+
+
+def namespace(*arrays: object) -> Namespace:
     """The array functions that fit these arrays: objects before foreign arrays before numbers."""
-    chosen: Any = NUMBERS
+    chosen: Namespace = NUMBERS
     for x in arrays:
         if isinstance(x, np.ndarray):
             if x.dtype == object:
@@ -47,8 +114,6 @@ class Numbers:
     sqrt = staticmethod(np.sqrt)
     stack = staticmethod(np.stack)
     concatenate = staticmethod(np.concatenate)
-    array = staticmethod(np.array)
-    zeros = staticmethod(np.zeros)
     eye = staticmethod(np.eye)
 
     def __getattr__(self, name: str) -> Any:
@@ -57,12 +122,20 @@ class Numbers:
         return getattr(np, name)
 
     @staticmethod
-    def sign(x: Array) -> Array:
+    def array(values: Any) -> np.ndarray:
+        return np.array(values)
+
+    @staticmethod
+    def zeros(shape: int | tuple[int, ...]) -> np.ndarray:
+        return np.zeros(shape)
+
+    @staticmethod
+    def sign(x: Any) -> Any:
         """−1, 0 or 1 by the real part, so that complex step sees a constant."""
         return np.sign(np.real(x))
 
     @staticmethod
-    def solve(A: Array, b: Array) -> Array:
+    def solve(A: Array, b: Array) -> np.ndarray:
         """A⁻¹ b for a symmetric A; one singular to rounding is refused, NaN and infinity pass."""
         if A.size and np.all(np.isfinite(A)) and np.linalg.cond(A) > 0.1 / np.finfo(float).eps:
             raise SingularMatrix(f"a {A.shape[0]} x {A.shape[1]} matrix is singular to rounding")
@@ -76,24 +149,24 @@ class Objects:
     concatenate = staticmethod(np.concatenate)
 
     @staticmethod
-    def array(values: Any) -> Array:
+    def array(values: Any) -> np.ndarray:
         return np.array(values, dtype=object)
 
     @staticmethod
-    def zeros(shape: Any) -> Array:
+    def zeros(shape: int | tuple[int, ...]) -> np.ndarray:
         return np.zeros(shape, dtype=object)
 
     @staticmethod
-    def eye(n: int) -> Array:
+    def eye(n: int) -> np.ndarray:
         return np.array([[int(i == j) for j in range(n)] for i in range(n)], dtype=object)
 
-    def __getattr__(self, name: str) -> Callable[[Array], Array]:
+    def __getattr__(self, name: str) -> Callable[[Any], Any]:
         if name.startswith("_"):
             raise AttributeError(name)
         return partial(elementwise, name)
 
     @staticmethod
-    def solve(A: Array, b: Array) -> Array:
+    def solve(A: Array, b: Array) -> np.ndarray:
         """A⁻¹ b for a symmetric A = L D Lᵀ whose leading minors do not vanish; no pivoting."""
         return np.array(ldl(A).solve(b), dtype=object)
 
@@ -115,7 +188,7 @@ class Foreign:
         return self._library.linalg.solve(A, b)
 
 
-def elementwise(name: str, x: Array) -> Array:
+def elementwise(name: str, x: Any) -> Any:
     """A function of one scalar, known by its name, of every entry of an array of objects."""
     if isinstance(x, np.ndarray):
         flat = [_scalar(name, y) for y in x.ravel()]
@@ -223,7 +296,7 @@ def ldl(A: Array, pattern: Mapping[int, Sequence[int]] | None = None) -> Symmetr
     return SymmetricFactor(L, {k: row[k] for k, row in rest.items()}, inverse)
 
 
-def numeric(x: Any) -> bool:
+def numeric(x: object) -> bool:
     """Whether x holds plain real numbers, so that it can be checked and compared."""
     a = np.asarray(x)
     if a.dtype.kind in "iuf":
@@ -231,46 +304,63 @@ def numeric(x: Any) -> bool:
     return a.dtype == object and all(isinstance(y, int | float | np.number) for y in a.ravel())
 
 
-def symbolic(x: Any) -> bool:
+def symbolic(x: object) -> bool:
     """Whether x holds SymPy's expressions, which stay exact and are compared with nothing."""
     if isinstance(x, np.ndarray):
         return x.dtype == object and any(hasattr(y, "free_symbols") for y in x.flat)
     return hasattr(x, "free_symbols")
 
 
-def exact_or_float(x: Any) -> np.ndarray:
+def exact_or_float(x: object) -> np.ndarray:
     """x as float64 where it is numbers, as it is where it holds symbols or recorded scalars."""
     a = np.asarray(x)
     return a.astype(float) if numeric(a) else a.astype(object) if a.dtype.kind != "c" else a
 
 
-def checked_array(x: Any, shape: tuple[int, ...], what: str, dtype: Any = None,
-                  batches: str = "") -> Array:
+def checked_array(x: Any, shape: tuple[int, ...], what: str, batches: str = "") -> Array:
     """x as an array of this shape, or an `ArgumentError` that says what it has to be.
 
-    `what` names it: "inverse_dynamics of panda: q". With a `dtype` it becomes real numbers of that
-    kind, and batch axes may come first. Without, numbers of any kind, symbols and recorded scalars
-    stay what they are, and `batches` names what takes batches.
+    Numbers of any kind, symbols and recorded scalars stay what they are. `what` names the argument:
+    "inverse_dynamics of panda: q"; `batches` names what takes batches.
     """
     try:
-        array = _generic(x) if dtype is None else _real(x, dtype)
-    except (TypeError, ValueError, OverflowError) as error:
-        kind = "numbers" if dtype is None else "real numbers"
-        given = f"an array of {x.dtype}" if isinstance(x, np.ndarray) else f"{x!r:.200}"
-        raise ArgumentError(f"{what} must be {kind} of shape {shape_text(shape, dtype is not None)}"
-                            f", not {given}") from error
-    batch = array.ndim >= len(shape) and array.shape[array.ndim - len(shape):] == shape
-    if array.shape == shape or (batch and dtype is not None):
+        array = _generic(x)
+    except (TypeError, ValueError) as error:
+        raise _no_numbers(what, "numbers", str(shape), x) from error
+    if array.shape == shape:
         return array
-    hint = f"; batches go through {batches}" if batch and batches else ""
-    raise ArgumentError(f"{what} must have the shape {shape_text(shape, dtype is not None)}, "
-                        f"not {array.shape}{hint}")
+    hint = f"; batches go through {batches}" if batches and ends_with(array, shape) else ""
+    raise ArgumentError(f"{what} must have the shape {shape}, not {array.shape}{hint}")
+
+
+def real_array(x: Any, shape: tuple[int, ...], what: str, dtype: Any = float) -> Floats:
+    """x as real numbers of this shape, batch axes first, or an error as of `checked_array`."""
+    rest = ", ".join(map(str, shape))
+    expected = f"{shape} or (..., {rest})" if shape else "any shape"
+    try:
+        array = _real(x, dtype)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise _no_numbers(what, "real numbers", expected, x) from error
+    if ends_with(array, shape):
+        return array
+    raise ArgumentError(f"{what} must have the shape {expected}, not {array.shape}")
+
+
+def ends_with(array: Array, shape: tuple[int, ...]) -> bool:
+    """Whether an array has this shape, perhaps with batch axes before it."""
+    return array.ndim >= len(shape) and array.shape[array.ndim - len(shape):] == shape
+
+
+def _no_numbers(what: str, kind: str, shape: str, x: Any) -> ArgumentError:
+    given = f"an array of {x.dtype}" if isinstance(x, np.ndarray) else f"{x!r:.200}"
+    return ArgumentError(f"{what} must be {kind} of shape {shape}, not {given}")
 
 
 def _generic(x: Any) -> Array:
     """An array of anything that can be computed with."""
     if not isinstance(x, np.ndarray) and hasattr(x, "__array_namespace__"):
-        return x
+        foreign: Array = x
+        return foreign
     array = exact_or_float(x)
     strange = array.dtype == object and not all(hasattr(y, "__sub__") for y in array.flat)
     if array.dtype.kind in "USb" or strange:
@@ -278,7 +368,7 @@ def _generic(x: Any) -> Array:
     return array
 
 
-def _real(x: Any, dtype: Any) -> np.ndarray:
+def _real(x: Any, dtype: Any) -> Floats:
     """An array of real numbers."""
     array = np.asarray(x)
     if array.dtype.kind == "O":                 # NumPy itself would read None as NaN

@@ -9,8 +9,9 @@ import closedform as cf
 from closedform.applications.compile.preparation import Preparation
 from closedform.applications.compile.requests import Request
 from closedform.maths.algorithms.newton_euler import inverse_dynamics
-from closedform.maths.canonical.frames import canonical, snapped
+from closedform.maths.canonical.frames import canonical
 from closedform.maths.canonical.regrouping import regrouped
+from closedform.maths.canonical.snapping import snapped
 from closedform.maths.catalogue import quantity
 from closedform.program.record import record
 from example_urdfs import FILES
@@ -69,7 +70,7 @@ def operations(robot, name="inverse_dynamics"):
 @pytest.mark.parametrize(("robot", "most"), [
     (lambda: urdf("ur5_robot.urdf"), 266),
     (lambda: urdf("panda.urdf"), 578),
-    (lambda: cf.load("iiwa14"), 549),
+    (lambda: cf.load("iiwa14"), 545),
     (puma_with_general_parameters, 471),   # OpenSYMORO and SymPyBotics: 301 + 240 = 541
     (lambda: cf.load("puma560"), 322),     # with Armstrong's zeros
     (lambda: cf.load("humanoid25"), 2659),

@@ -17,23 +17,24 @@ from closedform.maths.flexible.arm import FlexibleArm
 from closedform.model.elasticity.joints import ElasticJoints
 from closedform.model.robot import Robot
 
+Model = Robot | FlexibleArm | ElasticJoints
 SYSTEMS: dict[type, Callable[..., System]] = {
     Robot: RigidSystem, FlexibleArm: FlexibleSystem, ElasticJoints: ElasticSystem}
 """The system that a model becomes."""
-PARTS = ("system", "q0", "v0", "torque", "times")
-"""How a robot's motion is asked for with q and v apart."""
+WHOLE, APART = ("system", "state", "input", "times"), ("system", "q0", "v0", "torque", "times")
+"""The two ways to ask for a motion: with the state as one argument, and with q and v apart."""
 DEFAULT = DOP853()
 
 
 @overload
-def simulate(system: System | Robot | FlexibleArm | ElasticJoints, state: Any, input: Any,
-             times: Any, *, method: Method | str = DEFAULT, progress: bool | None = None,
+def simulate(system: System | Model, state: Any, input: Any, times: Any, *,
+             method: Method | str = DEFAULT, progress: bool | None = None,
              max_evaluations: int = EVALUATIONS, **options: Any) -> Simulation: ...
 
 
 @overload
 def simulate(system: Robot | FlexibleArm, q0: Any, v0: Any, torque: Any, times: Any, *,
-             method: Method | str = "DOP853", rtol: float | None = None, atol: float | None = None,
+             method: Method | str = "DOP853", rtol: float = 1e-9, atol: float = 1e-10,
              progress: bool | None = None, max_evaluations: int = EVALUATIONS,
              **options: Any) -> Simulation: ...
 
@@ -59,31 +60,28 @@ def simulate(*given: Any, method: Method | str = "DOP853", rtol: float | None = 
     The result carries its own checks: `energy_residual`, `constraint_residual`,
     `smallest_inertia`.
     """
-    names = PARTS if len(given) == 5 or {"q0", "v0"} & set(options) else (
-        "system", "state", "input", "times")
-    if len(given) > len(names):
-        raise TypeError(f"simulate takes {', '.join(names)}; {len(given)} arguments were given")
+    apart = len(given) + ("times" in options) == 5 or bool({"q0", "v0", "torque"} & set(options))
+    names = APART if apart else WHOLE
     asked = dict(zip(names, given, strict=False))
     asked |= {name: options.pop(name) for name in names[len(given):] if name in options}
-    missing = [name for name in names if name not in asked]
-    if missing:
-        raise TypeError(f"simulate needs {', '.join(missing)}")
+    if len(given) > len(names) or len(asked) < len(names):
+        raise TypeError(f"simulate takes {', '.join(WHOLE)} or {', '.join(APART)}; these were "
+                        f"given: {', '.join(asked)}")
     system, *state, u, times = (asked[name] for name in names)
-    return integrated(as_system(system, **options), tuple(state) if names is PARTS else state[0],
-                      u, times, chosen(method, rtol=rtol, atol=atol, step=step),
-                      progress=progress, max_evaluations=max_evaluations,
-                      what="torque" if names is PARTS else "input")
+    return integrated(as_system(system, **options), tuple(state) if apart else state[0], u, times,
+                      chosen(method, rtol=rtol, atol=atol, step=step), progress=progress,
+                      max_evaluations=max_evaluations, what="torque" if apart else "input")
 
 
-def as_system(model: Any, **options: Any) -> System:
+def as_system(model: System | Model, **options: Any) -> System:
     """A model as the system that it is; a system as it is."""
     for kind, make in SYSTEMS.items():
         if isinstance(model, kind):
             return make(model, **options)
-    if not isinstance(getattr(model, "rate", None), Callable):  # type: ignore[arg-type]
+    if isinstance(model, Model) or not callable(getattr(model, "rate", None)):
         raise ArgumentError("system must be a cf.Robot, cf.FlexibleArm, cf.ElasticJoints or a "
                             f"system made of one, not {type(model).__name__}")
     if options:
-        raise ArgumentError(f"{', '.join(options)} belong to the system: "
-                            f"{type(model).__name__}(..., {', '.join(options)}=...)")
+        raise ArgumentError(f"{', '.join(options)} belong to the system: give "
+                            f"{type(model).__name__}(..., {'=..., '.join(options)}=...)")
     return model

@@ -15,7 +15,6 @@ import numpy as np
 import sympy
 from sympy.printing.str import StrPrinter
 
-from closedform.arrays import Array
 from closedform.lowerings.source.assignments import Statements, Syntax, index_text, output_names
 from closedform.lowerings.source.comments import docstring
 from closedform.program.ops import FUNCTIONS, OPS
@@ -29,9 +28,9 @@ IMPORTED = ("Float", "Rational", "Symbol", *sorted(("sympify", *(op.name for op 
 class Expressions(NamedTuple):
     """Arrays of expressions over arrays of symbols, with terms that have a symbol of their own."""
 
-    inputs: Mapping[str, Array]
+    inputs: Mapping[str, np.ndarray]
     terms: Sequence[tuple[Any, Any]]
-    outputs: Mapping[str, Array]
+    outputs: Mapping[str, np.ndarray]
 
     @property
     def symbols(self) -> list[Any]:
@@ -40,7 +39,7 @@ class Expressions(NamedTuple):
                 *(symbol for symbol, _ in self.terms)]
 
 
-def input_symbols(slot: Slot) -> Array:
+def input_symbols(slot: Slot) -> np.ndarray:
     """q1, q2, … for a vector, rates_1_2 for an entry of a matrix, counted from one."""
     names = [_entry_name(slot, k) for k in range(size(slot.shape))]
     return object_array([sympy.Symbol(name, real=True) for name in names], slot.shape)
@@ -142,7 +141,7 @@ def _variables(symbols: Sequence[Any]) -> dict[Any, str]:
     return names
 
 
-def _nested(array: Array, printer: _Printer) -> str:
+def _nested(array: np.ndarray, printer: _Printer) -> str:
     if isinstance(array, np.ndarray) and array.ndim:
         return f"[{', '.join(_nested(x, printer) for x in array)}]"
     return str(printer.doprint(array.item() if isinstance(array, np.ndarray) else array))

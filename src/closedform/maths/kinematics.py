@@ -8,9 +8,7 @@ Cites: [Garofalo2013, eqs. (26)-(29)].
 
 from __future__ import annotations
 
-from typing import Any
-
-from closedform.arrays import Array, namespace
+from closedform.arrays import Array, Namespace, namespace
 from closedform.maths.arguments import checked
 from closedform.maths.spatial import crm, homogeneous, motion_transform
 from closedform.model.robot import Robot
@@ -22,7 +20,7 @@ RigidMotion = tuple[Array, Array]
 def relative_poses(robot: Robot, q: Array) -> list[RigidMotion]:
     """(R_pk, p_pk) of each segment in its parent: placement · joint(q)."""
     xp = namespace(q)
-    result = []
+    result: list[RigidMotion] = []
     for segment in robot.segments:
         R_j, p_j = segment.joint.pose(segment.coordinates(q), xp)
         R_0, p_0 = segment.placement[:3, :3], segment.placement[:3, 3]
@@ -59,7 +57,7 @@ def segment_parents(robot: Robot) -> list[int]:
     return [0, *(segment.parent for segment in robot.segments)]
 
 
-def motion_subspace(segment: Segment, nv: int, xp: Any) -> Array:
+def motion_subspace(segment: Segment, nv: int, xp: Namespace) -> Array:
     """S_k E_k, (6, nv): the segment's screws in the columns of its velocities."""
     zero = xp.zeros(6)
     column = {i: segment.S[:, at] for at, i in enumerate(segment.v_index)}

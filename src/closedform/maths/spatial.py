@@ -14,9 +14,7 @@ Cites: [Garofalo2013, appendix and eq. (6b)] for Ψ; [EcheandiaWensing2021, eqs.
 
 from __future__ import annotations
 
-from typing import Any
-
-from closedform.arrays import Array, namespace
+from closedform.arrays import Array, Namespace, namespace
 from closedform.arrays import cross as cross
 
 
@@ -89,6 +87,6 @@ def christoffel_part(Lambda: Array, V: Array) -> Array:
     return (passive_part(Lambda, V) + icrf(Lambda @ V)) / 2
 
 
-def homogeneous(R: Array, p: Array, xp: Any) -> Array:
+def homogeneous(R: Array, p: Array, xp: Namespace) -> Array:
     """[[R, p], [0, 1]], (4, 4)."""
     return xp.concatenate([xp.concatenate([R, p[:, None]], axis=1), xp.array([[0, 0, 0, 1]])])

@@ -8,11 +8,10 @@ Batch axes come first.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
 
 import numpy as np
 
-from closedform.arrays import NUMBERS, Array, Floats, namespace
+from closedform.arrays import NUMBERS, Array, ArrayLike, Floats, Namespace, namespace, real_array
 from closedform.errors import ArgumentError
 from closedform.model.groups.matrices import (
     ad_se3,
@@ -24,12 +23,12 @@ from closedform.model.joints import Joint
 from closedform.model.tree import Tree
 
 
-def neutral(tree: Tree) -> Array:
+def neutral(tree: Tree) -> np.ndarray:
     """q with every joint at its zero and every quaternion at (0, 0, 0, 1)."""
     return np.concatenate([np.zeros(0), *(b.joint.neutral() for b, _, _ in tree.parts)])
 
 
-def random(tree: Tree, rng: Any = None) -> Array:
+def random(tree: Tree, rng: int | np.random.Generator | None = None) -> np.ndarray:
     """A random q; `rng` is a NumPy generator or a seed."""
     try:
         rng = np.random.default_rng(rng)
@@ -39,7 +38,7 @@ def random(tree: Tree, rng: Any = None) -> Array:
     return np.concatenate([np.zeros(0), *(b.joint.random(rng) for b, _, _ in tree.parts)])
 
 
-def limits(tree: Tree, keyword: str, missing: float) -> Array:
+def limits(tree: Tree, keyword: str, missing: float) -> np.ndarray:
     """The numbers of a keyword, one for each entry of q (`lower`, `upper`) or of v."""
     by = "nq" if keyword in ("lower", "upper") else "nv"
     parts = [b.joint.per_coordinate(keyword, getattr(b.joint, by), missing)
@@ -47,21 +46,21 @@ def limits(tree: Tree, keyword: str, missing: float) -> Array:
     return np.concatenate([np.zeros(0), *parts])
 
 
-def integrate(tree: Tree, q: Any, dv: Any) -> Array:
+def integrate(tree: Tree, q: ArrayLike, dv: ArrayLike) -> np.ndarray:
     """q ⊕ dv, (..., nq)."""
-    q, dv = _together(tree, q=q, dv=dv)
+    q, dv = _together(tree, "integrate", q=q, dv=dv)
     parts = [b.joint.integrate(q[..., i], dv[..., j]) for b, i, j in tree.parts]
     return np.concatenate([q[..., :0], *parts], axis=-1)
 
 
-def difference(tree: Tree, q0: Any, q1: Any) -> Array:
+def difference(tree: Tree, q0: ArrayLike, q1: ArrayLike) -> np.ndarray:
     """q1 ⊖ q0, (..., nv)."""
-    q0, q1 = _together(tree, q0=q0, q1=q1)
+    q0, q1 = _together(tree, "difference", q0=q0, q1=q1)
     parts = [b.joint.difference(q0[..., i], q1[..., i]) for b, i, _ in tree.parts]
     return np.concatenate([q0[..., :0], *parts], axis=-1)
 
 
-def rates(tree: Tree, q: Array, v: Array, xp: Any = NUMBERS) -> Array:
+def rates(tree: Tree, q: Array, v: Array, xp: Namespace = NUMBERS) -> Array:
     """q̇ = Γ(q) v, (nq,), over generic arrays."""
     return xp.concatenate([q[:0], *(b.joint.rates(q[i], v[j], xp) for b, i, j in tree.parts)])
 
@@ -102,17 +101,17 @@ def coordinate_names(slices: Mapping[str, slice]) -> list[str]:
             for name, at in slices.items() for i in range(at.stop - at.start)]
 
 
-def integrate_jacobians(tree: Tree, q: Any, dv: Any) -> tuple[Array, Array]:
+def integrate_jacobians(tree: Tree, q: ArrayLike, dv: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
     """∂(q ⊕ dv)/∂q = Ad(exp dv)⁻¹ and ∂(q ⊕ dv)/∂dv = J_r(dv), (..., nv, nv) each.
 
     Both sides are tangent vectors: at q or dv, and at q ⊕ dv.
     """
-    q, dv = _together(tree, q=q, dv=dv)
+    q, dv = _together(tree, "integrate_jacobians", q=q, dv=dv)
     return (_blocks(tree, dv, lambda S, P, d: _identity(d) - _ad(S, P, d) @ _right(S, P, d)),
             _blocks(tree, dv, _right))
 
 
-def difference_jacobians(tree: Tree, q0: Any, q1: Any) -> tuple[Array, Array]:
+def difference_jacobians(tree: Tree, q0: ArrayLike, q1: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
     """∂(q1 ⊖ q0)/∂q0 = −J_l⁻¹ and ∂(q1 ⊖ q0)/∂q1 = J_r⁻¹ at the difference, (..., nv, nv) each.
 
     J_l⁻¹(d) = J_r⁻¹(−d).
@@ -121,11 +120,11 @@ def difference_jacobians(tree: Tree, q0: Any, q1: Any) -> tuple[Array, Array]:
     return -_blocks(tree, -d, _right_inverse), _blocks(tree, d, _right_inverse)
 
 
-Block = Callable[[Array, Array, Array], Array]
+Block = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
 """(S, S⁺, d) -> a joint's block (..., nv, nv) at its tangent vectors d (..., nv)."""
 
 
-def _blocks(tree: Tree, d: Array, of_group: Block) -> Array:
+def _blocks(tree: Tree, d: np.ndarray, of_group: Block) -> np.ndarray:
     """A matrix with each joint's block on the diagonal; that of joints with v = q̇ is 1."""
     result = np.zeros((*d.shape, tree.nv))
     for body, _, at in tree.parts:
@@ -134,47 +133,38 @@ def _blocks(tree: Tree, d: Array, of_group: Block) -> Array:
     return result
 
 
-def _subspace(joint: Joint) -> tuple[Array, Array]:
+def _subspace(joint: Joint) -> tuple[np.ndarray, np.ndarray]:
     """S and S⁺: a joint's motions are a group within SE(3), whose matrices act on S alone."""
-    return joint.S, np.linalg.pinv(joint.S)
+    S = np.asarray(joint.S)
+    return S, np.linalg.pinv(S)
 
 
-def _identity(d: Array) -> Array:
+def _identity(d: np.ndarray) -> np.ndarray:
     return np.broadcast_to(np.eye(d.shape[-1]), (*d.shape, d.shape[-1]))
 
 
-def _right(S: Array, P: Array, d: Array) -> Array:
+def _right(S: np.ndarray, P: np.ndarray, d: np.ndarray) -> np.ndarray:
     return P @ right_jacobian_se3(d @ S.T) @ S
 
 
-def _right_inverse(S: Array, P: Array, d: Array) -> Array:
+def _right_inverse(S: np.ndarray, P: np.ndarray, d: np.ndarray) -> np.ndarray:
     return P @ right_jacobian_se3_inverse(d @ S.T) @ S
 
 
-def _ad(S: Array, P: Array, d: Array) -> Array:
+def _ad(S: np.ndarray, P: np.ndarray, d: np.ndarray) -> np.ndarray:
     return P @ ad_se3(d @ S.T) @ S
 
 
 # ---------------------------------------------------------------------- checking
-def _together(tree: Tree, **given: Any) -> tuple[Floats, Floats]:
+def _together(tree: Tree, function: str, **given: ArrayLike) -> tuple[Floats, Floats]:
     """Two arrays of numbers as wide as q or v, broadcast to the batch axes they have together."""
-    arrays = {name: _sized(tree, x, tree.nv if name == "dv" else tree.nq, name)
+    title = f"{function} of {tree.name}"
+    arrays = {name: real_array(x, (tree.nv if name == "dv" else tree.nq,), f"{title}: {name}")
               for name, x in given.items()}
     try:
         batch = np.broadcast_shapes(*(a.shape[:-1] for a in arrays.values()))
     except ValueError:
         shapes = ", ".join(f"{name} {a.shape}" for name, a in arrays.items())
-        raise ArgumentError(f"the batch axes do not fit together: {shapes}") from None
+        raise ArgumentError(f"{title}: the batch axes do not fit together: {shapes}") from None
     a, b = (np.broadcast_to(x, (*batch, x.shape[-1])) for x in arrays.values())
     return a, b
-
-
-def _sized(tree: Tree, x: Any, size: int, what: str) -> Floats:
-    shape = f"(..., {size})"
-    try:
-        a = np.asarray(x, dtype=float)
-    except (TypeError, ValueError) as error:
-        raise ArgumentError(f"{what} must be numbers of shape {shape}, not {x!r}") from error
-    if a.ndim == 0 or a.shape[-1] != size:
-        raise ArgumentError(f"{what} must have the shape {shape} for {tree.name}, not {a.shape}")
-    return a

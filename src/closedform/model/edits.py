@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from closedform.arrays import NUMBERS, Array
+from closedform.arrays import NUMBERS
 from closedform.errors import ArgumentError, UnknownName, suggestion
 from closedform.model.bodies import Body, Frame
 from closedform.model.coordinates import neutral
@@ -51,7 +51,7 @@ def merged(bodies: Sequence[Body], robot: T, names: set[str]) -> T:
 
     It stays as a frame of its own name.
     """
-    home: dict[str | None, tuple[str | None, Array]] = {None: (None, np.eye(4))}
+    home: dict[str | None, tuple[str | None, np.ndarray]] = {None: (None, np.eye(4))}
     kept: dict[str, Body] = {}
     frames: list[Frame] = []
     for body in bodies:
@@ -85,7 +85,7 @@ def with_payload(robot: T, inertia: Inertia, at: str) -> T:
         for body in robot.bodies))
 
 
-def _checked(robot: Tree, locked: Mapping[str, Any] | Sequence[str]) -> dict[str, Array]:
+def _checked(robot: Tree, locked: Mapping[str, Any] | Sequence[str]) -> dict[str, np.ndarray]:
     joints: dict[str, Joint] = {b.joint_name: b.joint for b in robot.bodies if b.joint.nv}
     if isinstance(locked, str) or not isinstance(locked, Iterable):
         raise ArgumentError("locked must map names of joints to coordinates, or be a sequence of "
@@ -109,7 +109,7 @@ def _checked(robot: Tree, locked: Mapping[str, Any] | Sequence[str]) -> dict[str
     return result
 
 
-def _numbers(value: Any) -> Array:
+def _numbers(value: Any) -> np.ndarray:
     """A coordinate or several as an array, empty where they are no numbers."""
     try:
         return np.atleast_1d(np.asarray(value, dtype=float))

@@ -8,7 +8,7 @@ from typing import Any, final
 
 import numpy as np
 
-from closedform.arrays import Array, exact_or_float, numeric
+from closedform.arrays import Array, ArrayLike, Number, exact_or_float, numeric
 from closedform.errors import ModelError
 
 PARAMETER_NAMES = ("m", "mcx", "mcy", "mcz", "Ixx", "Ixy", "Iyy", "Ixz", "Iyz", "Izz")
@@ -31,7 +31,8 @@ class Inertia:
 
     parameters: tuple[Any, ...]
 
-    def __init__(self, mass: Any = 0.0, com: Any = (0.0, 0.0, 0.0), tensor: Any = None) -> None:
+    def __init__(self, mass: Number = 0.0, com: ArrayLike = (0.0, 0.0, 0.0),
+                 tensor: ArrayLike | None = None) -> None:
         c = _shaped(com, (3,), "com")
         Ic = _shaped(np.zeros((3, 3)) if tensor is None else tensor, (3, 3), "tensor")
         m = np.asarray(mass)
@@ -53,7 +54,7 @@ class Inertia:
         object.__setattr__(self, "parameters", _plain(values))
 
     @classmethod
-    def from_parameters(cls, p: Any) -> Inertia:
+    def from_parameters(cls, p: ArrayLike) -> Inertia:
         """From ten finite numbers or symbols, in the order of `PARAMETER_NAMES`."""
         values = _shaped(p, (10,), "parameters")
         result = object.__new__(cls)
@@ -61,7 +62,7 @@ class Inertia:
         return result
 
     @classmethod
-    def from_matrix(cls, I: Any) -> Inertia:
+    def from_matrix(cls, I: ArrayLike) -> Inertia:
         """From a 6x6 body inertia [[m 1, −m c̃], [m c̃, I_o]], linear first, about the origin."""
         A = _shaped(I, (6, 6), "matrix")
         result = cls.from_parameters([
@@ -73,7 +74,7 @@ class Inertia:
         return result
 
     @cached_property
-    def array(self) -> Array:
+    def array(self) -> np.ndarray:
         """The ten parameters as an array."""
         a = exact_or_float(np.array(self.parameters, dtype=None))
         a.setflags(write=False)
@@ -84,12 +85,12 @@ class Inertia:
         return self.parameters[0]
 
     @property
-    def first_moment(self) -> Array:
+    def first_moment(self) -> np.ndarray:
         """m c, (3,)."""
         return self.array[1:4]
 
     @property
-    def com(self) -> Array:
+    def com(self) -> np.ndarray:
         """Centre of mass in the body frame, (3,); the origin for a body without mass or moments."""
         if numeric(self.array) and self.mass == 0:
             if np.any(self.first_moment != 0):
@@ -98,19 +99,19 @@ class Inertia:
         return self.first_moment / self.mass
 
     @property
-    def origin_tensor(self) -> Array:
+    def origin_tensor(self) -> np.ndarray:
         """I_o, the tensor about the body frame's origin, (3, 3)."""
         xx, xy, yy, xz, yz, zz = self.array[4:]
         return np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
 
     @property
-    def tensor(self) -> Array:
+    def tensor(self) -> np.ndarray:
         """I_c, the tensor about the centre of mass, (3, 3)."""
         c, h = self.com, self.first_moment
         return self.origin_tensor - (np.dot(c, h) * np.eye(3, dtype=int) - np.outer(c, h))
 
     @property
-    def matrix(self) -> Array:
+    def matrix(self) -> np.ndarray:
         """[[m 1, −m c̃], [m c̃, I_o]], (6, 6), linear part first."""
         m, (x, y, z) = self.mass, self.first_moment
         xx, xy, yy, xz, yz, zz = self.array[4:]
@@ -172,7 +173,7 @@ class Inertia:
         return Inertia(m, c, axes @ np.diag(second.sum() - second) @ axes.T)
 
 
-def _shaped(x: Any, shape: tuple[int, ...], what: str) -> Array:
+def _shaped(x: object, shape: tuple[int, ...], what: str) -> np.ndarray:
     try:
         a = exact_or_float(x)
     except (TypeError, ValueError) as error:

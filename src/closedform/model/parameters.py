@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from closedform.arrays import Array, exact_or_float
+from closedform.arrays import ArrayLike, exact_or_float
 from closedform.errors import ArgumentError
 from closedform.model.bodies import Body
 from closedform.model.inertia import PARAMETER_NAMES, Inertia
@@ -16,7 +16,7 @@ from closedform.model.tree import Tree
 T = TypeVar("T", bound=Tree)
 
 
-def parameters(tree: Tree) -> Array:
+def parameters(tree: Tree) -> np.ndarray:
     """The numbers, in the order of `parameter_names`."""
     rotors = [np.atleast_1d(exact_or_float(given)) for _, given in _rotors(tree)]
     return np.concatenate([np.zeros(0), *(b.inertia.array for b in tree.bodies), *rotors])
@@ -35,9 +35,9 @@ def _rotors(tree: Tree) -> list[tuple[Body, Any]]:
     return [(body, given) for body, given in pairs if given is not None]
 
 
-def rotor_map(tree: Tree) -> Array:
+def rotor_map(tree: Tree) -> np.ndarray:
     """(nv, given rotor inertias): what each adds to the diagonal of M; a mimic's ratio squared."""
-    columns: list[Array] = []
+    columns: list[np.ndarray] = []
     for k, body in enumerate(tree.bodies):
         given = body.joint.rotor_inertia
         if given is not None:
@@ -48,12 +48,12 @@ def rotor_map(tree: Tree) -> Array:
     return np.stack(columns, axis=1) if columns else np.zeros((tree.nv, 0))
 
 
-def with_parameters(tree: T, given: Any) -> T:
+def with_parameters(tree: T, given: ArrayLike) -> T:
     """The same tree with other numbers, symbols or recorded scalars for its parameters."""
     pi, shape = exact_or_float(given), parameters(tree).shape
     if pi.shape != shape:
-        raise ArgumentError(f"parameters must have the shape {shape} for {tree.name}, "
-                            f"not {pi.shape}")
+        raise ArgumentError(f"with_parameters of {tree.name}: parameters must have the shape "
+                            f"{shape}, not {pi.shape}")
     rest, bodies = list(pi[10 * len(tree.bodies):]), []
     for k, body in enumerate(tree.bodies):
         joint, r = body.joint, body.joint.rotor_inertia

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
-from closedform.arrays import Array, exact_or_float, namespace, numeric
+from closedform.arrays import (
+    Array,
+    ArrayLike,
+    Namespace,
+    Number,
+    exact_or_float,
+    namespace,
+    numeric,
+)
 from closedform.errors import ModelError
 
 
-def pose(rotation: Array | None = None, translation: Sequence[Any] | Array | None = None) -> Array:
+def pose(rotation: ArrayLike | None = None, translation: ArrayLike | None = None) -> np.ndarray:
     """[[R, p], [0, 1]]."""
     R = np.eye(3) if rotation is None else exact_or_float(rotation)
     p = np.zeros(3) if translation is None else exact_or_float(translation)
@@ -19,17 +27,17 @@ def pose(rotation: Array | None = None, translation: Sequence[Any] | Array | Non
     return exact_or_float(np.concatenate([np.concatenate([R, p[:, None]], axis=1), last]))
 
 
-def identity() -> Array:
+def identity() -> np.ndarray:
     return np.eye(4)
 
 
-def inverse(T: Array) -> Array:
+def inverse(T: Array) -> np.ndarray:
     """[[Rᵀ, −Rᵀ p], [0, 1]]."""
     R, p = T[:3, :3], T[:3, 3]
     return pose(R.T, -(R.T @ p))
 
 
-def rotation(axis: Array, angle: Any, xp: Any = None) -> Array:
+def rotation(axis: Iterable[Any], angle: Number, xp: Namespace | None = None) -> np.ndarray:
     """Rotation matrix about a unit axis e: c (1 − e eᵀ) + s ẽ + e eᵀ, exact zeros kept."""
     xp = xp or namespace(np.asarray(angle), np.asarray(axis))
     x, y, z = axis
@@ -39,7 +47,7 @@ def rotation(axis: Array, angle: Any, xp: Any = None) -> Array:
     return c * (np.eye(3, dtype=int) - e) + s * skew + e
 
 
-def from_rpy(roll: float, pitch: float, yaw: float) -> Array:
+def from_rpy(roll: float, pitch: float, yaw: float) -> np.ndarray:
     """Rz(yaw) Ry(pitch) Rx(roll), as in URDF."""
     Rx, Ry, Rz = (rotation(e, a) for e, a in zip(np.eye(3), (roll, pitch, yaw), strict=True))
     return Rz @ Ry @ Rx
@@ -58,7 +66,7 @@ def to_rpy(R: Array) -> tuple[float, float, float]:
     return float(roll), float(np.arctan2(-R[2, 0], c)), float(yaw)
 
 
-def basis_with_third(n: Sequence[Any]) -> Array:
+def basis_with_third(n: Iterable[Any]) -> np.ndarray:
     """Rotation matrix whose third column is the unit vector n: the shortest turn from z to n."""
     x, y, z = n
     if numeric(np.asarray(n)) and float(z) < -1 + 1e-9:
@@ -67,7 +75,7 @@ def basis_with_third(n: Sequence[Any]) -> Array:
     return np.array([[1 - k * x * x, -k * x * y, x], [-k * x * y, 1 - k * y * y, y], [-x, -y, z]])
 
 
-def checked_placement(T: Any, what: str) -> Array:
+def checked_placement(T: object, what: str) -> np.ndarray:
     """T as a read-only 4x4 pose, or an error that says what is wrong with it."""
     try:
         A = exact_or_float(T)

@@ -9,7 +9,7 @@ from typing import Any, final
 
 import numpy as np
 
-from closedform.arrays import Array, numeric
+from closedform.arrays import ArrayLike, numeric
 from closedform.model import coordinates, edits
 from closedform.model import parameters as inertial
 from closedform.model.bodies import Body as Body
@@ -32,56 +32,56 @@ class Robot(Tree):
     """
 
     # ------------------------------------------------------------------ coordinates
-    def neutral(self) -> Array:
+    def neutral(self) -> np.ndarray:
         """q with every joint at its zero and every quaternion at (0, 0, 0, 1)."""
         return coordinates.neutral(self)
 
-    def random(self, rng: Any = None) -> Array:
+    def random(self, rng: int | np.random.Generator | None = None) -> np.ndarray:
         """A random q: within the limits that there are, else ±π for turns, ±1 m for slides.
 
         Quaternions are uniform over all rotations.
         """
         return coordinates.random(self, rng)
 
-    def integrate(self, q: Any, dv: Any) -> Array:
+    def integrate(self, q: ArrayLike, dv: ArrayLike) -> np.ndarray:
         """q ⊕ dv, as Pinocchio's: each joint moved by exp of its part of dv; batch axes first."""
         return coordinates.integrate(self, q, dv)
 
-    def difference(self, q0: Any, q1: Any) -> Array:
+    def difference(self, q0: ArrayLike, q1: ArrayLike) -> np.ndarray:
         """The dv with integrate(q0, dv) = q1, the shorter way round; batch axes first."""
         return coordinates.difference(self, q0, q1)
 
-    def integrate_jacobians(self, q: Any, dv: Any) -> tuple[Array, Array]:
+    def integrate_jacobians(self, q: ArrayLike, dv: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
         """How q ⊕ dv moves with q and with dv, (..., nv, nv) each, as Pinocchio's dIntegrate."""
         return coordinates.integrate_jacobians(self, q, dv)
 
-    def difference_jacobians(self, q0: Any, q1: Any) -> tuple[Array, Array]:
+    def difference_jacobians(self, q0: ArrayLike, q1: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
         """How the difference changes with q0 and with q1, (..., nv, nv) each; dDifference."""
         return coordinates.difference_jacobians(self, q0, q1)
 
     @property
-    def lower(self) -> Array:
+    def lower(self) -> np.ndarray:
         """Lower limits of q, (nq,); −∞ where none is given."""
         return coordinates.limits(self, "lower", -np.inf)
 
     @property
-    def upper(self) -> Array:
+    def upper(self) -> np.ndarray:
         """Upper limits of q, (nq,); ∞ where none is given."""
         return coordinates.limits(self, "upper", np.inf)
 
     @property
-    def velocity_limits(self) -> Array:
+    def velocity_limits(self) -> np.ndarray:
         """Limits of |v|, (nv,); ∞ where none is given."""
         return coordinates.limits(self, "velocity", np.inf)
 
     @property
-    def effort_limits(self) -> Array:
+    def effort_limits(self) -> np.ndarray:
         """Limits of |τ|, (nv,); ∞ where none is given."""
         return coordinates.limits(self, "effort", np.inf)
 
     # ------------------------------------------------------------------ parameters
     @property
-    def parameters(self) -> Array:
+    def parameters(self) -> np.ndarray:
         """Ten inertial parameters of every body, then the rotor inertias that are given."""
         return inertial.parameters(self)
 
@@ -91,27 +91,27 @@ class Robot(Tree):
         return inertial.parameter_names(self)
 
     @cached_property
-    def rotor_map(self) -> Array:
+    def rotor_map(self) -> np.ndarray:
         """(nv, given rotor inertias): what each adds to the diagonal of M."""
         return inertial.rotor_map(self)
 
     @cached_property
-    def rotor_inertia(self) -> Array:
+    def rotor_inertia(self) -> np.ndarray:
         """What the rotors add to the diagonal of M, (nv,)."""
         given = self.parameters[10 * len(self.bodies):]
         return self.rotor_map @ given if len(given) else np.zeros(self.nv)
 
     # ------------------------------------------------------------------ other robots
-    def with_parameters(self, parameters: Any) -> Robot:
+    def with_parameters(self, parameters: ArrayLike) -> Robot:
         """The same robot with other inertial parameters, in the order of `parameters`.
 
         They may be numbers, symbols or recorded scalars.
         """
         return inertial.with_parameters(self, parameters)
 
-    def with_gravity(self, gravity: Any) -> Robot:
+    def with_gravity(self, gravity: ArrayLike) -> Robot:
         """The same robot under another gravity acceleration (world frame)."""
-        return replace(self, gravity=gravity)
+        return Robot(self.name, self.bodies, gravity, self.frames, self.source)
 
     def with_payload(self, inertia: Inertia, at: str) -> Robot:
         """The same robot with a rigid load at a frame or body; `inertia` is in that frame."""

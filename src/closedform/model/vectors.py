@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from closedform.arrays import Array, numeric
+from closedform.arrays import numeric
 from closedform.errors import ModelError
 
 Vector = tuple[Any, Any, Any]
@@ -42,7 +42,7 @@ def is_finite_number(x: Any) -> bool:
     return a.ndim == 0 and a.dtype.kind not in "USbc" and _finite(a)
 
 
-def _finite(a: Array) -> bool:
+def _finite(a: np.ndarray) -> bool:
     return not numeric(a) or bool(np.all(np.isfinite(a.astype(float))))
 
 

@@ -19,7 +19,7 @@ from closedform.program.program import Program, Slot
 from closedform.program.record import collect, input_array, object_array, replay
 
 
-def gradient(value: Any, inputs: Array) -> Array:
+def gradient(value: Any, inputs: Array) -> np.ndarray:
     """∂value/∂inputs, of the inputs' shape, by one sweep from the value backwards.
 
         x̄_i = Σ_j x̄_j ∂x_j/∂x_i,  over the values x_j that x_i is an argument of         (i)
@@ -40,7 +40,7 @@ def gradient(value: Any, inputs: Array) -> Array:
     return object_array(entries, np.shape(inputs))
 
 
-def hessian(value: Any, inputs: Array) -> Array:
+def hessian(value: Any, inputs: Array) -> np.ndarray:
     """∂²value/∂inputs∂inputs, of the inputs' shape twice; symmetric, each entry recorded once."""
     first = np.ravel(gradient(value, inputs))
     rows = [np.ravel(gradient(entry, inputs)) for entry in first]
@@ -49,7 +49,7 @@ def hessian(value: Any, inputs: Array) -> Array:
     return object_array(entries, np.shape(inputs) * 2)
 
 
-def jacobian(values: Array, inputs: Array) -> Array:
+def jacobian(values: Array, inputs: Array) -> np.ndarray:
     """∂values/∂inputs, of the shape of `values`, then that of `inputs`.
 
     With fewer values than inputs row by row, by gradients; else column by column, by tangents.
@@ -83,19 +83,19 @@ def tangents(values: Iterable[Any], seeds: Mapping[int, Scalar]) -> list[Scalar]
             for value in values]
 
 
-def jacobian_of(function: Callable[..., Any], argument: int = 0) -> Callable[..., Array]:
+def jacobian_of(function: Callable[..., Any], argument: int = 0) -> Callable[..., np.ndarray]:
     """The derivative by one argument, a function of the same arguments, to be recorded."""
 
-    def derivative(*arrays: Array) -> Array:
+    def derivative(*arrays: Array) -> np.ndarray:
         return jacobian(function(*arrays), arrays[argument])
 
     return derivative
 
 
-def hessian_of(function: Callable[..., Any], argument: int = 0) -> Callable[..., Array]:
+def hessian_of(function: Callable[..., Any], argument: int = 0) -> Callable[..., np.ndarray]:
     """The second derivative of a scalar function by one of its arguments, to be recorded."""
 
-    def derivative(*arrays: Array) -> Array:
+    def derivative(*arrays: Array) -> np.ndarray:
         value = np.ravel(np.asarray(function(*arrays), dtype=object))
         if len(value) != 1:
             raise ArgumentError(f"a Hessian needs one value; the function has {len(value)}")
@@ -119,10 +119,9 @@ def jvp(program: Program, wrt: Iterable[str]) -> Program:
         Slot(f"d{slot.name}", slot.shape) for slot in program.inputs if slot.name in moving
     ))
     arrays = {slot.name: input_array(graph, k, slot.shape) for k, slot in enumerate(slots)}
-    seeds = {
-        x.node: dx for name in moving
-        for x, dx in zip(np.ravel(arrays[name]), np.ravel(arrays[f"d{name}"]), strict=True)
-    }
+    entries = {name: np.asarray(array, dtype=object).ravel() for name, array in arrays.items()}
+    seeds = {x.node: dx for name in moving
+             for x, dx in zip(entries[name], entries[f"d{name}"], strict=True)}
     outputs = replay(program, [arrays[name] for name in names])
     flat = [x for output in outputs.values() for x in output.ravel()]
     rates = iter(tangents(flat, seeds))

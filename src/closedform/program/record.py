@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from closedform.arrays import Array
 from closedform.errors import ArgumentError
 from closedform.program.expr import Expr, Graph
 from closedform.program.ops import OPS
@@ -45,20 +44,20 @@ def record(
     return collect(graph, name, slots, named_arrays(function(*arrays), name))
 
 
-def input_array(graph: Graph, slot: int, shape: tuple[int, ...]) -> Array:
-    """An object array of the recorded entries of one input."""
+def input_array(graph: Graph, slot: int, shape: tuple[int, ...]) -> np.ndarray | Expr:
+    """An object array of the recorded entries of one input; of the shape () the entry alone."""
     entries = [graph.input(slot, k) for k in range(size(shape))]
     return entries[0] if shape == () else object_array(entries, shape)
 
 
-def object_array(entries: Sequence[Any], shape: tuple[int, ...]) -> Array:
+def object_array(entries: Sequence[Any], shape: tuple[int, ...]) -> np.ndarray:
     """An object array of this shape from its entries in C order."""
     flat = np.empty(len(entries), dtype=object)
     flat[:] = entries
     return flat.reshape(shape)
 
 
-def named_arrays(result: Any, name: str) -> dict[str, Array]:
+def named_arrays(result: Any, name: str) -> dict[str, np.ndarray]:
     """A function's result as arrays with names."""
     if isinstance(result, Mapping):
         parts = dict(result)
@@ -75,7 +74,7 @@ def named_arrays(result: Any, name: str) -> dict[str, Array]:
 
 
 def collect(
-    graph: Graph, name: str, slots: tuple[Slot, ...], outputs: Mapping[str, Array]
+    graph: Graph, name: str, slots: tuple[Slot, ...], outputs: Mapping[str, np.ndarray]
 ) -> Program:
     """The program of what the outputs need of a graph, in the order of recording."""
     results = [(key, array.shape, [_entry(graph, key, x) for x in array.ravel()])
@@ -130,7 +129,7 @@ def _live_code(graph: Graph, roots: list[int]) -> tuple[tuple[Instruction, ...],
     return tuple(code), places
 
 
-def replay(program: Program, arrays: Sequence[Array]) -> dict[str, Array]:
+def replay(program: Program, arrays: Sequence[object]) -> dict[str, np.ndarray]:
     """The outputs of a program run on arrays of recorded scalars, or of others with operators.
 
     Constants enter as floats.

@@ -275,7 +275,7 @@ def test_the_data_is_plain():
 
 def test_kernels_of_a_file_with_rounded_angles_hold_to_the_laws_of_what_was_recorded():
     """1.5707963268 is a rounding away from π/2: kernels have π/2, and so must the laws."""
-    from closedform.maths.canonical.frames import snapped
+    from closedform.maths.canonical.snapping import snapped
     robot = cf.load(ROUNDED)
     exact, notes = snapped(robot)
     assert notes

@@ -5,14 +5,16 @@ import pytest
 from hypothesis import given
 
 from closedform.maths import frames
-from closedform.maths.canonical.frames import canonical, snapped
+from closedform.maths.canonical.frames import FAR, canonical
 from closedform.maths.canonical.regrouping import pseudo_inertia, regrouped
+from closedform.maths.canonical.snapping import snapped
 from closedform.maths.definitions import closed_form
 from closedform.model.inertia import Inertia
 from closedform.model.joints import Cylindrical, Fixed, Helical, Mimic, Prismatic, Revolute
 from closedform.model.pose import from_rpy, pose
-from closedform.model.robot import Body, Robot
+from closedform.model.robot import Body, Frame, Robot
 from closedform.model.zoo.zoo import NAMES, builtin
+from nearly_parallel_robots import nearly_parallel, turned
 from random_robots import random_robot, random_state, robots, seeds
 
 ON_Z = (Revolute, Prismatic, Helical, Cylindrical)
@@ -105,6 +107,71 @@ def test_snapping_leaves_what_is_not_within_the_tolerance():
     tidy, notes = snapped(robot)
     assert notes == ()
     np.testing.assert_array_equal(tidy.bodies[0].placement, robot.bodies[0].placement)
+
+
+@pytest.mark.parametrize("tilt", [1e-12, 9e-10, 1.1e-9, 3e-9, 1e-8, 6e-8, 1e-7])
+def test_a_tilt_is_snapped_as_a_whole_or_kept(tilt):
+    rng = np.random.default_rng(3)
+    for _ in range(30):
+        T, joint = turned(np.eye(4), rng.normal(size=3), tilt), Revolute((0, 0, 1))
+        tidy = snapped(Robot("r", [Body("a", None, joint, T)]))[0].bodies[0].placement
+        small = np.abs(T - np.eye(4)).max() < 1e-9
+        np.testing.assert_array_equal(tidy, np.eye(4) if small else T)
+
+
+def test_axes_and_frames_that_were_snapped_are_told():
+    frame = Frame("tool", "a", turned(np.eye(4), (1, 0, 0), 2e-11))
+    robot = Robot("r", [Body("a", None, Mimic(Revolute((3e-12, 0, 1)), "b")),
+                        Body("b", None, Revolute((0, 0, 1)), pose(None, (1, 4e-13, 0)))],
+                  frames=[frame])
+    tidy, notes = snapped(robot)
+    assert notes == ("a: axis changed by 3.0e-12", "b: placement changed by 4.0e-13",
+                     "tool: placement changed by 2.0e-11")
+    assert tidy.bodies[0].joint.joint.axis == (0, 0, 1)
+    assert snapped(robot, 0)[1] == ()
+
+
+def test_offsets_of_a_robot_of_micrometres_are_not_snapped():
+    T = pose(None, (1e-6, 5e-13, 0))
+    robot = Robot("r", [Body("a", None, Revolute((0, 0, 1)), T)])
+    np.testing.assert_array_equal(snapped(robot)[0].bodies[0].placement, T)
+
+
+@pytest.mark.parametrize("tilt", [0.0, *(10.0**k for k in range(-15, 0))])
+def test_no_frame_lies_far_outside_the_robot(tilt):
+    for seed in range(10):
+        robot = nearly_parallel(seed, tilt)
+        way = {None: 0.0}
+        for body in robot.bodies:
+            step = np.linalg.norm(body.placement[:3, 3]) if body.parent else 0.0
+            way[body.name] = way[body.parent] + step + np.linalg.norm(
+                getattr(body.joint, "point", 0.0))
+        size, form = max(way.values()), canonical(robot).robot
+        for body in form.bodies:
+            if body.parent is not None:
+                assert np.linalg.norm(body.placement[:3, 3]) <= (2 * FAR + 1) * size
+
+
+def test_a_robot_far_from_the_worlds_origin_keeps_its_frames_at_hand():
+    arm, base = builtin("ur5"), pose(from_rpy(np.pi / 2, 0, 0), (1e4, 2e4, 300))
+    first, *others = arm.bodies
+    first = Body(first.name, None, first.joint, base @ first.placement, first.inertia)
+    robot = Robot("r", [first, *others], arm.gravity)
+    q = robot.random(4)
+    form = canonical(robot)
+    expected = closed_form.mass_matrix(arm, q)
+    error = closed_form.mass_matrix(regrouped(form.robot), q + form.offset) - expected
+    assert np.abs(error).max() < 1e-14 * np.abs(expected).max()
+
+
+def test_what_turns_about_the_axis_is_kept_however_small_it_is():
+    """A needle that turns about itself: I_zz is 1e-18 of I_xx."""
+    needle = Inertia(1, (0, 0, 0.5), np.diag([0.1, 0.1, 1e-19]))
+    robot = Robot("r", [Body("arm", None, Revolute((0, 1, 0)), inertia=Inertia(1, (1, 0, 0))),
+                        Body("needle", "arm", Revolute((0, 0, 1)), pose(None, (1, 0, 0)), needle)])
+    form = canonical(robot)
+    M = closed_form.mass_matrix(regrouped(form.robot), form.offset)
+    assert M[1, 1] == pytest.approx(1e-19, rel=1e-15)
 
 
 def test_potential_mass_fixed_to_the_world_is_dropped_without_changing_torques():

@@ -151,6 +151,14 @@ def test_right_angles_are_exact():
     assert set(np.abs(robot.bodies[0].placement[:3, :3]).ravel()) == {0.0, 1.0}
 
 
+def test_a_body_that_is_nearly_straight_stays_a_rotation():
+    """The cosine of 1e-6 rad is 5e-13 below 1."""
+    robot = read_mjcf(document(link("a", '<joint axis="1 2 3"/>', 1, place='quat="1 5e-7 0 0"')))
+    R = robot.bodies[0].placement[:3, :3]
+    np.testing.assert_allclose(R[2, 1], 1e-6, rtol=1e-9)
+    np.testing.assert_allclose(R.T @ R, np.eye(3), rtol=0, atol=4e-16)
+
+
 def test_unnamed_bodies_and_sites_named_as_bodies_do_not_collide():
     text = document('<body><joint/><geom size=".1"/><body name="x"><joint/><geom size=".1"/>'
                     '<site name="x"/><site/></body></body>')

@@ -23,8 +23,9 @@ from closedform.arrays import Array
 from closedform.errors import ArgumentError
 from closedform.maths.algorithms.joint_steps import JointStep, wrench_in_parent
 from closedform.maths.arguments import expected_shape, size_of
-from closedform.maths.canonical.frames import Canonical, canonical, snapped
+from closedform.maths.canonical.frames import Canonical, canonical
 from closedform.maths.canonical.regrouping import regrouped
+from closedform.maths.canonical.snapping import snapped
 from closedform.maths.quantity import Form
 from closedform.model.inertia import Inertia
 from closedform.model.robot import Robot

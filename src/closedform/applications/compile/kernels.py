@@ -42,11 +42,11 @@ def compile(
     """A robot whose quantities are machine code; or one kernel for the quantities named.
 
     Kernels are recorded and compiled when first used, and kept in `cache` (by default on disk; see
-    `closedform.lowerings.store.cache`). Numbers within `snap` of 0 and ±1 in placements are made
-    exact;
-    `.snapped` tells which. `inputs` are arguments that come after the quantity's own:
-    `Parameters()`, `Gravity()`, `PayloadAt(frame)`. `order` is that of the jets. `only` names the
-    outputs to keep of those that the quantities have: `only=["dtau_dq", "dtau_dv"]`.
+    `closedform.lowerings.store.cache`). Placements and axes that are within `snap` of entries 0 and
+    ±1 are made exact; `.snapped` tells which, and by how much. `inputs` are arguments that come
+    after the quantity's own: `Parameters()`, `Gravity()`, `PayloadAt(frame)`. `order` is that of
+    the jets. `only` names the outputs to keep of those that the quantities have:
+    `only=["dtau_dq", "dtau_dv"]`.
     """
     if not isinstance(robot, Robot):
         raise ArgumentError(f"robot must be a cf.Robot, not {type(robot).__name__}; "

@@ -15,7 +15,6 @@ from typing import NamedTuple, final
 
 import numpy as np
 
-from closedform.arrays import Array
 from closedform.errors import ModelError
 from closedform.model.bodies import Body
 from closedform.model.groups import quaternions
@@ -39,18 +38,18 @@ class Habit(ABC):
     nq: int
 
     @abstractmethod
-    def q_to(self, q: Array) -> Array:
+    def q_to(self, q: np.ndarray) -> np.ndarray:
         """Their coordinates (..., nq) of ours."""
 
     @abstractmethod
-    def q_from(self, q: Array) -> Array:
+    def q_from(self, q: np.ndarray) -> np.ndarray:
         """Our coordinates of theirs."""
 
-    def B(self, q: Array, nv: int) -> Array:
+    def B(self, q: np.ndarray, nv: int) -> np.ndarray:
         """(..., nv, nv), orthogonal: v' = B v; q is ours."""
         return np.broadcast_to(np.eye(nv), (*q.shape[:-1], nv, nv))
 
-    def dB_v(self, q: Array, v: Array) -> Array:
+    def dB_v(self, q: np.ndarray, v: np.ndarray) -> np.ndarray:
         """Ḃ v, (..., nv)."""
         return np.zeros(np.broadcast_shapes(q.shape[:-1], v.shape[:-1]) + v.shape[-1:])
 
@@ -62,10 +61,10 @@ class Same(Habit):
 
     nq: int
 
-    def q_to(self, q: Array) -> Array:
+    def q_to(self, q: np.ndarray) -> np.ndarray:
         return q
 
-    def q_from(self, q: Array) -> Array:
+    def q_from(self, q: np.ndarray) -> np.ndarray:
         return q
 
 
@@ -76,10 +75,10 @@ class CosSin(Habit):
 
     nq: int
 
-    def q_to(self, q: Array) -> Array:
+    def q_to(self, q: np.ndarray) -> np.ndarray:
         return np.concatenate([q[..., :-1], np.cos(q[..., -1:]), np.sin(q[..., -1:])], axis=-1)
 
-    def q_from(self, q: Array) -> Array:
+    def q_from(self, q: np.ndarray) -> np.ndarray:
         angle = np.arctan2(q[..., -1:], q[..., -2:-1])
         return np.concatenate([q[..., :-2], angle], axis=-1)
 
@@ -91,10 +90,10 @@ class ScalarFirst(Habit):
 
     nq = 4
 
-    def q_to(self, q: Array) -> Array:
+    def q_to(self, q: np.ndarray) -> np.ndarray:
         return np.roll(q, 1, axis=-1)
 
-    def q_from(self, q: Array) -> Array:
+    def q_from(self, q: np.ndarray) -> np.ndarray:
         return np.roll(q, -1, axis=-1)
 
 
@@ -105,18 +104,18 @@ class PlanarRates(Habit):
 
     nq = 3
 
-    def q_to(self, q: Array) -> Array:
+    def q_to(self, q: np.ndarray) -> np.ndarray:
         return q
 
-    def q_from(self, q: Array) -> Array:
+    def q_from(self, q: np.ndarray) -> np.ndarray:
         return q
 
-    def B(self, q: Array, nv: int) -> Array:
+    def B(self, q: np.ndarray, nv: int) -> np.ndarray:
         c, s, zero = np.cos(q[..., 2]), np.sin(q[..., 2]), np.zeros(q.shape[:-1])
         rows = [[c, -s, zero], [s, c, zero], [zero, zero, zero + 1]]
         return np.stack([np.stack(row, axis=-1) for row in rows], axis=-2)
 
-    def dB_v(self, q: Array, v: Array) -> Array:
+    def dB_v(self, q: np.ndarray, v: np.ndarray) -> np.ndarray:
         vx, vy, w = v[..., 0], v[..., 1], v[..., 2]
         turned = np.stack([-w * vy, w * vx, 0 * w], axis=-1)
         return (self.B(q, 3) @ turned[..., None])[..., 0]
@@ -131,24 +130,24 @@ class WorldFree(Habit):
     v = (ω in the world, ṗ).
     """
 
-    placement: Array  # (4, 4), of our free joint
+    placement: np.ndarray  # (4, 4), of our free joint
     turn_first: bool
     nq = 7
 
-    def q_to(self, q: Array) -> Array:
+    def q_to(self, q: np.ndarray) -> np.ndarray:
         R_0, p_0 = self.placement[:3, :3], self.placement[:3, 3]
         p = p_0 + q[..., :3] @ R_0.T
         a = quaternions.product(np.broadcast_to(self._turn(), q[..., 3:].shape), q[..., 3:])
         return self._joined(p, np.roll(a, 1, axis=-1))
 
-    def q_from(self, q: Array) -> Array:
+    def q_from(self, q: np.ndarray) -> np.ndarray:
         p, a = (q[..., 4:], q[..., :4]) if self.turn_first else (q[..., :3], q[..., 3:])
         R_0, p_0 = self.placement[:3, :3], self.placement[:3, 3]
         back = np.broadcast_to(quaternions.conjugate(self._turn()), a.shape)
         turned = quaternions.product(back, np.roll(a, -1, axis=-1))
         return np.concatenate([(p - p_0) @ R_0, turned], axis=-1)
 
-    def B(self, q: Array, nv: int) -> Array:
+    def B(self, q: np.ndarray, nv: int) -> np.ndarray:
         R, zero = self._R(q), np.zeros((*q.shape[:-1], 3, 3))
         turn = R if self.turn_first else np.broadcast_to(np.eye(3), R.shape)
         linear_rows = np.concatenate([R, zero], axis=-1)
@@ -156,20 +155,20 @@ class WorldFree(Habit):
         order = (turning_rows, linear_rows) if self.turn_first else (linear_rows, turning_rows)
         return np.concatenate(order, axis=-2)
 
-    def dB_v(self, q: Array, v: Array) -> Array:
+    def dB_v(self, q: np.ndarray, v: np.ndarray) -> np.ndarray:
         """R (ω × v) for the linear part; Ṙ ω = R (ω × ω) = 0."""
         linear = (self._R(q) @ np.cross(v[..., 3:], v[..., :3])[..., None])[..., 0]
         return self._joined(linear, np.zeros_like(linear))
 
-    def _joined(self, linear: Array, turn: Array) -> Array:
+    def _joined(self, linear: np.ndarray, turn: np.ndarray) -> np.ndarray:
         return np.concatenate([turn, linear] if self.turn_first else [linear, turn], axis=-1)
 
-    def _turn(self) -> Array:
+    def _turn(self) -> np.ndarray:
         """The placement's rotation as a quaternion xyzw."""
         from scipy.spatial.transform import Rotation  # slow to import
         return Rotation.from_matrix(self.placement[:3, :3]).as_quat()
 
-    def _R(self, q: Array) -> Array:
+    def _R(self, q: np.ndarray) -> np.ndarray:
         """Rotation of the body in the world, (..., 3, 3)."""
         columns = quaternions.rotate(q[..., None, 3:], np.eye(3))  # row i is R e_i
         return self.placement[:3, :3] @ np.swapaxes(columns, -1, -2)

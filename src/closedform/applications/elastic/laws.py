@@ -15,16 +15,15 @@ import numpy as np
 from closedform.applications.compile.kernels import compile
 from closedform.applications.elastic.programs import compile as compile_elastic
 from closedform.applications.motion.trajectories import Trajectory
-from closedform.arrays import Array
 from closedform.errors import ArgumentError
 from closedform.maths.elastic.control import ElasticState
 from closedform.model.elasticity.joints import ElasticJoints
 
-SampledLaw = Callable[[int, ElasticState], Array]
+SampledLaw = Callable[[int, ElasticState], np.ndarray]
 """(number of the sample, state) -> motor torques (nv,)."""
 
 
-def outer_loop(poles: Any, nv: int, order: int = 4) -> Array:
+def outer_loop(poles: Any, nv: int, order: int = 4) -> np.ndarray:
     """Gains K_0 … of e⁽ⁿ⁾ + Σ_k K_k e⁽ᵏ⁾ = 0 with the given poles, (order, nv).
 
     `poles` are `order` numbers for all joints, or (nv, order): negative, or pairs of conjugates
@@ -44,7 +43,7 @@ def outer_loop(poles: Any, nv: int, order: int = 4) -> Array:
     return np.ascontiguousarray(coefficients.real[:, :0:-1].T)
 
 
-def reference(model: ElasticJoints, trajectory: Trajectory, times: Array) -> Array:
+def reference(model: ElasticJoints, trajectory: Trajectory, times: np.ndarray) -> np.ndarray:
     """q_d and its four derivatives, (points, 5, nq)."""
     rows = np.moveaxis(trajectory.coordinates(np.asarray(times, dtype=float)), 0, 1)
     if rows.shape != (len(times), 5, model.robot.nq):
@@ -65,12 +64,12 @@ class Decoupling:
     trajectory: Trajectory
     poles: Any
 
-    def start(self, times: Array) -> SampledLaw:
+    def start(self, times: np.ndarray) -> SampledLaw:
         kernel = compile_elastic(self.model).tracking_control
         gains = outer_loop(self.poles, self.model.robot.nv)
         rows = list(reference(self.model, self.trajectory, times))
 
-        def law(k: int, state: ElasticState) -> Array:
+        def law(k: int, state: ElasticState) -> np.ndarray:
             return kernel(state[0], state[1], state[2], state[3], rows[k], gains)
 
         return law
@@ -90,7 +89,7 @@ class ComputedTorque:
     poles: Any
     at_motors: bool = False
 
-    def start(self, times: Array) -> SampledLaw:
+    def start(self, times: np.ndarray) -> SampledLaw:
         m = self.model
         if m.robot.nq != m.robot.nv:
             raise ArgumentError(f"computed torque is for robots without quaternions; "
@@ -100,7 +99,7 @@ class ComputedTorque:
         K = outer_loop(self.poles, m.robot.nv, order=2)
         rows, motors = list(reference(m, self.trajectory, times)), self.at_motors
 
-        def law(k: int, state: ElasticState) -> Array:
+        def law(k: int, state: ElasticState) -> np.ndarray:
             q, v = (N * state[2], N * state[3]) if motors else (state[0], state[1])
             wanted = rows[k]
             a = wanted[2] + K[1] * (wanted[1] - v) + K[0] * (wanted[0] - q)
@@ -116,5 +115,5 @@ class Feedback:
 
     function: Callable[[float, ElasticState], Any]
 
-    def start(self, times: Array) -> SampledLaw:
+    def start(self, times: np.ndarray) -> SampledLaw:
         return lambda k, state: self.function(times[k], state)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from closedform.applications.motion.linear import StateSpace, Tangent, first_order
+from closedform.applications.motion.linear import StateSpace, first_order
 from closedform.maths.definitions.closed_form import gravity_torque, mass_matrix
 from closedform.maths.definitions.inverse_derivatives import inverse_dynamics_derivatives
 from closedform.maths.elastic.arguments import checked
@@ -41,9 +41,9 @@ def linearisation(model: ElasticJoints, q: Any) -> StateSpace:
     M[:nv, :nv], M[nv:, nv:] = mass_matrix(model.link_robot, q), np.diag(model.motor_inertia[index])
     K[:nv, :nv] = inverse_dynamics_derivatives(model.robot, q, zero, zero).dtau_dq
     drive = np.diag([0.0 if i in index else 1 / N[i] for i in range(nv)])
-    A, B = first_order(Tangent(
+    A, B = first_order(
         M, out.T @ (model.damping[index, None] * out), K + out.T @ (slopes[:, None] * out),
-        np.vstack([drive, np.eye(nv)[index]])))
+        np.vstack([drive, np.eye(nv)[index]]))
     q_, theta, v, omega = np.split(np.arange(2 * (nv + e)), np.cumsum([nv, e, nv]))
     order = np.concatenate([q_, v, theta, omega])
     state = ElasticState(q, zero, rest.motor_position, zero)

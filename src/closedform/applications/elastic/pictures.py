@@ -7,13 +7,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from closedform.arrays import Array
-
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-def comparison_figure(times: Array, errors: Mapping[str, Mapping[str, Array]]) -> Figure:
+def comparison_figure(times: np.ndarray, errors: Mapping[str, Mapping[str, np.ndarray]]) -> Figure:
     """One panel for each case: the largest joint error of each controller over time."""
     from matplotlib import pyplot
 

@@ -7,7 +7,6 @@ solved exactly for it by a matrix exponential: the error is that of the polynomi
 
 from __future__ import annotations
 
-import csv
 import math
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,9 +16,9 @@ import numpy as np
 
 from closedform.applications.elastic.system import motor_angles
 from closedform.applications.motion.pictures import Panel, legend, panels_figure
+from closedform.applications.motion.tables import write_columns
 from closedform.applications.motion.times import increasing
 from closedform.applications.motion.trajectories import DEGREE, Sampled, Trajectory, motion
-from closedform.arrays import Array
 from closedform.errors import ArgumentError
 from closedform.lowerings import lanes
 from closedform.maths.algorithms.jets import inverse_dynamics_jet
@@ -40,16 +39,16 @@ class ElasticTorques:
     """What a motion demands of motors on springs, at given times; (points, nv) each."""
 
     model: ElasticJoints
-    times: Array            # (points,) s
-    motor_torque: Array     # at the shafts
-    motor_position: Array
-    motor_velocity: Array
-    spring_torque: Array
-    deflection: Array       # Δq
-    rigid_torque: Array     # what motors on rigid joints would need
+    times: np.ndarray            # (points,) s
+    motor_torque: np.ndarray     # at the shafts
+    motor_position: np.ndarray
+    motor_velocity: np.ndarray
+    spring_torque: np.ndarray
+    deflection: np.ndarray       # Δq
+    rigid_torque: np.ndarray     # what motors on rigid joints would need
 
     @property
-    def columns(self) -> dict[str, Array]:
+    def columns(self) -> dict[str, np.ndarray]:
         """The table: t, then torque, position, velocity and spring torque of every motor."""
         parts = {"u": self.motor_torque, "theta": self.motor_position,
                  "omega": self.motor_velocity, "spring": self.spring_torque}
@@ -58,12 +57,8 @@ class ElasticTorques:
                                     for i, name in enumerate(self.model.names)}}
 
     def write(self, path: str | Path) -> None:
-        """The table as CSV."""
-        with Path(path).open("w", encoding="utf8", newline="") as file:
-            writer = csv.writer(file)
-            writer.writerow(self.columns)
-            writer.writerows([repr(float(x)) for x in row]
-                             for row in zip(*self.columns.values(), strict=True))
+        """The table as CSV, or as Parquet where the name ends so."""
+        write_columns(self.columns, path)
 
     def plot(self) -> Figure:
         """Torques, what elasticity adds to them, and deflections over time."""
@@ -107,7 +102,7 @@ def torques(
                           position - motor_angles(model, q), rigid)
 
 
-def _filtered(model: ElasticJoints, t: Array, s: Array, start: Any) -> Array:
+def _filtered(model: ElasticJoints, t: np.ndarray, s: np.ndarray, start: Any) -> np.ndarray:
     """Δq of damped linear springs at the times, (points, nv), from s, ṡ, s̈ (points, 3, nv)."""
     found = np.zeros((len(t), model.robot.nv))
     for i in np.flatnonzero(model.damping > 0):
@@ -116,7 +111,7 @@ def _filtered(model: ElasticJoints, t: Array, s: Array, start: Any) -> Array:
         C, D = model.stiffness[i], model.damping[i]
         T, (f, df, ddf) = D / C, s[0, :, i]
         found[0, i] = (f - T * df + T * T * ddf) / C if start is None else float(start[i])
-        steps: dict[float, Array] = {}
+        steps: dict[float, np.ndarray] = {}
         for k, h in enumerate(np.diff(t)):
             key = round(float(h), 12)
             if key not in steps:
@@ -126,7 +121,7 @@ def _filtered(model: ElasticJoints, t: Array, s: Array, start: Any) -> Array:
     return found
 
 
-def _quintic(left: Array, right: Array, h: float) -> Array:
+def _quintic(left: np.ndarray, right: np.ndarray, h: float) -> np.ndarray:
     """Coefficients in x = t / h of the polynomial with these values and two derivatives at 0, 1."""
     a0, a1, a2 = left[0], left[1] * h, left[2] * h * h / 2
     e0 = right[0] - (a0 + a1 + a2)
@@ -136,7 +131,7 @@ def _quintic(left: Array, right: Array, h: float) -> Array:
                      6 * e0 - 3 * e1 + e2])
 
 
-def _exact_step(C: float, D: float, h: float) -> Array:
+def _exact_step(C: float, D: float, h: float) -> np.ndarray:
     """Row w with Δq(h) = w · (Δq(0), c_0 … c_5) for D Δq̇ + C Δq = Σ c_k (t/h)^k.
 
     With p_k = k! c_k the polynomial is a chain: ṗ-values shift down, and the whole is linear.

@@ -37,8 +37,8 @@ class Vectors:
     that is more.
     """
 
-    inputs: Mapping[str, Array]
-    outputs: Mapping[str, Array]
+    inputs: Mapping[str, np.ndarray]
+    outputs: Mapping[str, np.ndarray]
     tolerance: float
 
     @property
@@ -101,7 +101,7 @@ def _states(program: Program) -> int:
     return max(1, min(STATES, NUMBERS // max(numbers, 1)))
 
 
-def _named(program: Program, rows: Sequence[Sequence[Array]]) -> dict[str, Array]:
+def _named(program: Program, rows: Sequence[Sequence[Array]]) -> dict[str, np.ndarray]:
     columns = zip(*rows, strict=True)
     return {output.name: np.stack(column).reshape(len(rows), *output.shape)
             for output, column in zip(program.outputs, columns, strict=True)}

@@ -21,7 +21,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
-from importlib import import_module
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -29,8 +28,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from closedform.applications.motion.simulation import Simulation
-from closedform.arrays import Array
-from closedform.errors import ArgumentError, FormatError, MissingDependency, ModelError
+from closedform.applications.motion.tables import write_columns
+from closedform.errors import ArgumentError, FormatError, ModelError
 from closedform.maths.flexible.arm import FlexibleArm
 from closedform.model.elasticity.beam import FlexibleLink, Payload
 from closedform.model.formats.dh import unknown
@@ -113,7 +112,7 @@ def _known(table: Any, allowed: tuple[str, ...], where: str,
 
 
 # ---------------------------------------------------------------------- motions as tables
-def motion_table(run: Simulation) -> dict[str, Array]:
+def motion_table(run: Simulation) -> dict[str, np.ndarray]:
     """The columns of a motion: time, coordinates, rates, torques, tip and energies."""
     names, joints = run.arm.coordinate_names, range(run.arm.n)
     ascii_names = [name.replace("θ", "theta").replace("δ", "delta") for name in names]
@@ -130,14 +129,4 @@ def motion_table(run: Simulation) -> dict[str, Array]:
 
 def write_table(run: Simulation, path: str | Path) -> None:
     """The motion as CSV, or as Parquet where the name ends so."""
-    table, path = motion_table(run), Path(path)
-    if path.suffix == ".parquet":
-        try:
-            pyarrow, parquet = import_module("pyarrow"), import_module("pyarrow.parquet")
-        except ImportError as error:
-            raise MissingDependency(
-                "Parquet needs pyarrow: pip install pyarrow; or write .csv") from error
-        parquet.write_table(pyarrow.table(table), path)
-        return
-    np.savetxt(path, np.stack(list(table.values()), axis=1), delimiter=",", fmt="%.17g",
-               header=",".join(table), comments="")
+    write_columns(motion_table(run), path)

@@ -109,7 +109,7 @@ class _Stage:
     """The axes of an animation, wide enough for all of it, and what moves on them."""
 
     def __init__(self, panel: Axes, run: Simulation, poses: list[Array]) -> None:
-        everything = np.concatenate([*(p.reshape(-1, 2) for p in poses), run.tip])
+        everything = np.concatenate([*(np.reshape(p, (-1, 2)) for p in poses), run.tip])
         low, high = everything.min(axis=0), everything.max(axis=0)
         middle, half = (low + high) / 2, 0.55 * max(*(high - low), 1e-6)
         x, y = (tuple(m + np.array([-half, half])) for m in middle)
@@ -130,7 +130,7 @@ class _Stage:
         self.title.set_text(f"{self.run.arm.name}, t = {self.run.times[k]:.2f} s")
 
 
-def _figure(rows: int, columns: int, size: tuple[float, float]) -> tuple[Figure, Array]:
+def _figure(rows: int, columns: int, size: tuple[float, float]) -> tuple[Figure, np.ndarray]:
     from matplotlib import pyplot
 
     return pyplot.subplots(rows, columns, figsize=size, layout="constrained", squeeze=False)

@@ -117,7 +117,7 @@ class ArmKernels:
         return state_rate(self.arm, self._D, self.model)
 
     @property
-    def _D(self) -> Array:
+    def _D(self) -> np.ndarray:
         return np.frombuffer(self.damping).reshape(self.arm.nq, self.arm.nq)
 
     @cached_property
@@ -130,7 +130,7 @@ class ArmKernels:
             record(function(), inputs, f"flexible_{what}")))
 
 
-def arm_kernels(arm: FlexibleArm, D: Array, model: Model) -> ArmKernels:
+def arm_kernels(arm: FlexibleArm, D: np.ndarray, model: Model) -> ArmKernels:
     """Compiled rates, steps and watches of an arm with the damping D."""
     return _kernels(arm, D.tobytes(), model)
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import Any, final
 
@@ -11,13 +9,14 @@ import numpy as np
 
 from closedform.applications.flexible.equations import compile_equation
 from closedform.applications.flexible.pictures import write_animation
-from closedform.applications.flexible.programs import ArmKernels, arm_kernels
-from closedform.applications.motion.inputs import finite
+from closedform.applications.flexible.programs import arm_kernels
+from closedform.applications.motion.inputs import finite, pair
 from closedform.applications.motion.pictures import Panel
 from closedform.applications.motion.simulation import Simulation
-from closedform.applications.motion.system import MotionState, Stepper, System, pair
+from closedform.applications.motion.system import MotionState, System
 from closedform.arrays import Array
 from closedform.errors import ArgumentError, SingularMatrix
+from closedform.lowerings.call.kernel import Kernel
 from closedform.maths.flexible.arm import FlexibleArm
 from closedform.maths.flexible.dynamics import PAPER, Model, damping_matrix, inertia_matrix
 
@@ -30,34 +29,20 @@ NEARLY = 1e-2
 
 
 @final
-@dataclass(frozen=True, eq=False)
 class FlexibleSystem(System):
     """A flexible arm under joint torques, with its links' friction and structural `damping`.
 
-    Beside the work it keeps the impulse about the first joint, and whether B stayed definite; for
+    Beside the work it keeps the impulse about the first joint, and whether B stayed definite. For
     `damping` see `damping_matrix`.
     """
 
-    arm: FlexibleArm
-    damping: Any = 0.0
-    model: Model = PAPER
+    accounts = ("work", "impulse", "definite")
 
-    @property
-    def name(self) -> str:
-        return self.arm.name
-
-    @property
-    def state_names(self) -> tuple[str, ...]:
-        names = self.arm.coordinate_names
-        return (*names, *(f"rate of {name}" for name in names))
-
-    @property
-    def input_names(self) -> tuple[str, ...]:
-        return self.arm.coordinate_names[:self.arm.n]
-
-    @property
-    def accounts(self) -> tuple[str, ...]:
-        return ("work", "impulse", "definite")
+    def __init__(self, arm: FlexibleArm, damping: Any = 0.0, model: Model = PAPER) -> None:
+        self._kernels = arm_kernels(arm, damping_matrix(arm, damping), model)
+        self.arm, self.model, self.name, names = arm, model, arm.name, arm.coordinate_names
+        self.state_names = [*names, *(f"rate of {name}" for name in names)]
+        self.input_names = names[:arm.n]
 
     def start(self, state: Any) -> Array:
         """Refuses a start outside the small-deflection range, or with an indefinite B."""
@@ -86,7 +71,7 @@ class FlexibleSystem(System):
         return self._kernels.rate(np.ascontiguousarray(y[:-1]), u)
 
     @property
-    def step(self) -> Stepper:
+    def step(self) -> Kernel:
         return self._kernels.step
 
     def inertia(self, y: Array) -> Array:
@@ -118,9 +103,8 @@ class FlexibleSystem(System):
 
     def stopped(self, first: Array, last: Array) -> str | None:
         """Next to where B loses definiteness accelerations grow, while it is still hardly so."""
-        known = np.isfinite(last[-1])
-        if known and self._smallest(self.state(last).q) >= NEARLY * self._smallest(
-                self.state(first).q):
+        N = self.arm.nq
+        if np.isfinite(last[-1]) and self._smallest(last[:N]) >= NEARLY * self._smallest(first[:N]):
             return None
         return (f"the inertia matrix B of {self.name} loses positive definiteness; the truncated "
                 "model has no motion beyond. Deflections are outside its range: try "
@@ -128,10 +112,6 @@ class FlexibleSystem(System):
 
     def animate(self, run: Simulation, path: Path, **options: Any) -> None:
         write_animation(run, path, **options)
-
-    @cached_property
-    def _kernels(self) -> ArmKernels:
-        return arm_kernels(self.arm, damping_matrix(self.arm, self.damping), self.model)
 
     def _smallest(self, q: Array) -> float:
         return float(np.linalg.eigvalsh(inertia_matrix(self.arm, q, self.model))[0])

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from closedform.applications.motion.linear import StateSpace, Tangent, first_order
+from closedform.applications.motion.linear import StateSpace, first_order
 from closedform.applications.motion.system import MotionState
 from closedform.arrays import Array
 from closedform.errors import ArgumentError
@@ -54,7 +54,7 @@ def linearisation(arm: FlexibleArm, q: Any, v: Any = None, tau: Any = None, damp
     zero, unit = np.zeros(N), np.eye(N)
     K, D = (np.stack([slope(*given) for given in pairs], axis=1)
             for pairs in ([(e, zero) for e in unit], [(zero, e) for e in unit]))
-    A, B = first_order(Tangent(inertia_matrix(arm, q, model), D, K, unit[:, :n]))
+    A, B = first_order(inertia_matrix(arm, q, model), D, K, unit[:, :n])
     C = np.concatenate([tip_jacobian(arm, q, model)[:2], np.zeros((2, N))], axis=1)
     return StateSpace(A, B, C, MotionState(q, v), tau)
 

@@ -9,11 +9,13 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Protocol, final, runtime_checkable
 
 import numpy as np
 
 from closedform.applications.motion.system import System
+from closedform.applications.motion.times import increasing
 from closedform.arrays import Array
 from closedform.errors import ArgumentError
 
@@ -38,19 +40,14 @@ class Held:
     torques: Array         # (switches, n) N m
 
     def __post_init__(self) -> None:
-        try:
-            t, u = np.array(self.times, dtype=float), np.array(self.torques, dtype=float)
-        except (TypeError, ValueError) as error:
-            raise ArgumentError(f"a held input is numbers: {error}") from error
-        if t.ndim != 1 or not len(t) or not np.all(np.isfinite(t)) or np.any(np.diff(t) <= 0):
-            raise ArgumentError(f"switching times are increasing numbers, not {self.times!r}")
+        t, u = increasing(self.times), numbers(self.torques)
         if u.ndim != 2 or len(u) != len(t) or not np.all(np.isfinite(u)):
             raise ArgumentError(f"a held input has one row of finite torques for each of its "
-                                f"{len(t)} times; torques of shape {u.shape} were given")
+                                f"{len(t)} times, not {self.torques!r}")
         object.__setattr__(self, "times", t)
         object.__setattr__(self, "torques", u)
 
-    def at(self, t: Array) -> Array:
+    def at(self, t: Array) -> np.ndarray:
         """The torques at these times, (points, n); at a switch the new ones."""
         # a step's start that is a switch up to rounding belongs to the new torque
         k = np.searchsorted(self.times, np.asarray(t) + 1e-9 * (1 + np.abs(t)), side="right")
@@ -63,77 +60,44 @@ def bang_bang(torque: Any, start: float, middle: float, stop: float) -> Held:
     return Held(np.array([start, middle, stop]), np.stack([u, -u, 0 * u]))
 
 
-# ---------------------------------------------------------------------- as the integrator asks
 @final
 @dataclass(frozen=True)
-class TimeInput:
-    """An input that depends on nothing but time, and is constant between its jumps."""
+class Drive:
+    """An input as the integrator asks for it."""
 
-    at: Callable[[Array], Array]     # (points,) -> (points, n)
-    jumps: Array
-
-    def __call__(self, k: int, t: float, y: Array) -> Array:
-        return self.at(np.array([t]))[0]
-
-    def told(self, t: Array, path: Array) -> Array:
-        """The input at these times, (points, n)."""
-        return self.at(t)
-
-
-@final
-class StateInput:
-    """An input that is asked for at a state; at any time, or where it has jumps only there."""
-
-    def __init__(self, law: Callable[[int, float, Any], Array], system: System,
-                 jumps: Array | None = None) -> None:
-        self.law, self.jumps = law, jumps
-        self.state, self.load = system.state, system.load
-
-    def __call__(self, k: int, t: float, y: Array) -> Array:
-        state = self.state(y)
-        u = self.law(k, t, state)
-        return u if self.load is None else u + self.load(t, state)
-
-    def told(self, t: Array, path: Array) -> Array:
-        """The input at the points of a path, without the system's load, (points, n)."""
-        return np.stack([self.law(k, now, self.state(y))
-                         for k, (now, y) in enumerate(zip(t, path, strict=True))])
-
-
-Drive = TimeInput | StateInput
+    ask: Callable[[int, float, Any], np.ndarray]    # (number of the time, t, state) -> (n,)
+    at: Callable[[Array], np.ndarray] | None = None   # times -> (points, n), if they tell all
+    jumps: Array | None = None                      # where it may jump, held between; None: always
 
 
 def drive(given: Any, system: System, times: Array, what: str = "input") -> Drive:
     """What was given as an input, checked; `what` is its name in messages."""
     names = system.input_names
     if isinstance(given, Controller):
-        asked = given.start(times)
-        return StateInput(lambda k, t, state: asked(k, state), system, times)
-    if isinstance(given, Held) and given.torques.shape[1] != len(names):
-        raise ArgumentError(f"{what} has {given.torques.shape[1]} columns; {system.name} has "
-                            f"{len(names)} inputs, {', '.join(names)}")
+        law = given.start(times)
+        return Drive(lambda k, t, state: law(k, state), jumps=times)
     if callable(given):
-        return StateInput(_checked(given, system, what), system)
+        whole = _parameters(given) == 2
+        return Drive(lambda k, t, state: answered(
+            given(t, state) if whole else given(t, *state[:2]), (len(names),), t, what))
     if isinstance(given, Held):
-        timed = TimeInput(given.at, given.times)
+        at, jumps = given.at, given.times
+        if given.torques.shape[1] != len(names):
+            raise ArgumentError(f"{what} has {given.torques.shape[1]} columns; {system.name} has "
+                                f"{len(names)} inputs, {', '.join(names)}")
     else:
         u = np.zeros(len(names)) if given is None else finite(given, names, what)
-        timed = TimeInput(lambda t: np.tile(u, (len(t), 1)), np.zeros(0))
-    if system.load is None:
-        return timed
-    return StateInput(lambda k, t, state: timed.at(np.array([t]))[0], system)
+        at, jumps = partial(_repeated, u), times[:0]
+    ask = partial(_now, at)
+    return Drive(ask, at, jumps) if system.load is None else Drive(ask)
 
 
-def _checked(given: Callable[..., Any], system: System,
-             what: str) -> Callable[[int, float, Any], Array]:
-    """A function of the user's that answers finite numbers, or says at what time it did not."""
-    shape, whole = (len(system.input_names),), _parameters(given) == 2
+def _repeated(u: np.ndarray, t: Array) -> np.ndarray:
+    return np.tile(u, (len(t), 1))
 
-    def law(k: int, t: float, state: Any) -> Array:
-        answer = given(t, state) if whole else given(t, state[0], state[1])
-        return answered(answer, shape, t, what)
 
-    return law
+def _now(at: Callable[[Array], np.ndarray], k: int, t: float, state: Any) -> np.ndarray:
+    return at(np.array([t]))[0]
 
 
 def _parameters(function: Callable[..., Any]) -> int:
@@ -146,25 +110,35 @@ def _parameters(function: Callable[..., Any]) -> int:
                for p in known)
 
 
-def answered(given: Any, shape: tuple[int, ...], t: float, what: str) -> Array:
-    """What a user's function said at one instant, if it is finite numbers of this shape."""
+# ---------------------------------------------------------------------- checking
+def numbers(given: Any) -> np.ndarray:
+    """A new array of what was given, empty if that is no numbers."""
     try:
-        a = np.asarray(given, dtype=float)
+        return np.array(given, dtype=float)
     except (TypeError, ValueError):
-        a = np.full(0, np.nan)
+        return np.zeros(0)
+
+
+def answered(given: Any, shape: tuple[int, ...], t: float, what: str) -> np.ndarray:
+    """What a user's function said at one instant, if it is finite numbers of this shape."""
+    a = numbers(given)
     if a.shape != shape or not np.all(np.isfinite(a)):
         raise ArgumentError(f"at t = {t:g} s: {what} returned {given!r}, not finite numbers of "
                             f"shape {shape}")
     return a
 
 
-def finite(given: Any, names: Sequence[str], what: str) -> Array:
+def finite(given: Any, names: Sequence[str], what: str) -> np.ndarray:
     """A new array of finite numbers, one for each name."""
-    try:
-        a = np.array(given, dtype=float)
-    except (TypeError, ValueError):
-        a = np.full(0, np.nan)
+    a = numbers(given)
     if a.shape != (len(names),) or not np.all(np.isfinite(a)):
         raise ArgumentError(f"{what} must be {len(names)} finite numbers ({', '.join(names)}), "
                             f"not {given!r}")
     return a
+
+
+def pair(state: Any) -> tuple[Any, Any]:
+    """The (q, v) that was given as a state."""
+    if not isinstance(state, tuple | list) or len(state) != 2:
+        raise ArgumentError(f"state must be a pair (q, v), not {state!r}")
+    return state[0], state[1]

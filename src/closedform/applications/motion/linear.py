@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple, final
+from typing import Any, final
 
 import numpy as np
 
@@ -33,19 +33,9 @@ class StateSpace:
         return np.sort(imaginary[imaginary > 1e-6 * scale]) / (2 * np.pi)
 
 
-class Tangent(NamedTuple):
-    """M δa + D δv + K δq = Q δu."""
-
-    M: Array     # (N, N)
-    D: Array     # (N, N)
-    K: Array     # (N, N)
-    Q: Array     # (N, n)
-
-
-def first_order(tangent: Tangent) -> tuple[Array, Array]:
-    """A (2N, 2N) and B (2N, n) of ẋ = A x + B δu, x = (δq, δv)."""
-    M, D, K, Q = tangent
+def first_order(M: Array, D: Array, K: Array, Q: Array) -> tuple[Array, Array]:
+    """A and B of ẋ = A x + B δu, x = (δq, δv), for M δa + D δv + K δq = Q δu."""
     N, n = Q.shape
     solved = np.linalg.solve(M, np.hstack([-K, -D, Q]))
-    A = np.vstack([np.hstack([np.zeros((N, N)), np.eye(N)]), solved[:, :2 * N]])
+    A = np.vstack([np.eye(2 * N)[N:], solved[:, :2 * N]])
     return A, np.vstack([np.zeros((N, n)), solved[:, 2 * N:]])

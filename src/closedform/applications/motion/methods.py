@@ -6,10 +6,9 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass, fields
-from typing import Any, final
+from typing import final
 
 import numpy as np
 
@@ -25,9 +24,7 @@ class Adaptive:
     atol: float = 1e-10
 
     def __post_init__(self) -> None:
-        _refuse_others(self.rtol, "rtol", "number")
-        if self.atol != 0:
-            _refuse_others(self.atol, "atol", "number")
+        _refuse_others(self)
 
 
 @final
@@ -71,12 +68,18 @@ class RK4:
     step: float = 1e-3
 
     def __post_init__(self) -> None:
-        _refuse_others(self.step, "step", "number of seconds")
+        _refuse_others(self)
 
 
 Method = Adaptive | RK4
 METHODS = {kind.__name__: kind for kind in (RK4, RK23, RK45, DOP853, Radau, BDF, LSODA)}
-"""Methods by name."""
+
+
+def _refuse_others(method: Method) -> None:
+    for name, x in vars(method).items():
+        if not isinstance(x, int | float | np.number) or not (
+                0 < x < np.inf or (name == "atol" and x == 0)):
+            raise ArgumentError(f"{name} must be a positive number, not {x!r}")
 
 
 def chosen(method: Method | str, **options: float | None) -> Method:
@@ -84,14 +87,13 @@ def chosen(method: Method | str, **options: float | None) -> Method:
     given = {name: x for name, x in options.items() if x is not None}
     if isinstance(method, Adaptive | RK4):
         if given:
-            raise ArgumentError(f"{' and '.join(given)} belong to the method: "
-                                f"method={type(method).__name__}({', '.join(given)}=...)")
+            raise ArgumentError(f"{' and '.join(given)} belong to the method: give "
+                                f"{type(method).__name__}({'=..., '.join(given)}=...)")
         return method
     if method not in METHODS:
         raise ArgumentError(f"method must be one of {', '.join(METHODS)}, not {method!r}")
-    kind = METHODS[method]
-    known = {field.name for field in fields(kind)}
-    return kind(**{name: x for name, x in given.items() if name in known})
+    known = {field.name for field in fields(METHODS[method])}
+    return METHODS[method](**{name: x for name, x in given.items() if name in known})
 
 
 def rk4_step(rate: Callable[[Array, Array], Array], n: int) -> Callable[[Array, Array], Array]:
@@ -108,8 +110,3 @@ def rk4_step(rate: Callable[[Array, Array], Array], n: int) -> Callable[[Array, 
         return y + (h / 6) * (k1 + 2 * (k2 + k3) + k4)
 
     return step
-
-
-def _refuse_others(x: Any, what: str, kind: str) -> None:
-    if not isinstance(x, int | float | np.number) or not (math.isfinite(x) and x > 0):
-        raise ArgumentError(f"{what} must be a positive {kind}, not {x!r}")

@@ -8,8 +8,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, final
 
 import numpy as np
@@ -17,11 +16,11 @@ import numpy as np
 from closedform.applications.compile.digest import robot_digest
 from closedform.applications.compile.forms import Forms
 from closedform.applications.compile.kernels import compile
-from closedform.applications.motion.inputs import answered, finite
+from closedform.applications.motion.inputs import answered, finite, pair
 from closedform.applications.motion.methods import rk4_step
 from closedform.applications.motion.pictures import Panel
 from closedform.applications.motion.simulation import Simulation
-from closedform.applications.motion.system import MotionState, Stepper, System, pair
+from closedform.applications.motion.system import MotionState, System
 from closedform.arrays import Array, namespace
 from closedform.errors import ArgumentError, ClosedformError, SingularMatrix
 from closedform.lowerings.call.kernel import Kernel
@@ -30,12 +29,7 @@ from closedform.maths.catalogue import quantity
 from closedform.maths.coulomb import SLIP, smoothed_sign
 from closedform.maths.definitions.closed_form import mass_matrix, wrench_torque
 from closedform.maths.definitions.friction import joint_friction
-from closedform.model.coordinates import (
-    coordinate_names,
-    integrand,
-    projected,
-    units,
-)
+from closedform.model.coordinates import coordinate_names, integrand, projected, units
 from closedform.model.robot import Robot
 from closedform.program.pipeline import optimised
 from closedform.program.program import Program
@@ -43,45 +37,30 @@ from closedform.program.record import record
 
 
 @final
-@dataclass(frozen=True, eq=False)
 class RigidSystem(System):
-    """A robot under joint torques and, as functions (t, q, v) -> (bodies, 6), under `wrenches`.
+    """A robot under joint torques, and under `wrenches`, a function (t, q, v) -> (bodies, 6).
 
     Wrenches act on the bodies in their frames. Friction of the joints, `viscous` and `coulomb`,
     acts with `friction=True` alone; Coulomb's is smoothed below `slip_velocity`.
     """
 
-    robot: Robot
-    friction: bool = False
-    slip_velocity: float = SLIP
-    wrenches: Callable[[float, Array, Array], Any] | None = None
-
-    def __post_init__(self) -> None:
-        if not isinstance(self.robot, Robot):
-            raise ArgumentError(f"robot must be a cf.Robot, not {type(self.robot).__name__}")
-        if not (np.isfinite(self.slip_velocity) and self.slip_velocity > 0):
-            raise ArgumentError("slip_velocity must be a positive number, "
-                                f"not {self.slip_velocity!r}")
-
-    @property
-    def name(self) -> str:
-        return self.robot.name
-
-    @cached_property
-    def state_names(self) -> tuple[str, ...]:
-        robot = self.robot
-        return (*coordinate_names(robot.q_slices),
-                *(f"rate of {name}" for name in coordinate_names(robot.v_slices)))
-
-    @cached_property
-    def input_names(self) -> list[str]:
-        return coordinate_names(self.robot.v_slices)
+    def __init__(self, robot: Robot, friction: bool = False, slip_velocity: float = SLIP,
+                 wrenches: Callable[[float, Array, Array], Any] | None = None) -> None:
+        if not isinstance(robot, Robot):
+            raise ArgumentError(f"robot must be a cf.Robot, not {type(robot).__name__}")
+        if not (np.isfinite(slip_velocity) and slip_velocity > 0):
+            raise ArgumentError(f"slip_velocity must be a positive number, not {slip_velocity!r}")
+        self.robot, self.friction, self.slip_velocity = robot, friction, slip_velocity
+        self.name, self.input_names = robot.name, coordinate_names(robot.v_slices)
+        self.coordinates = coordinate_names(robot.q_slices)
+        self.state_names = [*self.coordinates, *(f"rate of {name}" for name in self.input_names)]
+        self.load = None if wrenches is None else lambda t, state: wrench_torque(
+            robot, state.q, answered(wrenches(t, *state), (len(robot.bodies), 6), t, "wrenches"))
 
     def start(self, state: Any) -> Array:
         robot = self.robot
         q, v = (robot.neutral(), np.zeros(robot.nv)) if state is None else pair(state)
-        q = finite(q, coordinate_names(robot.q_slices), "q0")
-        v = finite(v, coordinate_names(robot.v_slices), "v0")
+        q, v = finite(q, self.coordinates, "q0"), finite(v, self.input_names, "v0")
         for name, at in units(robot).items():
             length = np.linalg.norm(q[at])
             if abs(length - 1) > 1e-6:
@@ -101,7 +80,7 @@ class RigidSystem(System):
                 found = self._equations(self._dynamics, y, u)
         except SingularMatrix as error:
             raise SingularMatrix(f"the mass matrix of {self.name} is singular") from error
-        refuse_infinite(self.robot, found[self.robot.nq:-1], y[self.robot.nq:-1])
+        refuse_infinite(self.robot, found, y[self.robot.nq:-1])
         return found
 
     def _equations(self, dynamics: Callable[..., Array], y: Array, u: Array) -> Array:
@@ -112,26 +91,25 @@ class RigidSystem(System):
                                xp.stack([v @ f])])
 
     @cached_property
-    def step(self) -> Stepper:
+    def step(self) -> Kernel:
         key = f"rigid step {robot_digest(self.robot)} {self.friction} {self.slip_velocity!r}"
         return Kernel.load(key, self._step_program)
 
     def _step_program(self) -> Program:
         """A step on canonical links, by the algorithm that takes the fewest operations."""
         forms, nq, nv = Forms(self.robot), self.robot.nq, self.robot.nv
-        shapes, found = {"y": (nq + nv + 1,), "held": (nv + 1,)}, []
-        for algorithm in quantity("forward_dynamics").algorithms:
-            if not applies(algorithm, self.robot):
-                continue
 
-            def rate(y: Array, u: Array, algorithm: Any = algorithm) -> Array:
-                return self._equations(lambda q, v, f: algorithm(
-                    forms.base, q + forms.canonical.offset, v, f), y, u)
-            found.append(record(rk4_step(rate, nv), shapes, "rigid_step"))
-        return optimised(*found)
+        def recorded(algorithm: Callable[..., Array]) -> Program:
+            rate = partial(self._equations, lambda q, v, f: algorithm(
+                forms.base, q + forms.canonical.offset, v, f))
+            return record(rk4_step(rate, nv), {"y": (nq + nv + 1,), "held": (nv + 1,)},
+                          "rigid_step")
+
+        return optimised(*(recorded(x) for x in quantity("forward_dynamics").algorithms
+                           if applies(x, self.robot)))
 
     def resistance(self, v: Array) -> Array:
-        """Friction of the joints, (nv,)."""
+        """Friction of the joints, d v + c sign(v), (nv,)."""
         d, c = self._friction
         return d * v + c * smoothed_sign(v, self.slip_velocity)
 
@@ -139,46 +117,34 @@ class RigidSystem(System):
         found = compile(self.robot, ["kinetic_energy", "potential_energy"])(*self.state(y))
         return {"kinetic": found.kinetic_energy, "potential": found.potential_energy}
 
-    @property
-    def load(self) -> Callable[[float, Any], Array] | None:
-        wrenches, robot = self.wrenches, self.robot
-        if wrenches is None:
-            return None
-        shape = (len(robot.bodies), 6)
-        return lambda t, state: wrench_torque(
-            robot, state.q, answered(wrenches(t, *state), shape, t, "wrenches"))
-
     def retracted(self, y: Array) -> Array:
-        nq = self.robot.nq
-        return np.concatenate([projected(self.robot, y[..., :nq]), y[..., nq:]], axis=-1)
+        return projected(self.robot, y)
 
     def inertia(self, y: Array) -> Array:
         return compile(self.robot).mass_matrix(self.state(y).q)
 
     def panels(self, run: Simulation) -> list[Panel]:
-        return [Panel("q [rad, m]", run.q, coordinate_names(self.robot.q_slices)),
+        return [Panel("q [rad, m]", run.q, self.coordinates),
                 Panel("v [rad/s, m/s]", run.v, self.input_names)]
 
     @cached_property
-    def _dynamics(self) -> Callable[[Array, Array, Array], Array]:
+    def _dynamics(self) -> Kernel:
         return compile(self.robot).forward_dynamics
 
     @cached_property
     def _friction(self) -> tuple[Array, Array]:
-        """d and c of the friction d v + c sign(v)."""
         one, two = (joint_friction(self.robot, np.full(self.robot.nv, v)) for v in (1.0, 2.0))
         return two - one, 2 * one - two
 
 
-def refuse_infinite(robot: Robot, a: Array, v: Array) -> None:
-    """An error if the robot has no accelerations here."""
-    if not np.all(np.isfinite(a)):
+def refuse_infinite(robot: Robot, rate: Array, v: Array) -> None:
+    """An error if there is no rate of the robot's state."""
+    if not np.all(np.isfinite(rate)):
         raise ClosedformError(
             f"accelerations of {robot.name} are not finite; its mass matrix is singular or the "
             f"motion has run away (|v| up to {np.max(np.abs(v)):.3g})")
 
 
-# ---------------------------------------------------------------------- checking
 def refuse_singular(robot: Robot, q: Array) -> None:
     """Refuse a mass matrix that is not positive definite, naming joints that move nothing."""
     M, names = mass_matrix(robot, q), coordinate_names(robot.v_slices)

@@ -12,7 +12,6 @@ import numpy as np
 
 from closedform.applications.motion.pictures import Panel, panels_figure
 from closedform.applications.motion.system import System
-from closedform.arrays import Array
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -30,9 +29,9 @@ class Simulation:
     """
 
     system: System
-    times: Array          # (points,) s
-    path: Array           # (points, size): states as they were integrated, then accounts
-    inputs: Array         # (points, n), as given: without friction and wrenches
+    times: np.ndarray          # (points,) s
+    path: np.ndarray           # (points, size): states as they were integrated, then accounts
+    inputs: np.ndarray         # (points, n), as given: without friction and wrenches
     method: str
     evaluations: int      # of the right-hand side
 
@@ -42,43 +41,43 @@ class Simulation:
         return self.system.state(self.path)
 
     @property
-    def q(self) -> Array:
+    def q(self) -> np.ndarray:
         """Positions, (points, nq)."""
         return self.state.q
 
     @property
-    def v(self) -> Array:
+    def v(self) -> np.ndarray:
         """Velocities, (points, nv)."""
         return self.state.v
 
     @property
-    def tau(self) -> Array:
+    def tau(self) -> np.ndarray:
         """The inputs under another name."""
         return self.inputs
 
     @property
-    def work(self) -> Array:
+    def work(self) -> np.ndarray:
         """Work of the inputs, of wrenches and of all that dissipates so far, (points,) J."""
         return self.path[:, len(self.system.state_names)]
 
     # ------------------------------------------------------------------ certificates
     @property
-    def kinetic(self) -> Array:
+    def kinetic(self) -> np.ndarray:
         """Kinetic energy, (points,) J."""
         return self._observed["kinetic"]
 
     @property
-    def potential(self) -> Array:
+    def potential(self) -> np.ndarray:
         """Potential energy, also of springs, (points,) J."""
         return self._observed["potential"]
 
     @property
-    def energy(self) -> Array:
+    def energy(self) -> np.ndarray:
         """T + U, (points,) J."""
         return self.kinetic + self.potential
 
     @property
-    def energy_residual(self) -> Array:
+    def energy_residual(self) -> np.ndarray:
         """E(t) − E(0) − W(t), (points,) J: zero for an exact solution."""
         return self.energy - self.energy[0] - self.work
 
@@ -89,12 +88,12 @@ class Simulation:
         return float(np.max(np.abs(self.energy_residual)) / (scale or 1.0))
 
     @property
-    def constraint_residual(self) -> Array:
+    def constraint_residual(self) -> np.ndarray:
         """How far integrated quaternions are from unit ones, (points,); 0 where there are none."""
         return np.max(np.abs(self.path - self.system.retracted(self.path)), axis=1, initial=0.0)
 
     @cached_property
-    def smallest_inertia(self) -> Array:
+    def smallest_inertia(self) -> np.ndarray:
         """The smallest eigenvalue of the inertia matrix, (points,): positive for a sound model."""
         return np.min(np.linalg.eigvalsh(self.system.inertia(self.path)), axis=1, initial=np.inf)
 

@@ -28,35 +28,17 @@ class MotionState(NamedTuple):
     v: Array
 
 
-Stepper = Callable[..., object]
-"""step(y, (u, h), out=following): y after h seconds under the input u."""
-
-
 class System(Protocol):
-    """A system to simulate; derive from it and write what is abstract.
+    """A system to simulate: derive from it and write what is abstract.
 
-    States of a path come with the points first, states of an instant without.
+    A path has its points first; a `run` is a `Simulation`.
     """
 
-    @property
-    @abstractmethod
-    def name(self) -> str:
-        """What messages and pictures call it."""
-
-    @property
-    @abstractmethod
-    def state_names(self) -> Sequence[str]:
-        """Names of the numbers x of a state."""
-
-    @property
-    @abstractmethod
-    def input_names(self) -> Sequence[str]:
-        """Names of the inputs u."""
-
-    @property
-    def accounts(self) -> Sequence[str]:
-        """What is integrated beside the state; the first is the work."""
-        return ("work",)
+    name: str                                              # in messages and pictures
+    state_names: Sequence[str]                             # of the numbers x of a state
+    input_names: Sequence[str]                             # of the inputs u
+    accounts: Sequence[str] = ("work",)                    # what is integrated beside x
+    load: Callable[[float, Any], Array] | None = None      # (t, state) -> what acts beside u
 
     @abstractmethod
     def start(self, state: Any) -> Array:
@@ -64,7 +46,7 @@ class System(Protocol):
 
     @abstractmethod
     def state(self, y: Array) -> Any:
-        """The state as laws and users see it; coordinates that y only approximates are mended."""
+        """The state as laws and users see it, of an instant or a path, its constraints met."""
 
     @abstractmethod
     def rate(self, y: Array, u: Array) -> Array:
@@ -74,24 +56,18 @@ class System(Protocol):
     def observed(self, y: Array, u: Array) -> Mapping[str, Any]:
         """What is told of a path, by name: `kinetic` and `potential` energy, (points,), and more.
 
-        A simulation has all of it as attributes.
+        A run has all of it as attributes.
         """
 
-    # ------------------------------------------------------------------ what may be left as it is
     @property
-    def step(self) -> Stepper:
-        """A step of `RK4`; compiled where that has been prepared."""
+    def step(self) -> Callable[..., object]:
+        """step(y, (u, h), out=following) of `RK4`; compiled where that has been prepared."""
         step = rk4_step(self.rate, len(self.input_names))
 
-        def stepped(y: Array, held: Array, out: Array) -> None:
+        def stepped(y: Array, held: Array, out: np.ndarray) -> None:
             out[:] = step(y, held)
 
         return stepped
-
-    @property
-    def load(self) -> Callable[[float, Any], Array] | None:
-        """(t, state) -> what acts beside the input, (inputs,)."""
-        return None
 
     def retracted(self, y: Array) -> Array:
         """y with its constraints met: unit quaternions."""
@@ -102,11 +78,11 @@ class System(Protocol):
         return np.zeros((len(y), 0, 0))
 
     def panels(self, run: Any) -> Sequence[Panel]:
-        """What the picture of a `Simulation` shows beside its energies."""
+        """What the picture of a run shows beside its energies."""
         return [Panel("state", run.path[:, :len(self.state_names)], self.state_names)]
 
     def remarks(self, run: Any) -> Sequence[str]:
-        """What the reader of a `Simulation` has to be warned of."""
+        """What the reader of a run has to be warned of."""
         return ()
 
     def stopped(self, first: Array, last: Array) -> str | None:
@@ -114,14 +90,5 @@ class System(Protocol):
         return None
 
     def animate(self, run: Any, path: Path, **options: Any) -> None:
-        """Write a `Simulation` as an animated picture."""
+        """Write a run as an animated picture."""
         raise ArgumentError(f"there is no animation of {self.name}")
-
-
-def pair(state: Any) -> tuple[Any, Any]:
-    """The (q, v) that was given as a state."""
-    try:
-        q, v = state
-    except (TypeError, ValueError):
-        raise ArgumentError(f"state must be a pair (q, v), not {state!r}") from None
-    return q, v

@@ -6,13 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from closedform.arrays import Array
 from closedform.errors import ArgumentError
 
 COUNTS = {1: "one", 2: "two", 3: "three"}
 
 
-def increasing(times: Any, least: int = 1) -> Array:
+def increasing(times: Any, least: int = 1) -> np.ndarray:
     """The times as an array, if they are so many or more finite numbers that increase."""
     try:
         t = np.array(times, dtype=float)
@@ -24,6 +23,6 @@ def increasing(times: Any, least: int = 1) -> Array:
     return t
 
 
-def steps_between(t: Array, step: float) -> Array:
+def steps_between(t: np.ndarray, step: float) -> np.ndarray:
     """Numbers of equal steps between neighbouring times, none longer than `step`, (points − 1,)."""
     return np.maximum(np.ceil(np.diff(t) / step - 1e-9), 1).astype(int)

@@ -5,7 +5,6 @@ Cites: [MuellerKumar2021, section 6.2 and Fig. 4].
 
 from __future__ import annotations
 
-import csv
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, final
@@ -13,10 +12,11 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 
 from closedform.applications.figure_text import plain
+from closedform.applications.motion.tables import write_columns
 from closedform.applications.motion.times import increasing
 from closedform.applications.motion.trajectories import Trajectory, motion
 from closedform.arrays import Floats
-from closedform.errors import ArgumentError, MissingDependency
+from closedform.errors import ArgumentError
 from closedform.lowerings import lanes
 from closedform.maths.algorithms.jets import inverse_dynamics_jet
 from closedform.model.coordinates import coordinate_names
@@ -68,14 +68,7 @@ class Torques:
         """The table as CSV, or as Parquet where the name ends so."""
         if Path(path).suffix not in (".csv", ".parquet"):
             raise ArgumentError(f"{path}: the name of a table ends in .csv or .parquet")
-        if Path(path).suffix == ".parquet":
-            _write_parquet(self.columns, path)
-            return
-        with Path(path).open("w", encoding="utf8", newline="") as file:
-            writer = csv.writer(file)
-            writer.writerow(self.columns)
-            writer.writerows([repr(float(x)) for x in row]
-                             for row in zip(*self.columns.values(), strict=True))
+        write_columns(self.columns, path)
 
     def plot(self) -> Figure:
         """τ, τ̇, τ̈ over time, with numeric differences of τ laid over them as dashes."""
@@ -94,15 +87,6 @@ class Torques:
         names = [plain(name) for name in self.names]
         figure.legend(lines, names, loc="outside right upper", fontsize="small")
         return figure
-
-
-def _write_parquet(columns: dict[str, Any], path: str | Path) -> None:
-    try:
-        from pyarrow import parquet, table  # type: ignore[import-not-found, unused-ignore]
-    except ImportError:
-        raise MissingDependency("Parquet files need pyarrow: pip install pyarrow; "
-                                "or write a .csv file") from None
-    parquet.write_table(table(columns), str(path))
 
 
 def torques(robot: Robot, trajectory: Trajectory, times: Any) -> Torques:

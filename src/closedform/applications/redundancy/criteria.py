@@ -8,6 +8,8 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import reduce
+from operator import add
 from typing import Any, final
 
 import numpy as np
@@ -83,7 +85,8 @@ class Sum(Criterion):
     ) -> CriterionTerms:
         each = [(w, c.terms(robot, q, task, inverse)) for w, c in self.summands]
         raw = namespace(q).concatenate([t.raw for _, t in each])
-        return CriterionTerms(raw, sum(w * t.h for w, t in each), sum(w * t.B for w, t in each))
+        return CriterionTerms(raw, reduce(add, [w * t.h for w, t in each]),
+                              reduce(add, [w * t.B for w, t in each]))
 
     def parts(self, robot: Robot) -> int:
         return sum(c.parts(robot) for _, c in self.summands)
@@ -236,7 +239,8 @@ class Obstacles(Criterion):
         frames = [frame_screws(robot, q, point) for point in self.points]
         each = [obstacle_distance(here, o) for here in frames for o in self.obstacles]
         raw = namespace(q).concatenate([t.raw for t in each])
-        return CriterionTerms(raw, sum(t.h for t in each), sum(t.B for t in each))
+        return CriterionTerms(raw, reduce(add, [t.h for t in each]),
+                              reduce(add, [t.B for t in each]))
 
     def parts(self, robot: Robot) -> int:
         return len(self.points) * len(self.obstacles)

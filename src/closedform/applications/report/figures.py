@@ -83,7 +83,7 @@ def skeleton(robot: Robot) -> Figure:
     return figure
 
 
-def heat_maps(maps: dict[str, Array]) -> Figure:
+def heat_maps(maps: dict[str, np.ndarray]) -> Figure:
     """Mean sizes of matrix entries, each matrix on a logarithmic scale of its largest."""
     figure = Figure(figsize=(7.6, 3.1), layout="constrained")
     panels = figure.subplots(1, len(maps))

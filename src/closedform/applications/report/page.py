@@ -177,8 +177,8 @@ def _snapped(report: Report) -> str:
     if not report.snapped:
         return ""
     lines = "".join(f"<li>{escape(note)}</li>" for note in report.snapped)
-    return _folded(f"{len(report.snapped)} placements were a rounding away from exact ones, and "
-                   "were made exact first", f"<ul>{lines}</ul>", False)
+    return _folded(f"{len(report.snapped)} placements or axes were a rounding away from exact "
+                   "ones, and were made exact first", f"<ul>{lines}</ul>", False)
 
 
 def speed(report: Report) -> str:

@@ -36,7 +36,7 @@ class Peer(ABC):
         """C v + g, (nv,)."""
 
     @abstractmethod
-    def calls(self, q: Array, v: Array, x: Array) -> dict[str, Callable[[], Any]]:
+    def calls(self, q: Array, v: Array, x: np.ndarray) -> dict[str, Callable[[], Any]]:
         """What a user calls for a quantity at one state, by the quantity's name."""
 
 
@@ -66,7 +66,7 @@ class Pinocchio(Peer):
         tau = self.pin.rnea(self.model, self.data, self.ours.q_to(q), self.ours.v_to(q, v), moved)
         return self.ours.tau_from(q, tau)
 
-    def calls(self, q: Array, v: Array, x: Array) -> dict[str, Callable[[], Any]]:
+    def calls(self, q: Array, v: Array, x: np.ndarray) -> dict[str, Callable[[], Any]]:
         pin, model, data = self.pin, self.model, self.data
         q, v, x = self.ours.q_to(q), self.ours.v_to(q, v), x.copy()
         found: dict[str, Callable[[], Any]] = {
@@ -132,7 +132,7 @@ class MuJoCo(Peer):
         self._at(q, v)
         return self.ours.tau_from(q, self.data.qfrc_bias) - M @ a
 
-    def calls(self, q: Array, v: Array, x: Array) -> dict[str, Callable[[], Any]]:
+    def calls(self, q: Array, v: Array, x: np.ndarray) -> dict[str, Callable[[], Any]]:
         self._at(q, v)
         self.data.qacc[:], self.data.qfrc_applied[:] = x, x
         mujoco, model, data = self.mujoco, self.model, self.data

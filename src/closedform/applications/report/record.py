@@ -16,7 +16,6 @@ from closedform.applications.motion.simulation import Simulation
 from closedform.applications.motion.torques import Torques
 from closedform.applications.report.certificates import Certificate
 from closedform.applications.report.quantities import Sized, Timed
-from closedform.arrays import Array
 from closedform.errors import ArgumentError
 from closedform.model.describe import summary
 from closedform.model.findings import Finding
@@ -32,10 +31,10 @@ class Report:
     """What was found; figures are made when the page is written."""
 
     robot: Robot
-    center: Array                           # (3,) m, at the configuration of the picture
+    center: np.ndarray                      # (3,) m, at the configuration of the picture
     findings: list[Finding]
     quantities: list[Sized]
-    maps: dict[str, Array]                  # mean sizes of the entries of M, C, ∂τ/∂q
+    maps: dict[str, np.ndarray]             # mean sizes of the entries of M, C, ∂τ/∂q
     formulas: dict[str, list[str]]
     base: BaseParameters | str
     motion: Torques

@@ -34,7 +34,7 @@ class Redundant:
     radius: float               # m, of the circle that was followed
     track: Track
     curve: SelfMotion | None    # None: with more than one freedom the self-motion is no curve
-    values: Array               # √det J Jᵀ along the curve
+    values: np.ndarray          # √det J Jᵀ along the curve
 
 
 def arm_of_tip(robot: Robot) -> tuple[Robot, Task] | str:

@@ -42,10 +42,10 @@ from closedform.applications.report.quantities import (
 )
 from closedform.applications.report.record import Report
 from closedform.applications.report.workers import await_all, common_cache, working
-from closedform.arrays import Array, numeric
+from closedform.arrays import numeric
 from closedform.errors import ArgumentError, ClosedformError
 from closedform.lowerings.call.kernel import Kernel
-from closedform.maths.canonical.frames import snapped
+from closedform.maths.canonical.snapping import snapped
 from closedform.maths.catalogue import CATALOGUE
 from closedform.maths.definitions.center_of_mass import center_of_mass
 from closedform.model.lint.lint import lint
@@ -130,7 +130,7 @@ def certify(robot: Robot, arm: Any, found: list[Peer],
     return [*laws(robot, arm, count), energy, *agreements(robot, arm, found, missing)], run
 
 
-def structure(robot: Robot, arm: Any) -> dict[str, Array]:
+def structure(robot: Robot, arm: Any) -> dict[str, np.ndarray]:
     """Mean |entry| of M, C and ∂τ/∂q over random states, (nv, nv) each."""
     drawn = states(robot, SAMPLES, ("q", "v", "a"))
     q, v, a = drawn["q"], drawn["v"], drawn["a"]

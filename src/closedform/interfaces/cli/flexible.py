@@ -6,6 +6,7 @@ import warnings
 from pathlib import Path
 from typing import Annotated, Any
 
+import numpy as np
 import typer
 
 from closedform.applications import flexible
@@ -99,8 +100,8 @@ def _write(run: Simulation, folder: Path, parquet: bool, frames: int) -> None:
         run.animate(folder / f"{name}.gif", frames=frames)
         written.append(folder / f"{name}.gif")
     typer.echo(f"{len(run.times)} times to {run.times[-1]:g} s by {run.method}; residuals: energy "
-               f"{abs(run.energy_residual).max():.1e} J, momentum "
-               f"{abs(run.momentum_residual).max():.1e} kg m²/s")
+               f"{np.abs(run.energy_residual).max():.1e} J, momentum "
+               f"{np.abs(run.momentum_residual).max():.1e} kg m²/s")
     for path in written:
         typer.echo(f"wrote {path}")
 

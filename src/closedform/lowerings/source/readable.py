@@ -10,7 +10,7 @@ monomials in the parameters that share a factor are collected:
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -21,8 +21,8 @@ from closedform.arrays import Array
 from closedform.program.record import object_array
 
 
-def readable(outputs: dict[str, Array], angles: Sequence[Any], parameters: Sequence[Any],
-             ) -> tuple[list[tuple[Any, Any]], dict[str, Array]]:
+def readable(outputs: Mapping[str, Array], angles: Sequence[Any], parameters: Sequence[Any],
+             ) -> tuple[list[tuple[Any, Any]], dict[str, np.ndarray]]:
     """The abbreviations that are used, and the outputs in them."""
     short: dict[Any, Any] = {}
     made = {key: object_array([_grouped(_abbreviated(_shortest(x, angles), angles, short),

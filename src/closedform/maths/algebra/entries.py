@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from closedform.arrays import Array
+from closedform.arrays import Array, Namespace
 
 Entries = dict[tuple[int, ...], Any]
 """Entries of a tensor by their indices; those that are missing are zero."""
@@ -26,7 +26,7 @@ def diagonal(values: Array) -> Entries:
     return {(i, i): values[i] for i in range(len(values))}
 
 
-def tensor(entries: Entries, shape: tuple[int, ...], xp: Any) -> Array:
+def tensor(entries: Entries, shape: tuple[int, ...], xp: Namespace) -> Array:
     """The array of these entries, exact zeros elsewhere."""
     if 0 in shape:
         return xp.zeros(shape)

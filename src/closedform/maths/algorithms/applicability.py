@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
 from closedform.errors import ModelError
+from closedform.maths.quantity import Function
 from closedform.model.robot import Robot
-
-Function = Callable[..., Any]
 
 
 def uncoupled(algorithm: Function) -> Function:

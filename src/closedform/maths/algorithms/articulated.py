@@ -26,7 +26,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from closedform.arrays import Array, namespace, numeric
+from closedform.arrays import Array, Namespace, namespace, numeric
 from closedform.maths.algorithms.applicability import uncoupled
 from closedform.maths.algorithms.joint_steps import (
     JointStep,
@@ -84,7 +84,7 @@ def forward_dynamics(
 
 
 def _eliminated(
-    robot: Robot, way: list[JointStep], F: list[Array], tau: Array, xp: Any,
+    robot: Robot, way: list[JointStep], F: list[Array], tau: Array, xp: Namespace,
 ) -> list[Eliminated]:
     """All joints, leaves first: (ii) and (iii)."""
     body = [_rigid(None, F[0])]
@@ -105,7 +105,7 @@ def _rigid(inertia: Inertia | None, F: Array) -> Articulated:
 
 
 def _eliminate(
-    segment: Segment, here: Articulated, tau: Array, rotor: Array, xp: Any,
+    segment: Segment, here: Articulated, tau: Array, rotor: Array, xp: Namespace,
 ) -> Eliminated:
     """(ii)."""
     S, index, n = segment.S, list(segment.v_index), len(segment.v_index)
@@ -138,7 +138,7 @@ def _free_axes(segment: Segment, rotor: Array) -> dict[int, int]:
 
 
 def _without_joint(
-    segment: Segment, here: Articulated, joint: Eliminated, tau: Array, xp: Any,
+    segment: Segment, here: Articulated, joint: Eliminated, tau: Array, xp: Namespace,
 ) -> Articulated:
     """(iii)."""
     free, U, K, rest = joint
@@ -155,7 +155,7 @@ def _without_joint(
     return Articulated(A, H, J, xp.stack(F))
 
 
-def _in_parent(x: Articulated, step: JointStep, xp: Any) -> Articulated:
+def _in_parent(x: Articulated, step: JointStep, xp: Namespace) -> Articulated:
     """The articulated body seen from the parent: rotated, then moved by p.
 
         H ← H − A p~,   J ← J − Hᵀ p~ + p~ H   (the H on the left already moved)
@@ -170,7 +170,7 @@ def _in_parent(x: Articulated, step: JointStep, xp: Any) -> Articulated:
 
 
 def _accelerations(
-    robot: Robot, way: list[JointStep], joints: list[Eliminated], xp: Any,
+    robot: Robot, way: list[JointStep], joints: list[Eliminated], xp: Namespace,
 ) -> Array:
     """q̈ from the root to the leaves, by (ii) and (i)."""
     delta = [xp.zeros(6)]
@@ -192,5 +192,5 @@ def _six(x: list[Any]) -> Symmetric:
     return x[0], x[1], x[2], x[3], x[4], x[5]
 
 
-def _full(x: Symmetric, xp: Any) -> Array:
+def _full(x: Symmetric, xp: Namespace) -> Array:
     return xp.array([[x[0], x[1], x[3]], [x[1], x[2], x[4]], [x[3], x[4], x[5]]])

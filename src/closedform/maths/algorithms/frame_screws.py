@@ -6,8 +6,8 @@ point and in one set of axes, and the twists V_a of their segments,
     J_a = S_a      dS_a = (V_a − V_o) × S_a      ∂_k S_a = ([k ⪯ a] S_k − S_ko) × S_a
 
 V_o is the reference's own twist: 0 for WORLD, that of the frame, V_f = (v_f; ω_f), for LOCAL, and
-(v_f; 0) for LOCAL_WORLD_ALIGNED; S_ko is the part of S_k that it would be of S_k. k ⪯ a: joint k
-lies nearer to the world, or both are screws of one joint.
+(v_f; 0) for LOCAL_WORLD_ALIGNED; S_ko likewise is 0, S_k or (p_k; 0). k ⪯ a: joint k lies nearer to
+the world, or both are screws of one joint.
 
 Definitions are in `maths.frames`.
 
@@ -52,8 +52,8 @@ class FrameScrew(NamedTuple):
 class FrameScrews(NamedTuple):
     """A frame's place, and the screws of the joints that move it, from the world to the frame."""
 
-    R: Array                 # (3, 3), in the axes of the reference
-    p: Array                 # (3,)
+    R: Array                 # (3, 3), in the world; for LOCAL in the segment that carries it
+    p: Array                 # (3,), likewise
     screws: tuple[FrameScrew, ...]
     nv: int
 

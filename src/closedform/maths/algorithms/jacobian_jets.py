@@ -5,6 +5,7 @@ Cites: [MuellerKumar2021, eq. (12)] for the first derivative; here of any order,
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import reduce
 from operator import add
 
@@ -85,7 +86,7 @@ def jacobian_jet(
     return derivatives(_columns(columns), len(rates) + 1, xp)
 
 
-def _columns(vectors: list[Array]) -> Array:
+def _columns(vectors: Sequence[Array]) -> Array:
     """(6, n) from n vectors."""
     return OBJECTS.stack(vectors, axis=1) if vectors else OBJECTS.zeros((6, 0))
 

@@ -150,7 +150,10 @@ def inverse_dynamics_jet(
     way = series_steps(robot, q, v)
     zero = OBJECTS.zeros(3)
     gravity = from_coefficients([-robot.gravity, *[zero] * (terms - 1)])
-    w, U, a, F = [zero], [OBJECTS.zeros((3, 3))], [gravity], [OBJECTS.zeros(6)]
+    w: list[Array] = [zero]
+    U: list[Array] = [OBJECTS.zeros((3, 3))]
+    a: list[Array] = [gravity]
+    F: list[Array] = [OBJECTS.zeros(6)]
     for segment, step in zip(robot.segments, way, strict=True):
         s, above = segment.S @ segment.velocities(v), step.down(w[segment.parent])
         w_k = above + s[3:]

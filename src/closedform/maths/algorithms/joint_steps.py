@@ -12,17 +12,17 @@ Cites: [KhalilKleinfinger1987].
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from closedform.arrays import Array, namespace, numeric
+from closedform.arrays import Array, Namespace, Number, namespace, numeric
 from closedform.maths.algebra.trees import way_up
 from closedform.maths.spatial import cross
 from closedform.model.robot import Robot
 from closedform.model.segments import Segment
 
-Symmetric = tuple[Array, Array, Array, Array, Array, Array]
+Symmetric = tuple[Number, Number, Number, Number, Number, Number]
 """xx, xy, yy, xz, yz, zz of a symmetric 3x3 matrix."""
 
 
@@ -31,7 +31,7 @@ class JointStep(NamedTuple):
 
     factors: tuple[Array, ...]   # rotations whose product is R_pk, the parent's side first
     p: Array                     # (3,), p_pk
-    turn: tuple[Array, Array] | None = None   # (sin, cos) where the last factor is a turn about z
+    turn: tuple[Number, Number] | None = None   # (sin, cos) if the last factor turns about z
 
     def up(self, x: Array) -> Array:
         """R_pk x: a vector of the segment, seen in the parent."""
@@ -101,7 +101,7 @@ def joint_steps(robot: Robot, q: Array) -> list[JointStep]:
     return [_step(segment, q) for segment in robot.segments]
 
 
-def body_twists(robot: Robot, way: list[JointStep], v: Array, xp: Any) -> list[Array]:
+def body_twists(robot: Robot, way: list[JointStep], v: Array, xp: Namespace) -> list[Array]:
     """V_k = X_kp V_p + S_k v_k of the world and of every segment, (6,) each."""
     V = [xp.zeros(6)]
     for segment, step in zip(robot.segments, way, strict=True):
@@ -145,7 +145,7 @@ def sparse(R: Array) -> bool:
     return int(np.sum((a != 0) & (a != 1))) <= 4
 
 
-def turned_about_z(s: Array, c: Array, A: Symmetric) -> Symmetric:
+def turned_about_z(s: Number, c: Number, A: Symmetric) -> Symmetric:
     """Rz A Rzᵀ for a symmetric A, in 8 multiplications.
 
         e = s (xx − yy) + 2 c xy,   the 2x2 block is [[xx − s e, c e − xy], [·, yy + s e]]
@@ -156,7 +156,7 @@ def turned_about_z(s: Array, c: Array, A: Symmetric) -> Symmetric:
     return xx - u, c * e - xy, yy + u, c * xz - s * yz, s * xz + c * yz, zz
 
 
-def matrix_turned_about_z(s: Array, c: Array, A: Array) -> Array:
+def matrix_turned_about_z(s: Number, c: Number, A: Array) -> Array:
     """Rz A Rzᵀ, (3, 3), in 12 multiplications.
 
         e = s (xx − yy) + c (xy + yx)

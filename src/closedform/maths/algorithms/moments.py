@@ -13,11 +13,11 @@ Cites: [Featherstone2008, chapter 2] for Λ in another frame and its rate.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from closedform.arrays import Array, namespace
+from closedform.arrays import Array, Number, namespace
 from closedform.maths.algorithms.joint_steps import JointStep, Symmetric
 from closedform.maths.spatial import cross
 from closedform.model.inertia import Inertia
@@ -26,7 +26,7 @@ from closedform.model.inertia import Inertia
 class Moments(NamedTuple):
     """Mass, first and second moments about a frame's origin."""
 
-    m: Any
+    m: Number
     h: Array          # (3,)
     Sigma: Symmetric  # xx, xy, yy, xz, yz, zz
 

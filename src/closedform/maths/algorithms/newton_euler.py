@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from operator import add
 from typing import Any, NamedTuple
 
-from closedform.arrays import Array, namespace
+from closedform.arrays import Array, Namespace, namespace
 from closedform.maths.algebra.entries import Entries, diagonal, enter, enter_twice, tensor
 from closedform.maths.algebra.ldl import branch_solve
 from closedform.maths.algebra.trees import subtree_sums
@@ -99,7 +99,7 @@ def next_motion(
     return OriginMotion(w, rotation_rates(w, dw), dw, linear)
 
 
-def world_motion(robot: Robot, xp: Any, gravity: bool = True) -> OriginMotion:
+def world_motion(robot: Robot, xp: Namespace, gravity: bool = True) -> OriginMotion:
     """The world's motion: at rest, accelerated against gravity."""
     zero = xp.zeros(3)
     return OriginMotion(zero, xp.zeros((3, 3)), zero, -robot.gravity if gravity else zero)
@@ -145,8 +145,8 @@ def newton_euler(
 
 
 def motions_and_forces(
-    robot: Robot, way: list[JointStep], v: Array, a: Array | None, wrenches: Array | None, xp: Any,
-    gravity: bool = True,
+    robot: Robot, way: list[JointStep], v: Array, a: Array | None, wrenches: Array | None,
+    xp: Namespace, gravity: bool = True,
 ) -> tuple[list[OriginMotion], list[Array]]:
     """Motions of all segments, and the wrenches (f; n) on them; lists start with the world."""
     motion = [world_motion(robot, xp, gravity)]
@@ -162,7 +162,7 @@ def motions_and_forces(
     return motion, F
 
 
-def joint_torques(robot: Robot, way: Sequence[Crossing], F: list[Array], xp: Any) -> Array:
+def joint_torques(robot: Robot, way: Sequence[Crossing], F: list[Array], xp: Namespace) -> Array:
     """Torques of the wrenches F_k on all segments, (nv,), from leaves to root.
 
         τ_k = S_kᵀ F_k,   F_p += X_kpᵀ F_k

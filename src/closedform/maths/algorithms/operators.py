@@ -13,9 +13,9 @@ Cites: [Garofalo2013, eq. (6b)]; [EcheandiaWensing2021, eqs. (13)-(15)], here in
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from closedform.arrays import Array, namespace
+from closedform.arrays import Array, Namespace, namespace
 from closedform.maths.algorithms.joint_steps import JointStep
 from closedform.maths.algorithms.moments import Moments
 from closedform.maths.spatial import cross, skew
@@ -58,7 +58,7 @@ def passive_operator(body: Moments, V: Array) -> BlockOperator:
     return BlockOperator(m * w, -wh, skew(m * u) + wh, skew(w) @ J - uh)
 
 
-def _skew_product(a: Array, b: Array, xp: Any) -> Array:
+def _skew_product(a: Array, b: Array, xp: Namespace) -> Array:
     """a~b~ = b aᵀ − (a·b) 1, (3, 3)."""
     xx, yy, zz = a[0] * b[0], a[1] * b[1], a[2] * b[2]
     return xp.array([[-(yy + zz), b[0] * a[1], b[0] * a[2]],

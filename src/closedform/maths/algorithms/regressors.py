@@ -9,9 +9,9 @@ Cites: [AtkesonAnHollerbach1986] for the body's matrix; [Garofalo2013, eqs. (8)-
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from closedform.arrays import Array, namespace
+from closedform.arrays import Array, Namespace, namespace
 from closedform.maths.algebra.entries import Entries, enter, tensor
 from closedform.maths.algorithms.joint_steps import (
     JointStep,
@@ -36,7 +36,7 @@ class Column(NamedTuple):
 
 
 def jacobian_columns(
-    robot: Robot, way: list[JointStep], V: list[Array] | None, xp: Any,
+    robot: Robot, way: list[JointStep], V: list[Array] | None, xp: Namespace,
 ) -> list[list[Column]]:
     """The columns of J_k that are not zero, of all segments and the world; V None: dJ is zero."""
     found: list[list[Column]] = [[]]
@@ -79,7 +79,7 @@ def regressor(robot: Robot, q: Array, v: Array, a: Array) -> Array:
 
 
 def _torque_regressor(
-    robot: Robot, columns: list[list[Column]], W: list[Array], a: Array, xp: Any,
+    robot: Robot, columns: list[list[Column]], W: list[Array], a: Array, xp: Namespace,
 ) -> Array:
     """[J_kᵀ W_k, rotor_map a], (nv, parameters), with W_k (6, 10) of each body."""
     Y: Entries = {}

@@ -95,11 +95,11 @@ class BaseParameters:
         return tuple(self.source.parameter_names[c] for c in self.kept)
 
     @cached_property
-    def K(self) -> Array:
+    def K(self) -> np.ndarray:
         """(count, parameters): π_b = K π; floats, or SymPy expressions of the geometry."""
         symbolic = isinstance(self.numbers, RationalFunctions)
-        K: Array = np.zeros((self.count, len(self.source.parameter_names)),
-                            dtype=object if symbolic else float)
+        K = np.zeros((self.count, len(self.source.parameter_names)),
+                     dtype=object if symbolic else float)
         for i, row in enumerate(self.rows):
             for column, x in row.items():
                 K[i, column] = expression(x, self.numbers) if symbolic \
@@ -108,7 +108,7 @@ class BaseParameters:
         return K
 
     @cached_property
-    def values(self) -> Array:
+    def values(self) -> np.ndarray:
         """π_b = K π, (count,), of the robot's parameters."""
         return self.K @ self.source.parameters
 
@@ -141,7 +141,7 @@ class BaseParameters:
     def robot(self) -> Robot:
         """A robot with the same q and the same torques, the dropped parameters at zero."""
         object_ = not numeric(self.values)
-        pi: Array = np.zeros(len(self.source.parameter_names), dtype=object if object_ else float)
+        pi = np.zeros(len(self.source.parameter_names), dtype=object if object_ else float)
         pi[list(self.kept)] = self.values
         return self.source.with_parameters(pi)
 

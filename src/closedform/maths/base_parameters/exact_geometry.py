@@ -11,7 +11,6 @@ Cites: [KhalilKleinfinger1986] for the six numbers.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -202,7 +201,7 @@ def _still() -> ExactPose:
     return ExactPose([[one if i == j else zero for j in range(3)] for i in range(3)], [zero] * 3)
 
 
-def _upward(robot: Robot) -> tuple[Array | None, Sequence[Any]]:
+def _upward(robot: Robot) -> tuple[np.ndarray | None, np.ndarray]:
     """Axes with z against gravity, where gravity is numbers other than zero."""
     g = robot.gravity
     if not numeric(g) or not np.any(g):

@@ -8,6 +8,10 @@ joint's turn moved into `offset`; fixed bodies merge into the ones that carry th
 several parts becomes so many. `closedform.maths.canonical.regrouping` can then move mass along the
 joint axes.
 
+Any point of an axis is an exact origin. The common normal of axes that are a tilt ε from parallel
+and d apart meets them d/ε away; where that is far outside the robot, where the child's axis meets
+the parent's xy-plane is taken instead, as for parallel axes, and the tilt is kept as it is.
+
 Cites: [KhalilKleinfinger1986]; [GautierKhalil1990, section IV].
 """
 
@@ -27,8 +31,16 @@ from closedform.model.pose import inverse, pose
 from closedform.model.robot import Body, Frame, Robot
 from closedform.model.segments import named_parts, starts
 
-NOISE = 1e-14
-"""What rounding leaves in numbers of size one when frames are moved."""
+Axis = tuple[Array, Array]
+"""Direction and a point of a line."""
+NOISE = 32 * float(np.finfo(float).eps)
+"""What rounding leaves in place of a zero when frames of size one are moved."""
+ULPS = 1e-15
+"""What it leaves of a cosine of 1, or of a sine of two unit vectors."""
+NEARLY = 1e-9
+"""What is near enough to perpendicular to choose a frame by; every choice is exact."""
+FAR = 2.0
+"""No origin is farther from the user's point of its axis than so many times the robot's size."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +69,7 @@ def canonical(robot: Robot) -> Canonical:
             shift = own.turn - driver.ratio * C[driver.of].turn
             driver = driver._replace(offset=driver.offset + shift)
         joint = body.joint.with_moving(body.joint.moving.on_z(), driver)
-        inertia = _clean_inertia(body.inertia.seen_from(inverse(own.place)), slim)
+        inertia = _moved(body.inertia, _clean(inverse(own.place), _length(own.place)))
         bodies.append(Body(body.name, body.parent, joint, own.placement, inertia))
     return _finished(robot, slim, bodies, C, offset)
 
@@ -116,45 +128,40 @@ class _Placed:
 
 def _frames(robot: Robot) -> dict[str | None, _Placed]:
     C: dict[str | None, _Placed] = {None: _Placed(np.eye(4), np.eye(4))}
+    far = FAR * _size(robot)
     for body in robot.bodies:
         above = inverse(body.placement) @ C[body.parent].place  # the parent's frame, at q = 0
         joint = body.joint.moving
         if joint.line is None:
-            C[body.name] = _Placed(np.eye(4), _clean(inverse(above)))
+            C[body.name] = _Placed(np.eye(4), _clean(inverse(above), far + _length(above)))
         else:
             onward = _next_axis(robot, body)
-            placed = _on_common_normals(joint, joint.line, above, onward)
+            placed = _on_common_normals(joint, joint.line, above, onward, far)
             C[body.name] = placed if onward else _turned_to_mass(body, placed)
     return C
 
 
 def _on_common_normals(
-    joint: Joint, axis: tuple[Array, Array], above: Array, onward: tuple[Array, Array] | None,
+    joint: Joint, axis: Axis, above: Array, onward: Axis | None, far: float,
 ) -> _Placed:
     """The frame of a joint on the axis (direction, point), between `above` and `onward`."""
     e, c = axis
-    slides = not np.any(joint.S[3:])
     x_p, z_p, o_p = above[:3, 0], above[:3, 2], above[:3, 3]
     x0 = _perpendicular(x_p, z_p, e)
-    o0 = o_p if slides else _foot(c, e, o_p, z_p)
+    o0 = _origin(joint, axis, (z_p, o_p), far)
     x, o = x0, o0
     if onward is not None:
-        e_j, c_j = onward
-        normal = np.cross(e, e_j)
-        if np.linalg.norm(normal) > 1e-9:
-            x, o = normal / np.linalg.norm(normal), _foot(o0, e, c_j, e_j)
-        else:
-            across = (c_j - o0) - ((c_j - o0) @ e) * e
-            if np.linalg.norm(across) > 1e-9:
-                x = across / np.linalg.norm(across)
-        x = x if x @ x0 >= -1e-9 else -x
+        x, o = _towards(onward, e, x0, o0)
+        o = o if _length(o - c) <= far else o0
+    size = far + _length(above)
+    o = c if _length(o - c) < NOISE * size else o
     turn = math.atan2(np.cross(x0, x) @ e, x0 @ x)
     quarter = round(turn / (math.pi / 2))
-    if abs(turn - quarter * math.pi / 2) < 1e-9 or not joint.takes_turns:
+    if abs(turn - quarter * math.pi / 2) < NOISE or not joint.takes_turns:
         x0, turn = x, 0.0
-    start = pose(np.stack([x0, np.cross(e, x0), e], axis=1), o)
-    end = pose(np.stack([x, np.cross(e, x), e], axis=1), o)
-    return _Placed(end, _clean(inverse(above) @ start), turn)
+    start, end = (_clean(pose(np.stack([y, np.cross(e, y), e], axis=1), o),
+                         _length(c) + _length(o)) for y in (x0, x))
+    return _Placed(end, _clean(inverse(above) @ start, size), turn)
 
 
 def _turned_to_mass(body: Body, placed: _Placed) -> _Placed:
@@ -172,28 +179,74 @@ def _turned_to_mass(body: Body, placed: _Placed) -> _Placed:
     else:
         return placed
     c, s = math.cos(turn), math.sin(turn)
-    Rz = pose([[c, -s, 0], [s, c, 0], [0, 0, 1]])
+    Rz = pose(np.array([[c, -s, 0], [s, c, 0], [0, 0, 1]]))
     return _Placed(placed.place @ Rz, placed.placement, placed.turn + turn)
 
 
 def _perpendicular(x_p: Array, z_p: Array, e: Array) -> Array:
     """A unit vector across e: the parent's x where that is across, else the axes' common normal."""
-    if abs(x_p @ e) < 1e-9:
-        return x_p - (x_p @ e) * e
     normal = np.cross(z_p, e)
-    size = np.linalg.norm(normal)
-    return normal / size if size > 1e-9 else x_p
+    own = abs(x_p @ e) < NEARLY or _length(normal) <= NOISE
+    return _across(x_p if own else normal / _length(normal), e)
+
+
+def _across(x: Array, e: Array) -> Array:
+    """The unit vector across e nearest to the unit vector x."""
+    y = x - (x @ e) * e
+    return x if abs(x @ e) < ULPS else y / _length(y)
+
+
+def _origin(joint: Joint, axis: Axis, above: Axis, far: float) -> Array:
+    """The point of the axis nearest to the parent's, or in the parent's xy-plane, or the user's.
+
+    The first of them that is not far from the user's. What slides starts at the parent's origin.
+    """
+    (e, c), (z_p, o_p) = axis, above
+    rise = e @ z_p
+    level = c if abs(rise) < NOISE else c + ((o_p - c) @ z_p) / rise * e
+    slides = not np.any(joint.S[3:])
+    points = (o_p,) if slides else (_foot(c, e, o_p, z_p), level)
+    return next((o for o in points if _length(o - c) <= far), c)
+
+
+def _towards(onward: Axis, e: Array, x0: Array, o0: Array) -> tuple[Array, Array]:
+    """x and the origin of a frame on the line (o0, e): on the common normal to the next axis."""
+    e_j, c_j = onward
+    normal, across = np.cross(e, e_j), (c_j - o0) - ((c_j - o0) @ e) * e
+    if _length(normal) > NOISE:
+        x = _across(normal / _length(normal), e)
+    elif _length(across) > NOISE * (_length(c_j) + _length(o0)):
+        x = _across(across / _length(across), e)
+    else:
+        return x0, o0
+    o = _foot(o0, e, c_j, e_j) if _length(normal) > NOISE else o0
+    return (x if x @ x0 >= -NEARLY else -x), o
 
 
 def _foot(c: Array, e: Array, c_j: Array, e_j: Array) -> Array:
     """The point of the line (c, e) nearest to the line (c_j, e_j); if parallel, to c_j."""
-    w, b = c_j - c, e @ e_j
-    if 1 - b * b < 1e-18:
+    w, normal = c_j - c, np.cross(e, e_j)
+    if _length(normal) <= NOISE:
         return c + (w @ e) * e
-    return c + ((w @ e - b * (w @ e_j)) / (1 - b * b)) * e
+    return c + (np.cross(w, e_j) @ normal / (normal @ normal)) * e
 
 
-def _next_axis(robot: Robot, body: Body) -> tuple[Array, Array] | None:
+def _length(x: Array) -> float:
+    """|x|, of a pose that of its translation."""
+    return float(np.linalg.norm(x if x.ndim == 1 else x[:3, 3]))
+
+
+def _size(robot: Robot) -> float:
+    """The longest way from a root along the origins and axes of the tree."""
+    way: dict[str | None, float] = {None: 0.0}
+    for body in robot.bodies:
+        line = body.joint.moving.line
+        step = 0.0 if body.parent is None else _length(body.placement)
+        way[body.name] = way[body.parent] + step + (0.0 if line is None else _length(line[1]))
+    return max(way.values())
+
+
+def _next_axis(robot: Robot, body: Body) -> Axis | None:
     """The axis of the child with the largest subtree, seen from the body: direction and point."""
     sizes = _subtree_sizes(robot)
     children = {b.name: b for b in robot.bodies if b.parent == body.name and b.joint.moving.line}
@@ -223,61 +276,32 @@ def _turn_offsets(robot: Robot, C: dict[str | None, _Placed]) -> Array:
 
 
 # ---------------------------------------------------------------------- rounding
-def _clean(T: Array) -> Array:
-    """The pose with what rounding left in place of zeros and ones removed."""
-    R, p = T[:3, :3], T[:3, 3]
-    near = np.round(R)
-    R = np.where(np.abs(R - near) < 1e-12, near, R)
-    size = max(1.0, float(np.abs(p).max()))
-    return pose(R, np.where(np.abs(p) < 1e-13 * size, 0.0, p))
+def _clean(T: Array, size: float) -> Array:
+    """The pose with what rounding left in place of zeros and ones removed.
 
-
-def _clean_inertia(inertia: Inertia, robot: Robot) -> Inertia:
-    """The inertia without entries that are rounding errors next to the robot's largest."""
-    if not numeric(inertia.array):
-        return inertia
-    all_ = np.abs(np.array([b.inertia.array for b in robot.bodies], dtype=float))
-    scale = np.repeat([all_[:, :1].max(), all_[:, 1:4].max(), all_[:, 4:].max()], [1, 3, 6])
-    p = inertia.array
-    return Inertia.from_parameters(np.where(np.abs(p) <= NOISE * scale, 0.0, p))
-
-
-def snapped(robot: Robot, tolerance: float = 1e-9) -> tuple[Robot, tuple[str, ...]]:
-    """The robot with rotation entries within `tolerance` of 0 and ±1 made exact, and what changed.
-
-    A rotation is snapped only if it stays orthonormal to rounding. Axes are treated alike; offsets
-    below a thousandth of the tolerance (in metres) become 0.
+    `size`: of the offsets that its own was computed from.
     """
-    notes: list[str] = []
-    bodies = []
-    for body in robot.bodies:
-        T = _snapped_pose(body.placement, tolerance)
-        if not np.array_equal(T, body.placement):
-            worst = np.abs(T - body.placement).max()
-            notes.append(f"{body.name}: placement changed by {worst:.1e}")
-        bodies.append(replace(body, placement=T, joint=_snapped_joint(body.joint, tolerance)))
-    frames = [replace(f, placement=_snapped_pose(f.placement, tolerance)) for f in robot.frames]
-    return Robot(robot.name, bodies, robot.gravity, frames, robot.source), tuple(notes)
-
-
-def _snapped_pose(T: Array, tolerance: float) -> Array:
-    if not numeric(T):
-        return T
     R, p = T[:3, :3], T[:3, 3]
     near = np.round(R)
-    tidy = np.where(np.abs(R - near) < tolerance, near, R)
-    if np.abs(tidy.T @ tidy - np.eye(3)).max() > 4e-15:
-        tidy = R
-    return pose(tidy, np.where(np.abs(p) < tolerance * 1e-3, 0.0, p))
+    R = np.where(np.abs(R - near) < np.where(near, ULPS, NOISE), near, R)
+    return pose(R, np.where(np.abs(p) < NOISE * size, 0.0, p))
 
 
-def _snapped_joint(joint: Joint, tolerance: float) -> Joint:
-    moving, changes = joint.moving, dict[str, Any]()
-    for name in moving.axes:
-        a = np.array(getattr(moving, name))
-        if numeric(a):
-            near = np.round(a)
-            tidy = np.where(np.abs(a - near) < tolerance, near, a)
-            if abs(np.linalg.norm(tidy) - 1) < 4e-16:
-                changes[name] = tuple(tidy)
-    return joint.with_moving(replace(moving, **changes))
+def _moved(inertia: Inertia, T: Array) -> Inertia:
+    """The inertia seen from where its frame has the pose T, without what is only rounding.
+
+    That is measured by this body alone: by the terms an entry is the sum of, so that what was not
+    moved is not cut, and by what the own moments allow: |I_ij|² ≤ I_ii I_jj, |h|² ≤ m tr Σ.
+    """
+    moved = inertia.seen_from(T)
+    if not numeric(moved.array):
+        return moved
+    R = np.where(np.isin(np.abs(T[:3, :3]), (0, 1)), np.abs(T[:3, :3]), 1)  # known to rounding of 1
+    p, h, m = np.abs(T[:3, 3]), R @ np.abs(inertia.first_moment), abs(inertia.mass)
+    P = np.outer(p, h) + np.outer(h, p) + m * np.outer(p, p)
+    I = R @ np.abs(inertia.origin_tensor) @ R.T + np.where(np.eye(3), np.trace(P) - P, P)
+    own = np.sqrt(np.abs(np.diag(moved.origin_tensor)))
+    h = h + m * p + math.sqrt(m) * np.linalg.norm(own)
+    I = I + np.outer(own, own) * (1 - np.eye(3))
+    terms = np.array([m, *h, *I[np.tril_indices(3)]])
+    return Inertia.from_parameters(np.where(np.abs(moved.array) < NOISE * terms, 0.0, moved.array))

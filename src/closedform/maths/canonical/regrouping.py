@@ -19,11 +19,14 @@ Cites: [GautierKhalil1990, eqs. (15)-(16)], in the form that moves mass along th
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from closedform.arrays import Array, numeric
+from closedform.maths.canonical.frames import NOISE
 from closedform.model.inertia import Inertia
 from closedform.model.robot import Robot
 
@@ -31,46 +34,53 @@ from closedform.model.robot import Robot
 def regrouped(robot: Robot) -> Robot:
     """The robot with mass moved towards the root wherever that changes no joint torque."""
     P = {body.name: pseudo_inertia(body.inertia) for body in robot.bodies}
+    terms = {name: abs(P_k) for name, P_k in P.items()}
     for body in reversed(robot.bodies):
-        movable = _movable(body.joint.S)
-        share = np.where(movable, P[body.name], 0)
-        P[body.name] = np.where(movable, 0, P[body.name])
+        P_k, movable = _cut(P[body.name], terms[body.name]), _movable(body.joint.S)
+        share, P[body.name] = np.where(movable, P_k, 0), np.where(movable, 0, P_k)
         if body.parent is not None:
             T = body.placement
             P[body.parent] = P[body.parent] + T @ share @ T.T
-    scale = _scale(robot)
-    bodies = [replace(b, inertia=_inertia(P[b.name], scale)) for b in robot.bodies]
+            terms[body.parent] = terms[body.parent] + abs(T) @ abs(share) @ abs(T).T
+    bodies = [replace(b, inertia=_inertia(P[b.name])) for b in robot.bodies]
     return Robot(robot.name, bodies, robot.gravity, robot.frames, robot.source)
 
 
-def pseudo_inertia(inertia: Inertia) -> Array:
-    """P = [[Σ, h], [hᵀ, m]], (4, 4), with Σ = ½ tr(I) 1 − I."""
-    I, h = inertia.origin_tensor, inertia.first_moment
-    Sigma = np.trace(I) / 2 * np.eye(3, dtype=int) - I
-    return np.concatenate([np.concatenate([Sigma, h[:, None]], axis=1),
-                           np.array([[*h, inertia.mass]])])
+def pseudo_inertia(inertia: Inertia) -> np.ndarray:
+    """P = [[Σ, h], [hᵀ, m]], (4, 4), with Σ = ½ tr(I) 1 − I.
+
+    Σ_xx and Σ_yy add up to I_zz, what turns about the joint's axis, however much smaller it is than
+    I_xx and I_yy.
+    """
+    xx, xy, yy, xz, yz, zz = inertia.array[4:]
+    across = _cut(xx - yy, abs(xx) + abs(yy))
+    x, y = (_cut(s, abs(zz) + abs(across)) / 2 for s in (zz - across, zz + across))
+    z, h = _cut(xx + yy - zz, abs(xx) + abs(yy) + abs(zz)) / 2, inertia.first_moment
+    (x, y), (z,) = _short(x, y), _short(z)
+    return np.array([[x, -xy, -xz, h[0]], [-xy, y, -yz, h[1]], [-xz, -yz, z, h[2]],
+                     [*h, inertia.mass]])
 
 
-def _inertia(P: Array, scale: Array) -> Inertia:
-    """The inertia of a pseudo-inertia, without what rounding left in place of zeros."""
-    if numeric(P):
-        P = np.where(np.abs(P) <= 1e-14 * scale, 0.0, P)
-    Sigma, h, m = P[:3, :3], P[:3, 3], P[3, 3]
-    I = np.trace(Sigma) * np.eye(3, dtype=int) - Sigma
-    return Inertia.from_parameters([m, *h, I[0, 0], I[0, 1], I[1, 1], I[0, 2], I[1, 2], I[2, 2]])
+def _short(*numbers: Any) -> Sequence[Any]:
+    """The numbers with the last two bits of the largest unused, so that sums of them are exact.
+
+    What is equal then stays equal on all ways through a program, and cancels.
+    """
+    largest = max(map(abs, numbers)) if numeric(np.array(numbers)) else 0
+    unit = 4 * np.spacing(float(largest))
+    return [np.round(x / unit) * unit for x in numbers] if largest else numbers
 
 
-def _scale(robot: Robot) -> Array:
-    """The robot's largest Σ, h and m, laid out as P."""
-    P = [np.abs(pseudo_inertia(b.inertia).astype(float)) for b in robot.bodies
-         if numeric(b.inertia.array)]
-    if not P:
-        return np.ones((4, 4))
-    most = np.max(P, axis=0)
-    scale = np.full((4, 4), most[:3, :3].max())
-    scale[:3, 3] = scale[3, :3] = most[:3, 3].max()
-    scale[3, 3] = most[3, 3]
-    return scale
+def _cut(total: Any, terms: Any) -> Any:
+    """A sum without what is only rounding next to the absolute values of its terms."""
+    if not numeric(np.asarray(total)):
+        return total
+    return np.where(np.abs(total) < NOISE * terms, 0.0, total)
+
+
+def _inertia(P: Array) -> Inertia:
+    (xx, xy, xz), (_, yy, yz), (_, _, zz) = P[:3, :3]
+    return Inertia.from_parameters([P[3, 3], *P[:3, 3], yy + zz, -xy, xx + zz, -xz, -yz, xx + yy])
 
 
 def _movable(S: Array) -> Array:

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from closedform.arrays import Array, checked_array, namespace
+from closedform.arrays import Array, Namespace, checked_array, namespace
 from closedform.errors import ArgumentError
 from closedform.maths.algorithms import newton_euler
 from closedform.maths.algorithms.jets import inverse_dynamics_jet
@@ -98,7 +98,8 @@ def _energy(spring: Spring, x: Any) -> Any:
     return x * sum(terms[1:], terms[0])
 
 
-def spread(model: ElasticJoints, values: list[Any], xp: Any, rigid: Array | None = None) -> Array:
+def spread(model: ElasticJoints, values: list[Any], xp: Namespace,
+           rigid: Array | None = None) -> Array:
     """Values of the elastic joints among all velocities, (nv,); the others from `rigid`, or 0."""
     found = dict(zip(model.elastic, values, strict=True))
     return xp.stack([found[i] + xp.zeros(()) if i in found

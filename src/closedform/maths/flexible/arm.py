@@ -13,11 +13,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, final
+from typing import final
 
 import numpy as np
 
-from closedform.arrays import Array
 from closedform.errors import ModelError
 from closedform.maths.flexible.modes import LinkModes, link_modes
 from closedform.model.elasticity.beam import FlexibleLink, Payload, TipLoad
@@ -123,7 +122,7 @@ def tip_loads(arm: FlexibleArm) -> tuple[TipLoad, ...]:
     return tuple(reversed(loads))
 
 
-def moments(arm: FlexibleArm) -> tuple[Array, ...]:
+def moments(arm: FlexibleArm) -> tuple[np.ndarray, ...]:
     """For each link Γ_i = ∫ b bᵀ dm over its hub and beam, the last with the payload's mass.
 
         b(x) = (1, x, φ_1, …, φ_m),   Γ_i = [m  md  v; md  J_o  w; vᵀ  wᵀ  z] + m_h e_1 e_1ᵀ
@@ -144,12 +143,12 @@ def moments(arm: FlexibleArm) -> tuple[Array, ...]:
     return tuple(found)
 
 
-def tip_basis(arm: FlexibleArm, i: int) -> Array:
+def tip_basis(arm: FlexibleArm, i: int) -> np.ndarray:
     """b(ℓ) = (1, ℓ, φ_1(ℓ), …) of link i."""
     return np.concatenate([[1.0, arm.links[i].length], arm.modes[i].tip])
 
 
-def _numbers(given: Any, size: int, what: str) -> tuple[float, ...]:
+def _numbers(given: object, size: int, what: str) -> tuple[float, ...]:
     try:
         a = np.array(given, dtype=float)
     except (TypeError, ValueError):

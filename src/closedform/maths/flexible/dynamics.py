@@ -12,11 +12,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, final
+from typing import final
 
 import numpy as np
 
-from closedform.arrays import Array, namespace
+from closedform.arrays import Array, ArrayLike, namespace
 from closedform.errors import ArgumentError
 from closedform.maths.algebra.ldl import refuse_indefinite, solve_definite
 from closedform.maths.coulomb import smoothed_sign
@@ -50,6 +50,8 @@ class Truncated:
 
 Model = Truncated | ExactRotation
 PAPER = Truncated()
+Damping = float | ArrayLike
+"""A number, N of them or N x N; see `damping_matrix`."""
 
 
 @checked
@@ -111,7 +113,7 @@ def gravity_energy(arm: FlexibleArm, q: Array, model: Model = PAPER) -> Array:
 
 
 @lru_cache(maxsize=64)
-def _stiffness(arm: FlexibleArm) -> Array:
+def _stiffness(arm: FlexibleArm) -> np.ndarray:
     K = np.zeros((arm.nq, arm.nq))
     for at, modes in zip(arm.deflections, arm.modes, strict=True):
         K[at, at] = modes.elasticity
@@ -120,13 +122,13 @@ def _stiffness(arm: FlexibleArm) -> Array:
 
 
 @checked
-def stiffness_matrix(arm: FlexibleArm) -> Array:
+def stiffness_matrix(arm: FlexibleArm) -> np.ndarray:
     """K, (N, N): zero at the joints, ∫EI φ''_j φ''_k dx in each link's block."""
     return _stiffness(arm).copy()
 
 
 @checked
-def damping_matrix(arm: FlexibleArm, damping: Any = 0.0) -> Array:
+def damping_matrix(arm: FlexibleArm, damping: Damping = 0.0) -> np.ndarray:
     """D, (N, N): the joints' viscous friction and structural damping.
 
     A number d gives the paper's D_i = d √K_ii for the deflections; N numbers are a diagonal, and
@@ -142,7 +144,7 @@ def damping_matrix(arm: FlexibleArm, damping: Any = 0.0) -> Array:
     if d.shape not in ((), (N,), (N, N)) or not np.all(np.isfinite(d)):
         raise ArgumentError(f"damping is a finite number, {N} of them or {N} x {N}, "
                             f"not {damping!r}")
-    added: Array = d
+    added = d
     if d.ndim < 2:
         added = np.diag(d * np.sqrt(np.diag(_stiffness(arm))) if d.ndim == 0 else d)
     if np.any(np.linalg.eigvalsh((added + added.T) / 2) < -1e-12 * np.max(np.abs(d))):
@@ -163,7 +165,7 @@ def resistance(arm: FlexibleArm, q: Array, v: Array, D: Array, model: Model = PA
 
 
 @checked
-def inverse_dynamics(arm: FlexibleArm, q: Array, v: Array, a: Array, damping: Any = 0.0,
+def inverse_dynamics(arm: FlexibleArm, q: Array, v: Array, a: Array, damping: Damping = 0.0,
                      model: Model = PAPER) -> Array:
     """The left side of (25), (N,): joint torques, and forces on the deflections."""
     D = damping_matrix(arm, damping)
@@ -171,7 +173,7 @@ def inverse_dynamics(arm: FlexibleArm, q: Array, v: Array, a: Array, damping: An
 
 
 @checked
-def forward_dynamics(arm: FlexibleArm, q: Array, v: Array, tau: Array, damping: Any = 0.0,
+def forward_dynamics(arm: FlexibleArm, q: Array, v: Array, tau: Array, damping: Damping = 0.0,
                      model: Model = PAPER) -> Array:
     """a = B⁻¹ (Q u − h − K q − D v − g − f), (N,); `tau` are n joint torques or N forces.
 
@@ -231,13 +233,13 @@ def _places(model: Model) -> Rotation:
     return LinearRotation() if isinstance(model, Truncated) else model
 
 
-def _grams(arm: FlexibleArm, model: Model) -> list[Array]:
+def _grams(arm: FlexibleArm, model: Model) -> list[np.ndarray]:
     if isinstance(model, ExactRotation) and model.foreshortening:
         return [shortening_moments(arm, i).gram for i in range(arm.n)]
     return list(moments(arm))
 
 
-def _rotational(arm: FlexibleArm) -> Array:
+def _rotational(arm: FlexibleArm) -> np.ndarray:
     """Hubs and payload as they turn: constant, because the angles are linear in q."""
     rows = constant_rows(arm)
     B = sum((link.hub_inertia * np.outer(a, a)

@@ -25,7 +25,7 @@ from typing import NamedTuple, final
 
 import numpy as np
 
-from closedform.arrays import Array, namespace
+from closedform.arrays import Array, Namespace, namespace
 from closedform.maths.flexible.arm import FlexibleArm
 from closedform.maths.flexible.modes import LinkModes, gauss
 
@@ -123,7 +123,7 @@ def _sheared(row: Array, q: Array, v: Array) -> Moving:
                   xp.stack([zero, row @ v]), xp.zeros(2))
 
 
-def _constant(x: float, xp: Array, N: int) -> Moving:
+def _constant(x: float, xp: Namespace, N: int) -> Moving:
     return Moving(xp.array([x, 0.0]), xp.zeros((2, N)), xp.zeros(2), xp.zeros(2))
 
 
@@ -159,8 +159,8 @@ def _pairs(m: int) -> list[tuple[int, int]]:
 class ShorteningMoments(NamedTuple):
     """F_jk of (ii) at the tip, and the moments Γ over b = (1, x, φ_1, …, F_11, F_12, …, F_mm)."""
 
-    tip: Array         # (m, m)
-    gram: Array        # (2 + m + m(m+1)/2,) twice
+    tip: np.ndarray         # (m, m)
+    gram: np.ndarray        # (2 + m + m(m+1)/2,) twice
 
 
 @lru_cache(maxsize=256)
@@ -180,7 +180,7 @@ def shortening_moments(arm: FlexibleArm, i: int) -> ShorteningMoments:
     return ShorteningMoments(tip, gram)
 
 
-def _shortenings(modes: LinkModes, x: Array) -> Array:
+def _shortenings(modes: LinkModes, x: np.ndarray) -> np.ndarray:
     """F_jk(x), (points, m, m)."""
     nodes, weights = gauss(1.0, len(modes.shapes))
     slopes = modes.slopes((x[:, None] * nodes).ravel()).reshape(len(x), len(nodes), -1)

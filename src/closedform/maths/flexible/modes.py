@@ -28,7 +28,6 @@ from typing import Any, final
 import numpy as np
 from numpy.polynomial import Legendre
 
-from closedform.arrays import Array
 from closedform.errors import ModelError
 from closedform.model.elasticity.beam import FlexibleLink, Shape, TipLoad
 
@@ -47,35 +46,35 @@ class LinkModes:
     link: FlexibleLink
     load: TipLoad
     shapes: tuple[Shape, ...]
-    frequencies: Array      # (m,) Hz, of the clamped link with its load
-    tip: Array              # (m,) φ_j(ℓ)
-    tip_slope: Array        # (m,) φ'_j(ℓ)
-    v: Array                # (m,) ∫ρ φ_j dx
-    w: Array                # (m,) ∫ρ x φ_j dx
-    z: Array                # (m, m) ∫ρ φ_j φ_k dx
-    elasticity: Array       # (m, m) ∫EI φ''_j φ''_k dx
+    frequencies: np.ndarray      # (m,) Hz, of the clamped link with its load
+    tip: np.ndarray              # (m,) φ_j(ℓ)
+    tip_slope: np.ndarray        # (m,) φ'_j(ℓ)
+    v: np.ndarray                # (m,) ∫ρ φ_j dx
+    w: np.ndarray                # (m,) ∫ρ x φ_j dx
+    z: np.ndarray                # (m, m) ∫ρ φ_j φ_k dx
+    elasticity: np.ndarray       # (m, m) ∫EI φ''_j φ''_k dx
     mass: float             # kg, ∫ρ dx
     first_moment: float     # kg m, ∫ρ x dx = m d
     inertia: float          # kg m², ∫ρ x² dx = J_o
 
     @property
-    def stiffness(self) -> Array:
+    def stiffness(self) -> np.ndarray:
         """The diagonal of `elasticity`, (m,): ω² m for the link's own modes."""
         return np.diag(self.elasticity).copy()
 
-    def deflections(self, x: Array) -> Array:
+    def deflections(self, x: np.ndarray) -> np.ndarray:
         """φ_j(x), (points, m)."""
         return _columns([shape.value(x) for shape in self.shapes], x)
 
-    def slopes(self, x: Array) -> Array:
+    def slopes(self, x: np.ndarray) -> np.ndarray:
         """φ'_j(x), (points, m)."""
         return _columns([shape.slope(x) for shape in self.shapes], x)
 
-    def curvatures(self, x: Array) -> Array:
+    def curvatures(self, x: np.ndarray) -> np.ndarray:
         """φ''_j(x), (points, m)."""
         return _columns([shape.curvature(x) for shape in self.shapes], x)
 
-    def points(self) -> tuple[Array, Array]:
+    def points(self) -> tuple[np.ndarray, np.ndarray]:
         """Gauss points and weights on (0, ℓ), enough for products of these shapes."""
         return gauss(self.link.length, len(self.shapes))
 
@@ -117,7 +116,7 @@ def frequency_equation(link: FlexibleLink, load: TipLoad, beta: float) -> float:
             - 2 * MD * s * S + (M * J - MD**2) * (one - c * C))
 
 
-def wave_numbers(link: FlexibleLink, load: TipLoad, count: int) -> Array:
+def wave_numbers(link: FlexibleLink, load: TipLoad, count: int) -> np.ndarray:
     """The first β = (ω² ρ/EI)^¼, each in an interval that holds one mode and no other, (count,)."""
     roots = []
     for j in range(count):
@@ -202,11 +201,11 @@ def uniform_shape(link: FlexibleLink, load: TipLoad, beta: float) -> Shape:
                    for k in range(3)))
 
 
-Ladder = list[Callable[[Array], Array]]
+Ladder = list[Callable[[np.ndarray], np.ndarray]]
 """A function of x and its derivatives 1 to 3, each divided by its power of β."""
 
 
-def _waves(k: int, u: Array) -> tuple[Array, Array]:
+def _waves(k: int, u: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The k-th derivatives of sin u and cos u."""
     s, c = np.sin(u), np.cos(u)
     return ((s, c), (c, -s), (-s, -c), (-c, s))[k]
@@ -214,10 +213,10 @@ def _waves(k: int, u: Array) -> tuple[Array, Array]:
 
 def _low_basis(beta: float) -> list[Ladder]:
     """The two functions of (v)."""
-    def first(k: int) -> Callable[[Array], Array]:
+    def first(k: int) -> Callable[[np.ndarray], np.ndarray]:
         return lambda x: _waves(k, beta * x)[0] - (np.cosh if k % 2 else np.sinh)(beta * x)
 
-    def second(k: int) -> Callable[[Array], Array]:
+    def second(k: int) -> Callable[[np.ndarray], np.ndarray]:
         return lambda x: _waves(k, beta * x)[1] - (np.sinh if k % 2 else np.cosh)(beta * x)
 
     return [[first(k) for k in range(4)], [second(k) for k in range(4)]]
@@ -227,14 +226,14 @@ def _high_basis(beta: float, length: float) -> list[Ladder]:
     """The two functions of (vi) and (vii), that of p and that of r."""
     one = math.exp(-beta * length)
 
-    def decaying(k: int) -> Callable[[Array], Array]:
-        def function(x: Array) -> Array:
+    def decaying(k: int) -> Callable[[np.ndarray], np.ndarray]:
+        def function(x: np.ndarray) -> np.ndarray:
             s, c = _waves(k, beta * x)
             return s - c + (-1)**k * np.exp(-beta * x)
         return function
 
-    def growing(k: int) -> Callable[[Array], Array]:
-        def function(x: Array) -> Array:
+    def growing(k: int) -> Callable[[np.ndarray], np.ndarray]:
+        def function(x: np.ndarray) -> np.ndarray:
             s, c = _waves(k, beta * x)
             return -one * (s + c) + np.exp(-beta * (length - x))
         return function
@@ -242,9 +241,9 @@ def _high_basis(beta: float, length: float) -> list[Ladder]:
     return [[decaying(k) for k in range(4)], [growing(k) for k in range(4)]]
 
 
-def _combination(factors: Array, functions: Sequence[Callable[[Array], Array]],
-                 scale: float) -> Callable[[Array], Array]:
-    def value(x: Array) -> Array:
+def _combination(factors: np.ndarray, functions: Sequence[Callable[[np.ndarray], np.ndarray]],
+                 scale: float) -> Callable[[np.ndarray], np.ndarray]:
+    def value(x: np.ndarray) -> np.ndarray:
         return scale * (factors[0] * functions[0](x) + factors[1] * functions[1](x))
     return value
 
@@ -273,12 +272,12 @@ def _clamped_polynomial(length: float, k: int) -> Shape:
     return Shape(whole, whole.deriv(), whole.deriv(2))
 
 
-def _mixture(basis: Sequence[Shape], factors: Array) -> Shape:
+def _mixture(basis: Sequence[Shape], factors: np.ndarray) -> Shape:
     value: Any = sum(f * b.value for f, b in zip(factors, basis, strict=True))
     return Shape(value, value.deriv(), value.deriv(2))
 
 
-def modal_mass(modes: LinkModes) -> Array:
+def modal_mass(modes: LinkModes) -> np.ndarray:
     """The left side of (iv), (m, m)."""
     tip, slope, load = modes.tip, modes.tip_slope, modes.load
     cross = np.outer(tip, slope)
@@ -319,11 +318,11 @@ def _with_integrals(link: FlexibleLink, load: TipLoad, shapes: Sequence[Shape]) 
 
 
 @cache
-def _sixteen() -> tuple[Array, Array]:
+def _sixteen() -> tuple[np.ndarray, np.ndarray]:
     return np.polynomial.legendre.leggauss(16)
 
 
-def gauss(length: float, modes: int) -> tuple[Array, Array]:
+def gauss(length: float, modes: int) -> tuple[np.ndarray, np.ndarray]:
     """Points and weights on (0, length), sixteen of Gauss' in each of modes/2 + 4 panels."""
     (x, weights), panels = _sixteen(), modes // 2 + 4
     half = length / panels / 2
@@ -331,6 +330,6 @@ def gauss(length: float, modes: int) -> tuple[Array, Array]:
     return (middles[:, None] + half * x).ravel(), np.tile(weights * half, panels)
 
 
-def _columns(values: Sequence[Array], x: Array) -> Array:
+def _columns(values: Sequence[np.ndarray], x: np.ndarray) -> np.ndarray:
     return np.stack([np.asarray(v, dtype=float) for v in values], axis=-1) if values else np.zeros(
         (len(x), 0))

@@ -16,13 +16,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, NamedTuple, final
+from typing import NamedTuple, final
 
 import numpy as np
 
 from closedform.arrays import Array, namespace
 from closedform.maths.flexible.arm import FlexibleArm, tip_basis
-from closedform.maths.flexible.dynamics import damping_matrix
+from closedform.maths.flexible.dynamics import Damping, damping_matrix
 from closedform.maths.flexible.kinematics import LinearRotation, link_motions
 from closedform.maths.flexible.tensors import (
     ArmTensors,
@@ -50,7 +50,7 @@ def parameter_names(arm: FlexibleArm) -> ParameterNames:
                           tuple(f"d_{name}" for name in arm.coordinate_names))
 
 
-def parameters(arm: FlexibleArm, damping: Any = 0.0) -> Array:
+def parameters(arm: FlexibleArm, damping: Damping = 0.0) -> np.ndarray:
     """π, (columns,)."""
     inertial: list[float] = []
     for link, modes in zip(arm.links, arm.modes, strict=True):
@@ -85,15 +85,15 @@ class FlexibleBaseParameters:
 
     names: tuple[str, ...]          # of the chosen parameters
     columns: tuple[int, ...]
-    K: Array                        # (count, columns of Y)
-    values: Array                   # (count,)
+    K: np.ndarray                        # (count, columns of Y)
+    values: np.ndarray                   # (count,)
 
     @property
     def count(self) -> int:
         return len(self.columns)
 
 
-def base_parameters(arm: FlexibleArm, damping: Any = 0.0) -> FlexibleBaseParameters:
+def base_parameters(arm: FlexibleArm, damping: Damping = 0.0) -> FlexibleBaseParameters:
     """The first parameters that are independent in Y, with those that depend on them regrouped.
 
     By elimination in Y stacked over random motions; Y_b = Y[:, columns] with Y_b π_b = Y π.
@@ -135,7 +135,7 @@ def _pairs(m: int) -> list[tuple[int, int]]:
     return [(j, k) for j in range(m) for k in range(j, m)]
 
 
-def _unit_moments(arm: FlexibleArm) -> Iterator[tuple[int, Array, float]]:
+def _unit_moments(arm: FlexibleArm) -> Iterator[tuple[int, np.ndarray, float]]:
     """For each inertial parameter: the link, its Γ and the payload's inertia when it is 1."""
     for i, link in enumerate(arm.links):
         for _, (a, b) in _places(link.modes):

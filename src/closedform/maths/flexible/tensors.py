@@ -40,20 +40,20 @@ from closedform.maths.flexible.arm import FlexibleArm, moments, tip_basis
 class ArmTensors(NamedTuple):
     """B̄, C, S of (v), and for each pair k < l the gradient of σ_kl."""
 
-    constant: Array      # (N, N)
-    cosine: Array        # (pairs, N, N)
-    sine: Array          # (pairs, N, N, N), the last index is that of the deflection
-    turn: Array          # (pairs, N)
+    constant: np.ndarray      # (N, N)
+    cosine: np.ndarray        # (pairs, N, N)
+    sine: np.ndarray          # (pairs, N, N, N), the last index is that of the deflection
+    turn: np.ndarray          # (pairs, N)
 
 
 class Rows(NamedTuple):
     """Constant rows over v and q."""
 
-    sigma: list[Array]   # σ̇_k = sigma[k] v
-    bend: list[Array]    # Y_k = bend[k] q
-    alpha: list[Array]   # σ̇_k + Ẏ_k
-    slope: list[Array]   # y'_ke = slope[k] q
-    twice: list[Array]   # ė_k = v twice[k] q
+    sigma: list[np.ndarray]   # σ̇_k = sigma[k] v
+    bend: list[np.ndarray]    # Y_k = bend[k] q
+    alpha: list[np.ndarray]   # σ̇_k + Ẏ_k
+    slope: list[np.ndarray]   # y'_ke = slope[k] q
+    twice: list[np.ndarray]   # ė_k = v twice[k] q
 
 
 @lru_cache(maxsize=64)
@@ -63,7 +63,7 @@ def arm_tensors(arm: FlexibleArm) -> ArmTensors:
                       arm.payload.inertia)
 
 
-def tensors_of(arm: FlexibleArm, gram: Sequence[Array], hub_inertia: Sequence[float],
+def tensors_of(arm: FlexibleArm, gram: Sequence[np.ndarray], hub_inertia: Sequence[float],
                payload_inertia: float) -> ArmTensors:
     """The tensors for these moments of mass in the arm's kinematics; linear in them."""
     N, rows = arm.nq, constant_rows(arm)
@@ -101,7 +101,7 @@ def constant_rows(arm: FlexibleArm) -> Rows:
                 [np.outer(y, y) - own for y, own in zip(bend, squares, strict=True)])
 
 
-def frame_velocity(arm: FlexibleArm, rows: Rows, i: int, k: int) -> tuple[Array, Array]:
+def frame_velocity(arm: FlexibleArm, rows: Rows, i: int, k: int) -> tuple[np.ndarray, np.ndarray]:
     """a0 (2 + m_i, N) and a1 (2 + m_i, N, N) of frame k in a point of link i, over b(x).
 
     Frame k < i moves all of link i by its own end; only frame i's part depends on x.
@@ -120,7 +120,7 @@ def frame_velocity(arm: FlexibleArm, rows: Rows, i: int, k: int) -> tuple[Array,
             np.multiply.outer(first, np.tensordot(end, a1, 1)))
 
 
-def _paired(gram: Array, a: Array, b: Array) -> Array:
+def _paired(gram: np.ndarray, a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """Σ_ab Γ_ab a_a ⊗ b_b."""
     return np.tensordot(np.tensordot(gram, a, (0, 0)), b, (0, 0))
 

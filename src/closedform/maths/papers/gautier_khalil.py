@@ -91,7 +91,7 @@ def f_vector(link: Link, omega: Array, V: Array, rate: Any) -> Array:
 
 
 def energy_derivatives(links: Sequence[Link], rates: Sequence[Any],
-                       gravity: Sequence[Any]) -> tuple[list[Array], list[Array]]:
+                       gravity: Sequence[Any]) -> tuple[list[np.ndarray], list[np.ndarray]]:
     """DE_j and DU_j of every link, the rows' θ and r being those of the moment.
 
         DE_j = λ_j DE_{j−1} + q̇_j f_j,  DE_0 = 0                              (A1), (A10)

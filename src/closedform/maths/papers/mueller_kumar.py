@@ -20,9 +20,9 @@ Cites: [MuellerKumar2021]; misprints and their corrections are in
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from closedform.arrays import Array, namespace
+from closedform.arrays import Array, Namespace, namespace
 from closedform.maths.arguments import checked
 from closedform.maths.kinematics import body_segments, motion_subspace, relative_poses, world_poses
 from closedform.maths.spatial import crm, motion_transform
@@ -52,7 +52,7 @@ class Rates(NamedTuple):
     second: Array
 
 
-def diagonal(parts: Sequence[Array], xp: Any) -> Array:
+def diagonal(parts: Sequence[Array], xp: Namespace) -> Array:
     """The block diagonal matrix of 6x6 parts."""
     zero = xp.zeros((6, 6))
     return xp.concatenate([

@@ -14,7 +14,7 @@ from functools import reduce
 from operator import mul
 from typing import Any, NamedTuple
 
-from closedform.arrays import Array, SymmetricFactor, ldl, namespace
+from closedform.arrays import Array, Namespace, SymmetricFactor, ldl, namespace
 
 
 class TaskInverse(NamedTuple):
@@ -45,7 +45,7 @@ def lagrangian_hessian(B: Array, dJ: Array, G: Array, h: Array) -> tuple[Array, 
     return multipliers, symmetric(W, namespace(h))
 
 
-def symmetric(lower: list[list[Any]], xp: Any) -> Array:
+def symmetric(lower: list[list[Any]], xp: Namespace) -> Array:
     """A symmetric matrix from the rows of its lower triangle."""
     n = len(lower)
     return xp.array([[lower[max(i, j)][min(i, j)] for j in range(n)] for i in range(n)])

@@ -23,7 +23,7 @@ from typing import Any, final
 
 import numpy as np
 
-from closedform.arrays import OBJECTS, Array, namespace
+from closedform.arrays import OBJECTS, Array, Namespace, namespace
 
 
 @final
@@ -118,28 +118,28 @@ def _convolved(a: Sequence[Any], b: Sequence[Any]) -> list[Any]:
 
 
 # ---------------------------------------------------------------------- arrays of series
-def objects(values: Sequence[Any], shape: tuple[int, ...]) -> Array:
+def objects(values: Sequence[Any], shape: tuple[int, ...]) -> np.ndarray:
     """An object array of this shape from its entries in C order."""
     flat = np.empty(len(values), dtype=object)
     flat[:] = list(values)
     return flat.reshape(shape)
 
 
-def from_coefficients(coefficients: Sequence[Array]) -> Array:
+def from_coefficients(coefficients: Sequence[Array]) -> np.ndarray:
     """The array of series whose Taylor coefficients are these arrays, all of one shape."""
     entries = zip(*(np.asarray(c, dtype=object).ravel() for c in coefficients), strict=True)
     return objects([Series(c) for c in entries], np.shape(coefficients[0]))
 
 
-def from_derivatives(derivatives: Sequence[Array]) -> Array:
+def from_derivatives(derivatives: Sequence[Array]) -> np.ndarray:
     """The array of series with these values of x, ẋ, ẍ, … at t = 0: c_k = x⁽ᵏ⁾ / k!."""
     return from_coefficients([x if k < 2 else x / math.factorial(k)
                               for k, x in enumerate(derivatives)])
 
 
-def coefficient(x: Array, k: int) -> Array:
+def coefficient(x: Array, k: int) -> np.ndarray:
     """The array of the coefficients of t^k; 0 where a series is not known that far."""
-    return objects([_coefficient(y, k) for y in x.ravel()], x.shape)
+    return objects([_coefficient(y, k) for y in np.ravel(x)], x.shape)
 
 
 def _coefficient(x: Any, k: int) -> Any:
@@ -150,23 +150,23 @@ def _coefficient(x: Any, k: int) -> Any:
 
 def known_terms(x: Array, otherwise: int) -> int:
     """How many coefficients all entries of an array have; `otherwise` if all are constants."""
-    return min((len(y.c) for y in x.ravel() if isinstance(y, Series)), default=otherwise)
+    return min((len(y.c) for y in np.ravel(x) if isinstance(y, Series)), default=otherwise)
 
 
-def derivative(x: Array) -> Array:
+def derivative(x: Array) -> np.ndarray:
     """ẋ of an array of series; known to one order less."""
     return objects([Series([k * c if k > 1 else c for k, c in enumerate(y.c) if k])
-                    if isinstance(y, Series) else 0 for y in x.ravel()], x.shape)
+                    if isinstance(y, Series) else 0 for y in np.ravel(x)], x.shape)
 
 
-def truncated(x: Array, terms: int) -> Array:
+def truncated(x: Array, terms: int) -> np.ndarray:
     """The array of series with at most this many coefficients."""
-    return objects([Series(y.c[:terms]) if isinstance(y, Series) else y for y in x.ravel()],
+    return objects([Series(y.c[:terms]) if isinstance(y, Series) else y for y in np.ravel(x)],
                    x.shape)
 
 
-def derivatives(x: Array, terms: int, xp: Any) -> Array:
+def derivatives(x: Array, terms: int, xp: Namespace) -> Array:
     """x, ẋ, ẍ, … at t = 0 of an array of series, (terms, *shape), as arrays of xp: k! c_k."""
-    rows = [xp.array(coefficient(x, k).tolist()).reshape(x.shape) + xp.zeros(())
-            for k in range(terms)]
+    zero = xp.zeros(x.shape)
+    rows = [xp.array(coefficient(x, k).tolist()) + zero if x.size else zero for k in range(terms)]
     return xp.stack([row if k < 2 else math.factorial(k) * row for k, row in enumerate(rows)])

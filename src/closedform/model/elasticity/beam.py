@@ -14,10 +14,9 @@ from typing import Any, final
 import numpy as np
 from numpy.polynomial import Polynomial
 
-from closedform.arrays import Array
 from closedform.errors import ModelError
 
-Along = Callable[[Array], Array]
+Along = Callable[[np.ndarray], np.ndarray]
 """A function of the place x along a link, vectorised."""
 
 MAX_MODES = 400
@@ -81,11 +80,11 @@ class FlexibleLink:
         """Whether density and stiffness are the same all along."""
         return not callable(self.density) and not callable(self.stiffness)
 
-    def density_at(self, x: Array) -> Array:
+    def density_at(self, x: np.ndarray) -> np.ndarray:
         """ρ(x), of the shape of x."""
         return _along(self.density, x)
 
-    def stiffness_at(self, x: Array) -> Array:
+    def stiffness_at(self, x: np.ndarray) -> np.ndarray:
         """EI(x), of the shape of x."""
         return _along(self.stiffness, x)
 
@@ -138,7 +137,7 @@ class TipLoad:
                 f"moment {self.moment:g} kg m; at most {math.sqrt(self.mass * self.inertia):g}")
 
 
-def _along(given: float | Along, x: Array) -> Array:
+def _along(given: float | Along, x: np.ndarray) -> np.ndarray:
     if callable(given):
         return np.asarray(given(x), dtype=float)
     return np.full(np.shape(x), float(given))

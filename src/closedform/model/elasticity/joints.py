@@ -14,8 +14,8 @@ from typing import Any, final
 
 import numpy as np
 
-from closedform.arrays import Array
 from closedform.errors import ModelError, UnknownName, suggestion
+from closedform.model.coordinates import coordinate_names
 from closedform.model.robot import Robot
 
 ScalarFunction = Callable[[Any], Any]
@@ -74,10 +74,10 @@ class ElasticJoints:
     """
 
     robot: Robot
-    stiffness: Array      # (nv,) N m/rad, ∞ for rigid joints; of a nonlinear spring that at rest
-    motor_inertia: Array  # (nv,) kg m²
-    gear_ratio: Array     # (nv,) link speed / motor speed
-    damping: Array        # (nv,) N m s/rad, of the spring; 0 for rigid joints
+    stiffness: np.ndarray      # (nv,) N m/rad, ∞ for rigid joints; of a nonlinear one that at rest
+    motor_inertia: np.ndarray  # (nv,) kg m²
+    gear_ratio: np.ndarray     # (nv,) link speed / motor speed
+    damping: np.ndarray        # (nv,) N m s/rad, of the spring; 0 for rigid joints
     springs: Mapping[int, Spring] = field(default_factory=dict)  # nonlinear ones, by velocity
 
     def __init__(self, robot: Robot, stiffness: Given, motor_inertia: Given, gear_ratio: Given,
@@ -139,7 +139,7 @@ class ElasticJoints:
         return bool(np.any(self.damping > 0))
 
     @cached_property
-    def compliance(self) -> Array:
+    def compliance(self) -> np.ndarray:
         """1 / stiffness, (nv,), 0 for rigid joints."""
         return _frozen(1 / self.stiffness)
 
@@ -194,8 +194,7 @@ class _Places:
         self.robot, self.slices = robot, robot.v_slices
         sizes = {name: at.stop - at.start for name, at in self.slices.items()}
         self.single = [at.start for name, at in self.slices.items() if sizes[name] == 1]
-        self.names = tuple(name if n == 1 else f"{name}[{k}]"
-                           for name, n in sizes.items() for k in range(n))
+        self.names = tuple(coordinate_names(self.slices))
 
     def spread(self, given: Given, what: str, missing: Any) -> list[Any]:
         """An entry for each velocity, `missing` where none is given."""
@@ -224,7 +223,7 @@ class _Places:
             entries[i] = x
         return entries
 
-    def numbers(self, given: Given, what: str, missing: float) -> Array:
+    def numbers(self, given: Given, what: str, missing: float) -> np.ndarray:
         raw = self.spread(given, what, missing)
         return np.array([_number(x, f"{what} of {name}")
                          for x, name in zip(raw, self.names, strict=True)])
@@ -259,6 +258,6 @@ def _stiffness(x: Any, name: str) -> float:
     return value
 
 
-def _frozen(x: Array) -> Array:
+def _frozen(x: np.ndarray) -> np.ndarray:
     x.setflags(write=False)
     return x

@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from closedform.arrays import OBJECTS, Array, cross, exact_or_float, numeric
+from closedform.arrays import OBJECTS, ArrayLike, cross, exact_or_float, numeric
 from closedform.errors import ModelError, suggestion
 from closedform.model.inertia import SYMORO_ORDER, Inertia
 from closedform.model.joints import KEYWORDS, Fixed, Helical, Joint, Prismatic, Revolute
@@ -40,7 +40,7 @@ Names = Sequence[str] | None
 
 
 def from_modified_dh(rows: Sequence[TableRow], *, name: str = "robot",
-                     gravity: Any = STANDARD_GRAVITY, inertias: Inertias = None,
+                     gravity: ArrayLike = STANDARD_GRAVITY, inertias: Inertias = None,
                      names: Names = None, symbolic_inertias: bool = False) -> Robot:
     """The robot of a modified DH table; body j is frame j of the convention, joint axis z.
 
@@ -61,7 +61,7 @@ def from_modified_dh(rows: Sequence[TableRow], *, name: str = "robot",
 
 
 def from_standard_dh(rows: Sequence[TableRow], *, name: str = "robot",
-                     gravity: Any = STANDARD_GRAVITY, inertias: Inertias = None,
+                     gravity: ArrayLike = STANDARD_GRAVITY, inertias: Inertias = None,
                      names: Names = None, symbolic_inertias: bool = False) -> Robot:
     """The robot of a standard DH table; body j is frame j, at the far end of link j.
 
@@ -81,8 +81,8 @@ def from_standard_dh(rows: Sequence[TableRow], *, name: str = "robot",
 
 def from_screws(screws: Sequence[TableRow], homes: Sequence[Any] | None = None, *,
                 parents: Sequence[int | str | None] | None = None, name: str = "robot",
-                gravity: Any = STANDARD_GRAVITY, inertias: Inertias = None, names: Names = None,
-                symbolic_inertias: bool = False) -> Robot:
+                gravity: ArrayLike = STANDARD_GRAVITY, inertias: Inertias = None,
+                names: Names = None, symbolic_inertias: bool = False) -> Robot:
     """The robot of a product of exponentials: T_k(q) = exp(S_1 q_1) ⋯ exp(S_k q_k) M_k.
 
     Screws are (v; ω), **linear part first**, in the world at q = 0: |ω| = 1 and ω·v = 0 for a
@@ -127,7 +127,7 @@ def cos_sin(angle: Any) -> tuple[Any, Any]:
     return next((exact for exact in ((1, 0), (0, 1), (-1, 0), (0, -1)) if pair == exact), pair)
 
 
-def rotation_about(axis: str, angle: Any) -> Array:
+def rotation_about(axis: str, angle: Any) -> np.ndarray:
     """Rotation matrix about "x", "y" or "z" with the exact entries of `cos_sin`, (3, 3) objects."""
     c, s = cos_sin(angle)
     entries = {"x": [[1, 0, 0], [0, c, -s], [0, s, c]],
@@ -136,7 +136,7 @@ def rotation_about(axis: str, angle: Any) -> Array:
     return np.array(entries[axis], dtype=object)
 
 
-def _pose(R: Array, p: Sequence[Any]) -> Array:
+def _pose(R: np.ndarray, p: Sequence[Any]) -> np.ndarray:
     """A 4x4 pose that keeps integers beside symbols."""
     return np.array([*([*R[i], p[i]] for i in range(3)), [0, 0, 0, 1]], dtype=object)
 
@@ -237,7 +237,7 @@ def _screw_row(given: Any, k: int) -> dict[str, Any]:
     return row
 
 
-def _screw_joint(row: Mapping[str, Any], M_k: Array, k: int) -> Joint:
+def _screw_joint(row: Mapping[str, Any], M_k: np.ndarray, k: int) -> Joint:
     """The joint of a world screw S in the frame of its body, M its pose at q = 0: Ad(M)⁻¹ S."""
     v, w = row["screw"][:3], row["screw"][3:]
     M_k = M_k if numeric(row["screw"]) else _whole(M_k)
@@ -257,7 +257,7 @@ def _screw_joint(row: Mapping[str, Any], M_k: Array, k: int) -> Joint:
         return Helical(axis, pitch, point, **keywords)
 
 
-def _whole(A: Array) -> Array:
+def _whole(A: np.ndarray) -> np.ndarray:
     """A with integers for whole floats, so that products with symbols stay exact."""
     entries = [int(x) if isinstance(x, float) and x.is_integer() else x for x in A.ravel().tolist()]
     return np.array(entries, dtype=object).reshape(A.shape)
@@ -270,7 +270,7 @@ def _vanishes(x: Any) -> bool:
 
 
 # ---------------------------------------------------------------------- bodies
-def _bodies(table: Sequence[Mapping[str, Any]], placed: Sequence[tuple[Array, Joint]],
+def _bodies(table: Sequence[Mapping[str, Any]], placed: Sequence[tuple[np.ndarray, Joint]],
             inertias: Inertias, names: Names, symbolic: bool) -> list[Body]:
     labels = _labels(table, names)
     given = [None] * len(table) if inertias is None else inertias

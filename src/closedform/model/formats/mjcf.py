@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from closedform.arrays import Array
+from closedform.arrays import NUMBERS
 from closedform.errors import FormatError, MissingDependency, ModelError
 from closedform.model.edits import merged
 from closedform.model.findings import Finding, refuse_errors
@@ -143,7 +143,7 @@ def _chain(model: Any, b: int, freed: bool) -> Iterator[tuple[int | None, Body]]
     yield None, Body(name, parent, Fixed(), placement, _inertia(model, b))
 
 
-def _joint(model: Any, j: int) -> tuple[Joint, Array, Array]:
+def _joint(model: Any, j: int) -> tuple[Joint, np.ndarray, np.ndarray]:
     """A joint with the constant poses before and after it."""
     kind = _mujoco().mjtJoint(int(model.jnt_type[j])).name
     axis, point = np.array(model.jnt_axis[j]), np.array(model.jnt_pos[j])
@@ -176,12 +176,12 @@ def _keywords(model: Any, j: int, size: int) -> dict[str, Any]:
     return result
 
 
-def _placement(position: Array, quaternion: Array) -> Array:
-    """The pose of a position and a unit quaternion wxyz; entries near 0 or ±1 become exact."""
+def _placement(position: np.ndarray, quaternion: np.ndarray) -> np.ndarray:
+    """The pose of a position and a unit quaternion wxyz; 0 and ±1 without rounding."""
     w, *xyz = map(float, quaternion)
-    R = quaternion_rotation(np.array([*xyz, w]), np)
+    R = quaternion_rotation(np.array([*xyz, w]), NUMBERS)
     whole = np.round(R)
-    return pose(np.where(np.abs(R - whole) < 1e-12, whole, R) + 0.0, np.array(position))
+    return pose(np.where(np.abs(R - whole) < 1e-15, whole, R) + 0.0, np.array(position))
 
 
 def _inertia(model: Any, b: int) -> Inertia:

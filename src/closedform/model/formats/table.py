@@ -26,7 +26,7 @@ from typing import Any
 
 import numpy as np
 
-from closedform.arrays import Array, exact_or_float
+from closedform.arrays import exact_or_float
 from closedform.errors import FormatError, ModelError, suggestion
 from closedform.model.edits import merged
 from closedform.model.formats.dh import (
@@ -267,7 +267,7 @@ def _numbers(value: Any, angle: bool, where: str) -> Any:
     return value
 
 
-def _placement(row: Mapping[str, Any], where: str) -> Array:
+def _placement(row: Mapping[str, Any], where: str) -> np.ndarray:
     """The pose of `xyz` and `rpy`: Rz(yaw) Ry(pitch) Rx(roll)."""
     xyz, rpy = _three(row, "xyz", where), _three(row, "rpy", where)
     turns = [rotation_about(letter, x) for letter, x in zip("xyz", rpy, strict=True)]

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from closedform.arrays import Array, exact_or_float, namespace
+from closedform.arrays import Array, Namespace, exact_or_float, namespace
 from closedform.errors import ArgumentError
 from closedform.model.groups.quaternions import from_rotation, log, squared_length
 from closedform.model.groups.stumpff import Six, inverse_coefficient, stumpff
@@ -144,12 +144,12 @@ def _skew(w: Array) -> Array:
     return xp.stack([xp.stack(row, axis=-1) for row in rows], axis=-2)
 
 
-def _combined(xp: Any, a: Any, A: Array, b: Any, B: Array) -> Array:
+def _combined(xp: Namespace, a: Any, A: Array, b: Any, B: Array) -> Array:
     """1 + a A + b B."""
     return xp.eye(3) + _matrix(xp, a) * A + _matrix(xp, b) * B
 
 
-def _matrix(xp: Any, c: Any) -> Array:
+def _matrix(xp: Namespace, c: Any) -> Array:
     """Scalars (...) as (..., 1, 1), to stand before matrices."""
     return xp.array(c)[..., None, None]
 

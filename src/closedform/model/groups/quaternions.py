@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from closedform.arrays import Array, cross, namespace
+from closedform.arrays import Array, Namespace, cross, namespace
 from closedform.model.groups.stumpff import arctangent_ratio, cosine_and_sinc
 
 
@@ -38,7 +38,7 @@ def rotate(a: Array, x: Array) -> Array:
     return x + a[..., 3:] * t + cross(a, t)
 
 
-def rotation(q: Array, xp: Any) -> Array:
+def rotation(q: Array, xp: Namespace) -> Array:
     """Rotation matrix (3, 3) of one quaternion (4,)."""
     x, y, z, w = q[0], q[1], q[2], q[3]
     x2, y2, z2 = 2 * x, 2 * y, 2 * z
@@ -66,13 +66,13 @@ def from_rotation(R: Array) -> Array:
     return normalised(_step(column[3], xp)[..., None] * xp.stack(column, axis=-1))
 
 
-def _larger(a: list[Any], b: list[Any], xp: Any) -> list[Any]:
+def _larger(a: list[Any], b: list[Any], xp: Namespace) -> list[Any]:
     """The list whose first entry is larger."""
     one = (1 + _step(a[0] - b[0], xp)) / 2  # 1 or 0, so that nothing is rounded
     return [one * x + (1 - one) * y for x, y in zip(a, b, strict=True)]
 
 
-def _step(x: Array, xp: Any) -> Array:
+def _step(x: Array, xp: Namespace) -> Array:
     """1 where x ≥ 0, −1 elsewhere."""
     return xp.array(xp.sign(xp.sign(x) + 0.5))
 

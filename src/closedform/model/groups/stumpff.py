@@ -14,11 +14,10 @@ no two numbers of about one size are subtracted, which makes them accurate witho
 from __future__ import annotations
 
 from math import factorial
-from typing import Any
 
 import numpy as np
 
-from closedform.arrays import NUMBERS, OBJECTS, Array, elementwise, symbolic
+from closedform.arrays import NUMBERS, OBJECTS, Namespace, Number, elementwise, symbolic
 
 TERMS = 12
 """Of (i), for θ up to 4π after three doublings."""
@@ -29,10 +28,10 @@ ARCTANGENT = [(-1)**j / (2 * j + 1) for j in range(8)]
 DOUBLINGS = 3
 HALVINGS = 4
 
-Six = tuple[Array, Array, Array, Array, Array, Array]
+Six = tuple[Number, Number, Number, Number, Number, Number]
 
 
-def stumpff(x: Array, xp: Any) -> Six:
+def stumpff(x: Number, xp: Namespace) -> Six:
     """c_0 … c_5 of x.
 
     Numbers are right for every x; recorded and other scalars, which cannot branch, up to θ = 4π;
@@ -48,15 +47,15 @@ def stumpff(x: Array, xp: Any) -> Six:
     return c
 
 
-def cosine_and_sinc(x: Array, xp: Any) -> tuple[Array, Array]:
+def cosine_and_sinc(x: Number, xp: Namespace) -> tuple[Number, Number]:
     """c_0 and c_1 of x alone, which numbers have without a series."""
     if xp is not NUMBERS:
         return stumpff(x, xp)[:2]
-    t = np.sqrt(x)
+    t = np.sqrt(np.asarray(x))
     return np.cos(t), np.where(t == 0, 1.0, np.sin(t) / np.where(t == 0, 1.0, t))
 
 
-def _of_numbers(x: Array) -> Six:
+def _of_numbers(x: np.ndarray) -> Six:
     if x.size == 1:
         one = x.item()  # Python's arithmetic of one number is the quicker
         c = _series(one, FEW) if abs(one) < NEAR else _closed(one, OBJECTS)
@@ -65,18 +64,18 @@ def _of_numbers(x: Array) -> Six:
     near = np.abs(x) < NEAR
     c = _closed(np.where(near, NEAR, x), NUMBERS)
     if np.any(near):
-        for far, close in zip(c, _series(x[near], FEW), strict=True):
+        for far, close in zip(map(np.asarray, c), _series(x[near], FEW), strict=True):
             far[near] = close
     return c
 
 
-def _series(x: Array, terms: int) -> Six:
+def _series(x: Number, terms: int) -> Six:
     c4, c5 = _polynomial(FOURTH[:terms], x), _polynomial(FIFTH[:terms], x)
     c2, c3 = 0.5 - x * c4, 1 / 6 - x * c5
     return 1 - x * c2, 1 - x * c3, c2, c3, c4, c5
 
 
-def _closed(x: Array, xp: Any) -> Six:
+def _closed(x: Number, xp: Namespace) -> Six:
     t = xp.sqrt(x)
     half = xp.sin(t / 2)
     c1, c2 = xp.sin(t) / t, 2 * half * half / x
@@ -91,27 +90,27 @@ def _doubled(c: Six) -> Six:
             (c5 + c4 + c2 * c3) / 16)
 
 
-def _polynomial(coefficients: list[float], x: Array) -> Array:
+def _polynomial(coefficients: list[float], x: Number) -> Number:
     *rest, value = coefficients
-    total: Any = value
+    total: Number = value
     for a in reversed(rest):
         total = total * x + a
     return total
 
 
-def inverse_coefficient(c: Six) -> Array:
+def inverse_coefficient(c: Six) -> Number:
     """(1 − θ/2 cot θ/2)/θ² = (c_3 − 2 c_4) / (2 c_2)."""
     return (c[3] - 2 * c[4]) / (2 * c[2])
 
 
-def arctangent_ratio(x: Array, xp: Any) -> Array:
+def arctangent_ratio(x: Number, xp: Namespace) -> Number:
     """atan(√x)/√x for 0 ≤ x ≤ 1, smooth at 0.
 
         tan(h/2) = tan h / (1 + √(1 + tan² h))
     """
     if symbolic(x):
         return elementwise("atan", xp.sqrt(x)) / xp.sqrt(x)
-    factor: Any = 1
+    factor: Number = 1
     for _ in range(HALVINGS):
         d = 1 + xp.sqrt(1 + x)
         x, factor = x / (d * d), 2 * factor / d

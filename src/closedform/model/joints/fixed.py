@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, final
+from typing import final
 
 import numpy as np
 
-from closedform.arrays import Array
+from closedform.arrays import Array, Namespace
 from closedform.model.joints.joint import Joint
 
 
@@ -27,5 +27,5 @@ class Fixed(Joint):
     def S(self) -> Array:
         return np.zeros((6, 0))
 
-    def pose(self, q: Array, xp: Any) -> tuple[Array, Array]:
+    def pose(self, q: Array, xp: Namespace) -> tuple[Array, Array]:
         return np.eye(3), np.zeros(3)

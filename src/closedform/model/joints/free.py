@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, final
+from typing import final
 
 import numpy as np
 
-from closedform.arrays import Array, namespace
+from closedform.arrays import Array, Namespace, namespace
 from closedform.model.groups import quaternions
 from closedform.model.groups.matrices import left_jacobian_so3, left_jacobian_so3_inverse
 from closedform.model.joints.joint import Joint
@@ -33,10 +33,10 @@ class Free(Joint):
     def S(self) -> Array:
         return np.eye(6)
 
-    def pose(self, q: Array, xp: Any) -> tuple[Array, Array]:
+    def pose(self, q: Array, xp: Namespace) -> tuple[Array, Array]:
         return quaternions.rotation(q[3:], xp), q[:3]
 
-    def neutral(self) -> Array:
+    def neutral(self) -> np.ndarray:
         return np.array([0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0])
 
     def integrate(self, q: Array, dv: Array) -> Array:
@@ -52,11 +52,11 @@ class Free(Joint):
         v = (left_jacobian_so3_inverse(w) @ p[..., None])[..., 0]
         return namespace(q0, q1).concatenate([v, w], axis=-1)
 
-    def rates(self, q: Array, v: Array, xp: Any) -> Array:
+    def rates(self, q: Array, v: Array, xp: Namespace) -> Array:
         return xp.concatenate([quaternions.rotate(q[..., 3:], v[..., :3]),
                                quaternions.rates(q[..., 3:], v[..., 3:])], axis=-1)
 
-    def velocities(self, q: Array, dq: Array, xp: Any) -> Array:
+    def velocities(self, q: Array, dq: Array, xp: Namespace) -> Array:
         """R(b)ᵀ ṗ with R(b) = (b ⊗ · ⊗ b̄)/|b|², and ω."""
         b, dp = q[..., 3:], xp.concatenate([dq[..., :3], 0 * dq[..., :1]], axis=-1)
         turned = quaternions.product(quaternions.product(quaternions.conjugate(b), dp), b)

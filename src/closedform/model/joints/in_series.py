@@ -9,11 +9,10 @@ from __future__ import annotations
 from abc import ABC
 from functools import reduce
 from operator import matmul
-from typing import Any
 
 import numpy as np
 
-from closedform.arrays import Array
+from closedform.arrays import Array, Namespace
 from closedform.errors import ModelError
 from closedform.model.joints.joint import Joint
 
@@ -26,6 +25,6 @@ class TurnsInSeries(Joint, ABC):
         raise ModelError(f"a {type(self).__name__} joint has no constant motion subspace; "
                          "use Robot.segments, which splits it")
 
-    def pose(self, q: Array, xp: Any) -> tuple[Array, Array]:
+    def pose(self, q: Array, xp: Namespace) -> tuple[Array, Array]:
         turns = [turn.pose(q[i:i + 1], xp)[0] for i, turn in enumerate(self.parts())]
         return reduce(matmul, turns), np.zeros(3)

@@ -14,7 +14,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from closedform.arrays import Array, exact_or_float, numeric
+from closedform.arrays import Array, Namespace, exact_or_float, numeric
 from closedform.errors import ModelError
 from closedform.model.names import checked_name
 from closedform.model.pose import basis_with_third, pose
@@ -81,7 +81,7 @@ class Joint(ABC):
         """Motion subspace (6, nv) in the body frame, constant."""
 
     @abstractmethod
-    def pose(self, q: Array, xp: Any) -> tuple[Array, Array]:
+    def pose(self, q: Array, xp: Namespace) -> tuple[Array, Array]:
         """Rotation (3, 3) and translation (3,) of the body in its placement frame at q (nq,)."""
 
     def parts(self) -> tuple[Joint, ...]:
@@ -93,7 +93,7 @@ class Joint(ABC):
         return self.parts()
 
     # ------------------------------------------------------------------ coordinates
-    def neutral(self) -> Array:
+    def neutral(self) -> np.ndarray:
         """q of the identity pose."""
         return np.zeros(self.nq)
 
@@ -105,11 +105,11 @@ class Joint(ABC):
         """The tangent vector that takes q0 to q1, batch axes first."""
         return q1 - q0
 
-    def rates(self, q: Array, v: Array, xp: Any) -> Array:
+    def rates(self, q: Array, v: Array, xp: Namespace) -> Array:
         """q̇ = Γ(q) v, (nq,)."""
         return v
 
-    def velocities(self, q: Array, dq: Array, xp: Any) -> Array:
+    def velocities(self, q: Array, dq: Array, xp: Namespace) -> Array:
         """v with q̇ = Γ(q) v, (nv,); the unit vector in q may have any length."""
         return dq
 
@@ -118,7 +118,7 @@ class Joint(ABC):
         """Where q holds a quaternion xyzw, of which both signs are one pose."""
         return self.unit if self.unit and self.unit.stop - self.unit.start == 4 else None
 
-    def random(self, rng: np.random.Generator) -> Array:
+    def random(self, rng: np.random.Generator) -> np.ndarray:
         """q: uniform within the limits, else ±π for turns, ±1 m for slides; unit vectors uniform.
 
         Of a joint with one limit, a range of that size beside it.
@@ -137,7 +137,7 @@ class Joint(ABC):
         q[plain] = rng.uniform(np.minimum(low, high), np.maximum(low, high))
         return q
 
-    def per_coordinate(self, keyword: str, size: int, missing: float) -> Array:
+    def per_coordinate(self, keyword: str, size: int, missing: float) -> np.ndarray:
         """The keyword's numbers, one for each of `size` coordinates; `missing` if none is given."""
         given = getattr(self, keyword)
         return np.broadcast_to(exact_or_float(missing if given is None else given), (size,))
@@ -155,7 +155,7 @@ class Joint(ABC):
         return None
 
     @property
-    def frame(self) -> Array:
+    def frame(self) -> np.ndarray:
         """The joint's own frame in the body's, (4, 4): z on its axis."""
         if self.line is None:
             return np.eye(4)

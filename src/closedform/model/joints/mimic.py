@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any, final
 
-from closedform.arrays import Array
+from closedform.arrays import Array, Namespace
 from closedform.errors import ModelError
 from closedform.model.joints.joint import KEYWORDS, Driver, Joint
 from closedform.model.vectors import is_finite_number
@@ -47,7 +47,7 @@ class Mimic(Joint):
     def S(self) -> Array:
         return self.joint.S
 
-    def pose(self, q: Array, xp: Any) -> tuple[Array, Array]:
+    def pose(self, q: Array, xp: Namespace) -> tuple[Array, Array]:
         return self.joint.pose(q, xp)
 
     @property

@@ -9,7 +9,7 @@ from typing import Any, final
 
 import numpy as np
 
-from closedform.arrays import Array, cross, exact_or_float
+from closedform.arrays import Array, Namespace, cross, exact_or_float
 from closedform.errors import ModelError
 from closedform.model.joints.joint import Joint
 from closedform.model.pose import rotation
@@ -27,7 +27,7 @@ class TurningOnAxis(Joint, ABC):
         super().__post_init__()
         object.__setattr__(self, "point", finite_point(self.point, f"{type(self).__name__} point"))
 
-    def turn(self, angle: Any, xp: Any) -> tuple[Array, Array]:
+    def turn(self, angle: Any, xp: Namespace) -> tuple[Array, Array]:
         """Rotation about the axis through the point: R, (1 − R) point."""
         R, p = rotation(np.array(self.axis), angle, xp), np.array(self.point)
         return R, (np.eye(3, dtype=int) - R) @ p if any(x != 0 for x in self.point) else np.zeros(3)
@@ -70,7 +70,7 @@ class Revolute(TurningOnAxis):
     def S(self) -> Array:
         return self.turning_screw()[:, None]
 
-    def pose(self, q: Array, xp: Any) -> tuple[Array, Array]:
+    def pose(self, q: Array, xp: Namespace) -> tuple[Array, Array]:
         return self.turn(q[0], xp)
 
 
@@ -91,7 +91,7 @@ class Prismatic(Joint):
     def S(self) -> Array:
         return _slide(self.axis)[:, None]
 
-    def pose(self, q: Array, xp: Any) -> tuple[Array, Array]:
+    def pose(self, q: Array, xp: Namespace) -> tuple[Array, Array]:
         return np.eye(3), np.array(self.axis) * q[0]
 
     @property
@@ -130,7 +130,7 @@ class Helical(TurningOnAxis):
     def advance(self) -> Any:
         return self.pitch
 
-    def pose(self, q: Array, xp: Any) -> tuple[Array, Array]:
+    def pose(self, q: Array, xp: Namespace) -> tuple[Array, Array]:
         R, p = self.turn(q[0], xp)
         return R, p + np.array(self.axis) * (self.pitch * q[0])
 
@@ -157,7 +157,7 @@ class Cylindrical(TurningOnAxis):
     def S(self) -> Array:
         return np.stack([_slide(self.axis), self.turning_screw()], axis=1)
 
-    def pose(self, q: Array, xp: Any) -> tuple[Array, Array]:
+    def pose(self, q: Array, xp: Namespace) -> tuple[Array, Array]:
         R, p = self.turn(q[1], xp)
         return R, p + np.array(self.axis) * q[0]
 

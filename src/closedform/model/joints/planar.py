@@ -8,7 +8,7 @@ from typing import Any, final
 
 import numpy as np
 
-from closedform.arrays import Array, namespace
+from closedform.arrays import Array, Namespace, namespace
 from closedform.model.groups.stumpff import inverse_coefficient, stumpff
 from closedform.model.joints.joint import Joint
 from closedform.model.pose import basis_with_third, pose, rotation
@@ -39,7 +39,7 @@ class Planar(Joint):
         return basis_with_third(self.normal)
 
     @property
-    def frame(self) -> Array:
+    def frame(self) -> np.ndarray:
         return pose(self.basis)
 
     @cached_property
@@ -49,7 +49,7 @@ class Planar(Joint):
         angular = np.concatenate([zero, zero, self.basis[:, 2:]], axis=1)
         return np.concatenate([linear, angular])
 
-    def pose(self, q: Array, xp: Any) -> tuple[Array, Array]:
+    def pose(self, q: Array, xp: Namespace) -> tuple[Array, Array]:
         return rotation(np.array(self.normal), q[2], xp), self.basis[:, :2] @ q[:2]
 
     def integrate(self, q: Array, dv: Array) -> Array:
@@ -66,11 +66,11 @@ class Planar(Joint):
         half, cot = w / 2, 1 - w * w * inverse_coefficient(stumpff(w * w, xp))  # ω/2 cot ω/2
         return xp.stack([cot * x + half * y, cot * y - half * x, w], axis=-1)
 
-    def rates(self, q: Array, v: Array, xp: Any) -> Array:
+    def rates(self, q: Array, v: Array, xp: Namespace) -> Array:
         (vx, vy, w), c, s = _three(v), xp.cos(q[..., 2]), xp.sin(q[..., 2])
         return xp.stack([c * vx - s * vy, s * vx + c * vy, w], axis=-1)
 
-    def velocities(self, q: Array, dq: Array, xp: Any) -> Array:
+    def velocities(self, q: Array, dq: Array, xp: Namespace) -> Array:
         (dx, dy, w), c, s = _three(dq), xp.cos(q[..., 2]), xp.sin(q[..., 2])
         return xp.stack([c * dx + s * dy, c * dy - s * dx, w], axis=-1)
 

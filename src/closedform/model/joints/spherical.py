@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, final
+from typing import final
 
 import numpy as np
 
-from closedform.arrays import Array
+from closedform.arrays import Array, Namespace
 from closedform.model.groups import quaternions
 from closedform.model.joints.joint import Joint
 
@@ -29,10 +29,10 @@ class Spherical(Joint):
     def S(self) -> Array:
         return np.concatenate([np.zeros((3, 3)), np.eye(3)])
 
-    def pose(self, q: Array, xp: Any) -> tuple[Array, Array]:
+    def pose(self, q: Array, xp: Namespace) -> tuple[Array, Array]:
         return quaternions.rotation(q, xp), np.zeros(3)
 
-    def neutral(self) -> Array:
+    def neutral(self) -> np.ndarray:
         return np.array([0.0, 0.0, 0.0, 1.0])
 
     def integrate(self, q: Array, dv: Array) -> Array:
@@ -41,8 +41,8 @@ class Spherical(Joint):
     def difference(self, q0: Array, q1: Array) -> Array:
         return quaternions.log(quaternions.product(quaternions.conjugate(q0), q1))
 
-    def rates(self, q: Array, v: Array, xp: Any) -> Array:
+    def rates(self, q: Array, v: Array, xp: Namespace) -> Array:
         return quaternions.rates(q, v)
 
-    def velocities(self, q: Array, dq: Array, xp: Any) -> Array:
+    def velocities(self, q: Array, dq: Array, xp: Namespace) -> Array:
         return quaternions.body_rate(q, dq)

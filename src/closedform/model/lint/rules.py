@@ -8,7 +8,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from closedform.arrays import Array
 from closedform.model.findings import Level
 from closedform.model.inertia import Inertia
 
@@ -27,7 +26,7 @@ class Doubt(NamedTuple):
     repair: str
 
 
-def inertia_doubts(mass: float, tensor: Array) -> Iterator[Doubt]:
+def inertia_doubts(mass: float, tensor: np.ndarray) -> Iterator[Doubt]:
     """What is wrong with a mass (not negative) and a tensor about its centre, about any axes."""
     if not np.abs(tensor).max() < ABSURD:
         yield Doubt(Level.ERROR, "inertia-unit", f"the tensor is larger than {ABSURD:g} kg m²",
@@ -48,7 +47,7 @@ def inertia_doubts(mass: float, tensor: Array) -> Iterator[Doubt]:
         yield from _unit_doubts(mass, tensor)
 
 
-def _unit_doubts(mass: float, tensor: Array) -> Iterator[Doubt]:
+def _unit_doubts(mass: float, tensor: np.ndarray) -> Iterator[Doubt]:
     """Radius of gyration r = √(I/m), and the mass of the densest ball that has it.
 
         I = ⅖ m R²,  m ≤ ρ 4/3 π R³
@@ -87,7 +86,7 @@ def limit_doubts(lower: float | None, upper: float | None) -> Iterator[Doubt]:
                     f"lower={upper:g}, upper={lower:g}")
 
 
-def tensor_text(tensor: Array) -> str:
+def tensor_text(tensor: np.ndarray) -> str:
     names = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
     return " ".join(f'{name}="{x:.9g}"' for name, x in zip(names, tensor[np.triu_indices(3)],
                                                           strict=True))

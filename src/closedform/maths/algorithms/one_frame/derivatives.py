@@ -8,9 +8,7 @@ Cites: [SinghRussellWensing2022], with the Coriolis operator B in twelve numbers
 
 from __future__ import annotations
 
-from typing import Any
-
-from closedform.arrays import Array, namespace
+from closedform.arrays import Array, Namespace, namespace
 from closedform.maths.algebra.entries import Entries, diagonal, enter, enter_twice, tensor
 from closedform.maths.algorithms.forward_derivatives import by_factor_of_mass
 from closedform.maths.algorithms.one_frame.screws import Screw, Screws, screws
@@ -117,7 +115,7 @@ def inverse_dynamics(
     return _torques(robot, screws(robot, q, v, a, wrenches, base), a, xp)
 
 
-def _torques(robot: Robot, here: Screws, a: Array, xp: Any) -> Array:
+def _torques(robot: Robot, here: Screws, a: Array, xp: Namespace) -> Array:
     tau: Entries = {(i,): robot.rotor_inertia[i] * a[i] for i in range(robot.nv)}
     for k in here.segments:
         for x in here.own[k]:

@@ -12,9 +12,9 @@ Cites: [EcheandiaWensing2021, algorithm 1]; the choice of the frame is ours.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from closedform.arrays import Array, namespace
+from closedform.arrays import Array, Namespace, namespace
 from closedform.maths.algorithms.joint_steps import JointStep, joint_steps, twist_in_parent
 from closedform.maths.algorithms.moments import Moments, moments
 from closedform.model.robot import Robot
@@ -29,7 +29,7 @@ class OneFrame(NamedTuple):
     body: list[Moments]
 
 
-def steps_to(robot: Robot, way: list[JointStep], base: int, xp: Any) -> list[JointStep]:
+def steps_to(robot: Robot, way: list[JointStep], base: int, xp: Namespace) -> list[JointStep]:
     """(R_bk, p_bk) of the world and of every segment in the frame of segment `base`.
 
         T_bp = T_bk T_pk⁻¹  from `base` to the world (number 0),   T_bk = T_bp T_pk  elsewhere

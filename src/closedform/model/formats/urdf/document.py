@@ -14,7 +14,6 @@ from typing import final
 
 import numpy as np
 
-from closedform.arrays import Array
 from closedform.model.findings import Finding, Level
 from closedform.model.formats.xml import (
     Document,
@@ -44,9 +43,9 @@ class UrdfInertial:
     """`<inertial>`: tensor (3, 3) about the centre of mass, as written and in the link's axes."""
 
     mass: float
-    com: Array
-    written_tensor: Array
-    tensor: Array
+    com: np.ndarray
+    written_tensor: np.ndarray
+    tensor: np.ndarray
     mass_line: int | None
     tensor_line: int | None
 
@@ -99,7 +98,7 @@ class UrdfJoint:
     kind: str
     parent: str
     child: str
-    origin: Array
+    origin: np.ndarray
     axis: FloatTuple  # as written
     axis_line: int | None
     limit: UrdfLimit | None
@@ -194,7 +193,7 @@ class _Reader:
         self.fault(element, "bad-number", f"{where} must be {expected}, not {given[:80]!r}", repair)
         return default
 
-    def origin(self, element: Element | None) -> Array:
+    def origin(self, element: Element | None) -> np.ndarray:
         """The 4x4 pose of `<origin xyz rpy>`; the identity where it is not given."""
         place = child(element, "origin") if element is not None else None
         zero = (0.0, 0.0, 0.0)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from closedform.arrays import NUMBERS, Array
+from closedform.arrays import NUMBERS
 from closedform.errors import FormatError, ModelError, ModelWarning
 from closedform.model.findings import refuse_errors
 from closedform.model.formats.urdf.document import UNLIMITED, UrdfDocument, UrdfJoint, urdf_document
@@ -54,8 +54,9 @@ class _Assembly:
     """Bodies and frames as the joints are walked, parents first."""
 
     urdf: UrdfDocument
-    home: dict[str, tuple[str | None, Array]] = field(default_factory=dict)  # link: its body, place
-    records: dict[str, tuple[str | None, Joint, Array]] = field(default_factory=dict)
+    home: dict[str, tuple[str | None, np.ndarray]] = field(default_factory=dict)
+    """Of each link: its body and its place there."""
+    records: dict[str, tuple[str | None, Joint, np.ndarray]] = field(default_factory=dict)
     inertia: dict[str, Inertia] = field(default_factory=dict)
     frames: list[Frame] = field(default_factory=list)
 
@@ -117,12 +118,12 @@ class _Assembly:
         of = self.joints[joint.mimic.joint].child
         return Mimic(moves, of, joint.mimic.multiplier, joint.mimic.offset)
 
-    def add_body(self, link: str, parent: str | None, joint: Joint, placement: Array) -> None:
+    def add_body(self, link: str, parent: str | None, joint: Joint, placement: np.ndarray) -> None:
         self.home[link] = link, np.eye(4)
         self.records[link] = parent, joint, placement
         self.inertia[link] = self.own_inertia[link]
 
-    def add_frame(self, link: str, body: str | None, placement: Array) -> None:
+    def add_frame(self, link: str, body: str | None, placement: np.ndarray) -> None:
         self.home[link] = body, placement
         self.frames.append(Frame(link, body, placement))
         if body is not None:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from lxml import etree
 
-from closedform.arrays import Array, numeric
+from closedform.arrays import numeric
 from closedform.errors import ModelError, ModelWarning
 from closedform.model.bodies import Body
 from closedform.model.formats.urdf.document import UNLIMITED
@@ -41,7 +41,7 @@ class _Step:
 
     name: str
     joint: Joint
-    placement: Array
+    placement: np.ndarray
     mimic: Driver | None = None  # `of` is a joint's name here
 
 
@@ -151,7 +151,7 @@ class _Writer:
         self.lost.append(f"the {word} of each coordinate of {step.name!r}")
         return missing
 
-    def fixed(self, link: str, parent: str, placement: Array, inertia: Inertia) -> None:
+    def fixed(self, link: str, parent: str, placement: np.ndarray, inertia: Inertia) -> None:
         name = self.fresh(link + "_fixed", self.joints)
         self.joint(_Step(name, Fixed(), np.asarray(placement)), parent, link)
         self.link(link, inertia)
@@ -171,7 +171,7 @@ class _Writer:
         self.child(inertial, "inertia",
                    **{n: self.numbers([x]) for n, x in zip(names, entries, strict=True)})
 
-    def origin(self, element: Any, placement: Array) -> None:
+    def origin(self, element: Any, placement: np.ndarray) -> None:
         xyz = self.numbers(placement[:3, 3])
         self.numbers(placement[:3, :3].ravel())  # symbols are refused before they reach arctan
         self.child(element, "origin", xyz=xyz, rpy=self.numbers(to_rpy(placement[:3, :3])))
