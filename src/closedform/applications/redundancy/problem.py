@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from closedform.applications.redundancy.criteria import Criterion, criterion_of
 from closedform.applications.redundancy.tasks import Task, adding, task_of
-from closedform.arrays import Array, Floats, checked_array
+from closedform.arrays import Array, Floats, real_array
 from closedform.errors import ArgumentError
 from closedform.lowerings import lanes
 from closedform.lowerings.call.kernel import Kernel
@@ -191,7 +191,7 @@ class Problem:
         if q is None:
             return np.asarray(self.robot.neutral(), dtype=float)
         where = f"redundancy of {self.robot.name}: {what}"
-        a: Floats = checked_array(q, (self.robot.nq,), where, float)
+        a = real_array(q, (self.robot.nq,), where)
         if not np.all(np.isfinite(a)):
             bad = a.reshape(-1, self.robot.nq)
             bad = bad[~np.all(np.isfinite(bad), axis=-1)][0]
