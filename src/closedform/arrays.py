@@ -317,17 +317,17 @@ def exact_or_float(x: object) -> np.ndarray:
 
 
 @overload
-def checked_array(x: Any, shape: tuple[int, ...], what: str, dtype: None = None,
+def checked_array(x: object, shape: tuple[int, ...], what: str, dtype: None = None,
                   batches: str = "") -> Array: ...
 
 
 @overload
-def checked_array(x: Any, shape: tuple[int, ...], what: str, dtype: type | np.dtype[Any],
+def checked_array(x: object, shape: tuple[int, ...], what: str, dtype: type | np.dtype[Any],
                   batches: str = "") -> np.ndarray: ...
 
 
-def checked_array(x: Any, shape: tuple[int, ...], what: str, dtype: Any = None,
-                  batches: str = "") -> Array:
+def checked_array(x: object, shape: tuple[int, ...], what: str,
+                  dtype: type | np.dtype[Any] | None = None, batches: str = "") -> Array:
     """x as an array of this shape, or an `ArgumentError` that says what it has to be.
 
     `what` names it: "inverse_dynamics of panda: q". With a `dtype` it becomes real numbers of that
@@ -360,7 +360,7 @@ def _generic(x: Any) -> Array:
     return array
 
 
-def _real(x: Any, dtype: Any) -> np.ndarray:
+def _real(x: object, dtype: type | np.dtype[Any]) -> np.ndarray:
     """An array of real numbers."""
     array = np.asarray(x)
     if array.dtype.kind == "O":                 # NumPy itself would read None as NaN

@@ -6,7 +6,6 @@ import hashlib
 import re
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any
 
 from closedform.applications.compile.requests import Request
 from closedform.applications.export.targets import TARGETS
@@ -57,7 +56,7 @@ def _words(text: str) -> str:
     return re.sub(r"[\W_]+", "_", text, flags=re.ASCII).strip("_")
 
 
-def checked_function_name(given: Any) -> str:
+def checked_function_name(given: object) -> str:
     """A name that is given, if it is legal."""
     if not isinstance(given, str) or legal_name(given) != given:
         raise ArgumentError(f"name must be one of a function, such as {legal_name(str(given))!r}, "
