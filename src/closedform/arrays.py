@@ -316,7 +316,7 @@ def exact_or_float(x: object) -> np.ndarray:
     return a.astype(float) if numeric(a) else a.astype(object) if a.dtype.kind != "c" else a
 
 
-def checked_array(x: Any, shape: tuple[int, ...], what: str, batches: str = "") -> Array:
+def checked_array(x: object, shape: tuple[int, ...], what: str, batches: str = "") -> Array:
     """x as an array of this shape, or an `ArgumentError` that says what it has to be.
 
     Numbers of any kind, symbols and recorded scalars stay what they are. `what` names the argument:

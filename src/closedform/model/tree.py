@@ -119,7 +119,7 @@ class Tree(ABC):
         return any(body.joint.driver for body in self.bodies)
 
 
-def _records(given: Any, what: str, kind: str) -> tuple[Any, ...]:
+def _records(given: object, what: str, kind: str) -> tuple[Any, ...]:
     if not isinstance(given, Iterable):
         raise ModelError(f"{what} must be a sequence of {kind} records, not {given!r}")
     return tuple(given)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any
 
 from closedform.applications.compile.names import legal_name as legal_name
 from closedform.applications.compile.names import words
@@ -37,7 +36,7 @@ def _text(request: Request) -> str:
     return request.row.name + (f"_{request.frame}{reference}" if request.frame else "")
 
 
-def checked_function_name(given: Any) -> str:
+def checked_function_name(given: object) -> str:
     """A name that is given, if it is legal."""
     if not isinstance(given, str) or legal_name(given) != given:
         raise ArgumentError(f"name must be one of a function, such as {legal_name(str(given))!r}, "

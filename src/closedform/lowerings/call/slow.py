@@ -194,7 +194,7 @@ def _rows(x: Floats, slot: Slot, batch: tuple[int, ...], kept: list[Floats]) -> 
     return x.__array_interface__["data"][0], stride
 
 
-def _described(x: Any) -> str:
+def _described(x: object) -> str:
     return f"{len(x)} items" if isinstance(x, tuple | list) else f"a {type(x).__name__}"
 
 
