@@ -20,5 +20,5 @@ arm = cf.compile(robot)
 print(arm.forward_dynamics.operations)
 print("a =", arm.forward_dynamics(q, v, [0.0, 0.0]))
 
-swing = cf.simulate(robot, [2.0, 0.0], [0.0, 0.0], None, np.linspace(0, 5, 101))
+swing = cf.simulate(robot, ([2.0, 0.0], [0.0, 0.0]), None, np.linspace(0, 5, 101))
 print(swing)

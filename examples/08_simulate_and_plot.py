@@ -16,7 +16,7 @@ def caught(t, q, v):
 
 
 for name, torque in (("free", None), ("caught", caught)):
-    run = cf.simulate(robot, start, rest, torque, times)
+    run = cf.simulate(robot, (start, rest), torque, times)
     print(f"{name}: ends with |v| = {np.abs(run.v[-1]).max():.3f} rad/s, "
           f"energy balance within {np.abs(run.energy_residual).max():.1e} J")
     run.plot().savefig(f"{name}.png", dpi=110)

@@ -70,11 +70,10 @@ class Array(Protocol):
     def __rmatmul__(self, other: Any, /) -> Any: ...
 
 
-_Row = Array | Sequence[Number]
-_Rows = _Row | Sequence[_Row]
-ArrayLike = _Rows | Sequence[_Rows]
-"""What a user may give for an array: one, or lists of scalars, of lists or of arrays. No text."""
-
+NestedNumbers = Sequence[Number | Sequence[Number | Sequence[Number]]]
+"""Lists of numbers, of lists of numbers and so on, of which NumPy makes arrays. No text is one."""
+ArrayLike = Array | NestedNumbers
+"""What a user may give for an array."""
 Floats = NDArray[np.floating[Any]]
 """A NumPy array of floats, where nothing else will do."""
 

@@ -17,7 +17,7 @@ from closedform.maths.flexible.arm import FlexibleArm
 from closedform.model.elasticity.joints import ElasticJoints
 from closedform.model.robot import Robot
 
-Model = Robot | FlexibleArm | ElasticJoints
+Movable = Robot | FlexibleArm | ElasticJoints
 SYSTEMS: dict[type, Callable[..., System]] = {
     Robot: RigidSystem, FlexibleArm: FlexibleSystem, ElasticJoints: ElasticSystem}
 """The system that a model becomes."""
@@ -27,7 +27,7 @@ DEFAULT = DOP853()
 
 
 @overload
-def simulate(system: System | Model, state: Any, input: Any, times: Any, *,
+def simulate(system: System | Movable, state: Any, input: Any, times: Any, *,
              method: Method | str = DEFAULT, progress: bool | None = None,
              max_evaluations: int = EVALUATIONS, **options: Any) -> Simulation: ...
 
@@ -73,12 +73,12 @@ def simulate(*given: Any, method: Method | str = "DOP853", rtol: float | None = 
                       max_evaluations=max_evaluations, what="torque" if apart else "input")
 
 
-def as_system(model: System | Model, **options: Any) -> System:
+def as_system(model: System | Movable, **options: Any) -> System:
     """A model as the system that it is; a system as it is."""
     for kind, make in SYSTEMS.items():
         if isinstance(model, kind):
             return make(model, **options)
-    if isinstance(model, Model) or not callable(getattr(model, "rate", None)):
+    if isinstance(model, Movable) or not callable(getattr(model, "rate", None)):
         raise ArgumentError("system must be a cf.Robot, cf.FlexibleArm, cf.ElasticJoints or a "
                             f"system made of one, not {type(model).__name__}")
     if options:

@@ -72,6 +72,8 @@ class Graph:
 
     def scaled(self, value: float, place: int, sign: int) -> Scalar:
         """value · sign · node."""
+        if value == 0.0:
+            return 0.0
         if value < 0.0:
             value, sign = -value, -sign
         c, place = self.scale_of(place)
@@ -251,9 +253,12 @@ for _op in FUNCTIONS:       # x.sin(), x.sqrt(), …
     setattr(Expr, _op.name, partialmethod(Expr.apply, _op.name))
 
 
+_NUMBERS = (float, int, np.floating, np.integer)
+
+
 def _number(x: Any) -> float | None:
     """x as a float where it is a plain real number."""
-    if isinstance(x, float | int | np.floating | np.integer):
+    if isinstance(x, _NUMBERS):
         value = float(x)
         if value - value != 0.0:
             raise ArgumentError(f"a recorded scalar meets {value}; constants have to be finite")

@@ -87,7 +87,7 @@ class Program:
     @cached_property
     def operations(self) -> Operations:
         """The count of operations."""
-        counts = Counter(op for op, _, _ in self.code)
+        counts = Counter([instruction[0] for instruction in self.code])
         cost = {kind: sum(counts[op.name] for op in OPS.values() if op.cost == kind)
                 for kind in ("mul", "add", "trig")}
         return Operations(cost["mul"], cost["add"], cost["trig"], counts["div"], counts["sqrt"],
@@ -96,10 +96,9 @@ class Program:
     def _fused(self) -> int:
         """How many sums can swallow a product that nothing else uses."""
         uses, code = self.uses, self.code
-        return sum(
-            op in ("add", "sub") and any(code[i].op == "mul" and uses[i] == 1 for i in args)
-            for op, args, _ in code
-        )
+        alone = [op == "mul" and n == 1 for (op, _, _), n in zip(code, uses, strict=True)]
+        return sum([op in ("add", "sub") and (alone[args[0]] or alone[args[1]])
+                    for op, args, _ in code])
 
     @cached_property
     def uses(self) -> list[int]:

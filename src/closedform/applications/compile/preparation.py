@@ -22,7 +22,7 @@ from closedform.maths.quantity import Form, takes_base
 from closedform.model.robot import Robot
 from closedform.program.pipeline import kept_outputs, optimised
 from closedform.program.program import Program
-from closedform.program.record import record
+from closedform.program.record import record, uncollected
 
 ALL_BASES = 10
 """Up to so many segments every frame of expression is tried, above it three."""
@@ -47,6 +47,7 @@ class Preparation:
         self.forms = Forms(robot, inputs, snap, order)
         self.robot = self.forms.robot
 
+    @uncollected()
     def program(self, requests: Sequence[Request], wrenches: bool = False,
                 only: Sequence[str] = ()) -> Program:
         """The smallest program found for these quantities, sharing what they have in common.

@@ -65,7 +65,7 @@ def bang_bang(torque: Any, start: float, middle: float, stop: float) -> Held:
 class Drive:
     """An input as the integrator asks for it."""
 
-    ask: Callable[[int, float, Any], np.ndarray]    # (number of the time, t, state) -> (n,)
+    ask: Callable[[int, float, Any], Array]         # (number of the time, t, state) -> (n,)
     at: Callable[[Array], np.ndarray] | None = None   # times -> (points, n), if they tell all
     jumps: Array | None = None                      # where it may jump, held between; None: always
 

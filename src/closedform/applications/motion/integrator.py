@@ -149,7 +149,7 @@ class _Run:
             if not found.success:
                 raise self._failure(name, found.message)
             path += list(found.y.T[:len(inside)])
-            y = self.system.retracted(found.y[:, -1])
+            y = np.asarray(self.system.retracted(found.y[:, -1]))
         return np.array(path), self.told(np.array(path))
 
     def _rate(self, method: Adaptive, held: Array | None) -> Callable[[float, Array], Array]:

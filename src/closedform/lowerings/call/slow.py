@@ -71,7 +71,7 @@ class SlowPath:
             named.pop(name, None)
         given = self._bound(args, named)
         single = bool(given) and all(getattr(x, "dtype", None) == np.float32 for x in given)
-        dtype: Any = np.dtype(np.float32 if single else np.float64)
+        dtype = np.dtype(np.float32 if single else np.float64)
         arrays = [real_array(x, slot.shape, f"{self.title}: {slot.name}", dtype)
                   for slot, x in zip(self.interface.inputs, given, strict=True)]
         batch = self._batch_shape(arrays)

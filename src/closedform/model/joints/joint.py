@@ -38,7 +38,7 @@ class Joint(ABC):
 
     `lower` and `upper` bound q; `velocity` and `effort` bound |v| and |τ|; `rotor_inertia` (kg m²
     or kg, seen at the joint) is part of M; `viscous` and `coulomb` are friction, used by
-    `joint_friction` alone.
+    `joint_friction`, and by `simulate` with `friction=True` alone.
     """
 
     name: str | None = None

@@ -48,26 +48,25 @@ class _Schedule:
     """Starts steps cycle by cycle."""
 
     def __init__(self, steps: Sequence[Operation]) -> None:
-        self.steps = steps
         made = {i: k for k, step in enumerate(steps) for i in step.results if i >= 0}
         self.needs = [{made[i] for i in step.args if i in made} for step in steps]
         self.users: list[list[int]] = [[] for _ in steps]
         for k, needed in enumerate(self.needs):
             for j in needed:
                 self.users[j].append(k)
+        self.cycles = [CORE.latency(step.op) for step in steps]
+        self.unit = [True if step.op in MULTIPLIED else False if step.op in ADDED else None
+                     for step in steps]
         self.height = [0] * len(steps)               # cycles from the start of a step to the end
         for k in reversed(range(len(steps))):
-            self.height[k] = self._latency(k) + max(
-                (self.height[user] for user in self.users[k]), default=0)
+            self.height[k] = self.cycles[k] + max(
+                [self.height[user] for user in self.users[k]], default=0)
         self.waits = [len(needed) for needed in self.needs]
         self.left = [len(users) for users in self.users]  # users still to come
         self.live = 0
         self.time = [0] * len(steps)                 # when all that a step needs is known
         self.later = [(0, k) for k, waits in enumerate(self.waits) if not waits]
         self.ready: list[tuple[int, int]] = []       # (−height, step)
-
-    def _latency(self, k: int) -> int:
-        return CORE.latency(self.steps[k].op)
 
     def order(self) -> list[int]:
         order: list[int] = []
@@ -94,8 +93,7 @@ class _Schedule:
         while self.ready and (free[True] or free[False]) and len(aside) < LOOKED_AT:
             item = heapq.heappop(self.ready)
             k = item[1]
-            op = self.steps[k].op
-            unit = True if op in MULTIPLIED else False if op in ADDED else None
+            unit = self.unit[k]
             if (unit is not None and not free[unit]) or (
                     self.live >= CORE.registers and self._growth(k) > 0):
                 aside.append(item)
@@ -118,7 +116,7 @@ class _Schedule:
 
     def _start(self, k: int, cycle: int) -> None:
         self.live += self._growth(k)
-        done = cycle + self._latency(k)
+        done = cycle + self.cycles[k]
         for j in self.needs[k]:
             self.left[j] -= 1
         for user in self.users[k]:

@@ -23,7 +23,8 @@ def by_live_ranges(program: Program) -> Program:
     each of them an instruction that does not enlarge the live set goes before all that do. Of
     equals the first is taken.
     """
-    walks = [_depth_first(program, roots) for roots in _visits(program)]
+    need = _registers(program)
+    walks = [_depth_first(program, roots, need) for roots in _visits(program)]
     uses = _Uses(program, walks[0])
     orders = [_Eager(uses, base).order() for base in (sorted(walks[0]), *walks)]
     return reordered(program, min(orders, key=lambda order: _largest_live_set(program, order)))
@@ -37,16 +38,18 @@ def largest_live_set(program: Program) -> int:
 def needed(program: Program) -> Program:
     """The program without what no output needs."""
     roots = [e.index for output in program.outputs for e in output.entries if e.index >= 0]
-    return reordered(program, sorted(_depth_first(program, roots)))
+    return reordered(program, sorted(_depth_first(program, roots, [0] * len(program.code))))
 
 
 def reordered(program: Program, order: list[int]) -> Program:
     """The program with its instructions in this order, which names every needed value once."""
-    places = {old: new for new, old in enumerate(order)}
+    places = [-1] * len(program.code)
+    for new, old in enumerate(order):
+        places[old] = new
     code = tuple([
-        instruction if instruction.op in LEAVES
-        else Instruction(instruction.op, tuple([places[x] for x in instruction.args]))
-        for instruction in (program.code[old] for old in order)
+        instruction if (op := instruction[0]) in LEAVES
+        else Instruction(op, tuple([places[x] for x in instruction[1]]))
+        for instruction in [program.code[old] for old in order]
     ])
     return Program(program.name, program.inputs, tuple(
         Output(name, shape, tuple(
@@ -87,9 +90,9 @@ def _visits(program: Program) -> Iterable[list[int]]:
     return roots, roots[::-1], by_index
 
 
-def _depth_first(program: Program, roots: list[int]) -> list[int]:
+def _depth_first(program: Program, roots: list[int], need: list[int]) -> list[int]:
     """Each root with what it needs, arguments before results, the needier argument first."""
-    code, need = program.code, _registers(program)
+    code = program.code
     done = bytearray(len(code))
     order: list[int] = []
     for root in roots:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import heapq
+from collections import Counter
 from collections.abc import Iterable, Mapping
 
 from closedform.program.rules.flat import Flat, Term
@@ -31,9 +32,10 @@ def share_products(flat: Flat) -> bool:
 def _share(flat: Flat, lists: Mapping[int, list[Term]]) -> tuple[dict[int, list[Term]], bool]:
     """The lists with common pairs replaced, and those of the pairs; whether there were any."""
     lists = {value: sorted(terms) for value, terms in lists.items()}
+    uses = Counter([x for terms in lists.values() for x, _ in terms])
     where: dict[Pair, dict[int, None]] = {}
     for value, terms in lists.items():
-        for pair in _pairs(terms):
+        for pair in _pairs([term for term in terms if uses[term[0]] > 1]):
             where.setdefault(pair, {})[value] = None
     heap = [(-len(users), pair) for pair, users in where.items() if len(users) > 1]
     heapq.heapify(heap)
@@ -75,7 +77,7 @@ def _extract(
         lists[value] = sorted([*terms, (whole, sign * orientation)])
         after = _pairs(lists[value])
         for old in before.keys() - after.keys():
-            where[old].pop(value, None)
+            where.get(old, {}).pop(value, None)
         for new in after.keys() - before.keys():
             where.setdefault(new, {})[value] = None
             changed[new] = None
