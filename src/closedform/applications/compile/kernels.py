@@ -151,7 +151,10 @@ class CompiledRobot(Quantities):
         loads = " with wrenches" if wrenches else ""
         kept = f" only {', '.join(only)}" if only else ""
         key = f"{self._preparation.forms.digest} {'; '.join(r.text for r in requests)}{loads}{kept}"
-        return Kernel.load(key, build, self._cache, compiling, self.robot.name)
+        made = Kernel.load(key, build, self._cache, compiling, self.robot.name)
+        if len(requests) > 1 or "rates" not in requests[0].row.inputs or wrenches or only:
+            return made
+        return made.with_rows("rates", OtherOrders(self, requests[0]))
 
     def _made(self, row: Quantity) -> Kernel | Framed:
         """What computes a row of the catalogue."""
@@ -168,6 +171,33 @@ class CompiledRobot(Quantities):
     def __repr__(self) -> str:
         extra = f", inputs {', '.join(map(repr, self.inputs))}" if self.inputs else ""
         return f"<compiled {self.robot.name}: nv {self.robot.nv}{extra}>"
+
+
+@final
+class OtherOrders:
+    """The kernels of a jet for other numbers of rates, made when they are first asked for."""
+
+    def __init__(self, arm: CompiledRobot, request: Request) -> None:
+        self.arm, self.request = arm, request
+        self._arms: dict[int, CompiledRobot] = {}
+
+    def __call__(self, rows: int) -> Kernel:
+        whole, row = self.arm, self.request.row
+        order = rows - 2
+        if order not in self._arms:
+            self._arms[order] = CompiledRobot(whole.robot, whole.inputs, order, whole._snap,
+                                              whole._cache)
+        kernel = getattr(self._arms[order], row.name)
+        return kernel.at(self.request.frame, self.request.reference) if row.framed else kernel
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        request = self.request
+        return _other_orders, (self.arm, request.row.name, request.frame, request.reference)
+
+
+def _other_orders(arm: CompiledRobot, name: str, frame: str | None,
+                  reference: Reference | None) -> OtherOrders:
+    return OtherOrders(arm, Request(quantity(name), frame, reference))
 
 
 @final

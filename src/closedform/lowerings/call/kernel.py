@@ -60,6 +60,11 @@ class Kernel:
         self._path.variant = name, kernel
         return self
 
+    def with_rows(self, name: str, kernel: Callable[[int], Kernel]) -> Kernel:
+        """This kernel, which leaves calls whose argument has other rows to another for so many."""
+        self._path.rows = name, kernel
+        return self
+
     @property
     def interface(self) -> Interface:
         """Names, shapes and counts."""
@@ -101,21 +106,26 @@ class Kernel:
 
     def __reduce__(self) -> tuple[Any, ...]:
         path = self._path
-        return compile_program, (self.program, self._code.cache, path.variant, unwatched, path.of)
+        return _unpickled, (self.program, self._code.cache, path.of, path.variant, path.rows)
+
+
+def _unpickled(program: Program, cache: Cache, of: str,
+               variant: tuple[str, Callable[[], Kernel]] | None,
+               rows: tuple[str, Callable[[int], Kernel]] | None) -> Kernel:
+    kernel = compile_program(program, cache, of=of)
+    kernel._path.variant, kernel._path.rows = variant, rows
+    return kernel
 
 
 def compile_program(program: Program, cache: Cache | None = None,
-                    variant: tuple[str, Callable[[], Kernel]] | None = None,
                     watch: Watch = unwatched, of: str = "") -> Kernel:
     """A kernel that computes what a program says.
 
     float32 and batch code are compiled when first used. `cache` is where compiled code is kept,
-    `Cache(None)` for nowhere; by default `Cache.default()`. `variant`: as in `with_variant`,
-    `watch` and `of`: as in `Kernel.load`.
+    `Cache(None)` for nowhere; by default `Cache.default()`. `watch` and `of`: as in `Kernel.load`.
     """
     key = f"program {program.digest}"
-    kernel = _made(Code(key, cache or Cache.default(), lambda: program, program, watch), of)
-    return kernel if variant is None else kernel.with_variant(*variant)
+    return _made(Code(key, cache or Cache.default(), lambda: program, program, watch), of)
 
 
 def _made(code: Code, of: str) -> Kernel:

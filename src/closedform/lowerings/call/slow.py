@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from closedform.arrays import Floats, real_array
-from closedform.errors import ArgumentError
+from closedform.errors import ArgumentError, suggestion
 from closedform.lowerings.call.code import Code
 from closedform.lowerings.call.threads import in_threads, thread_count
 from closedform.lowerings.native.ir import Kind
@@ -49,6 +49,7 @@ class SlowPath:
         self.result = (
             result_type(_camel_case(self.interface.name), fields) if len(fields) > 1 else None)
         self.variant: tuple[str, Callable[[], Any]] | None = None
+        self.rows: tuple[str, Callable[[int], Any]] | None = None
 
     @property
     def title(self) -> str:
@@ -57,6 +58,10 @@ class SlowPath:
 
     def __call__(self, *args: Any, out: Any = None, threads: int | None = None,
                  **named: Any) -> Any:
+        if self.rows is not None:
+            count = self._other_rows(self.rows[0], args, named)
+            if count is not None:
+                return self.rows[1](count)(*args, out=out, threads=threads, **named)
         if self.variant is not None:
             name, kernel = self.variant
             if len(args) == len(self.interface.inputs) + 1 and name not in named:
@@ -66,7 +71,7 @@ class SlowPath:
             named.pop(name, None)
         given = self._bound(args, named)
         single = bool(given) and all(getattr(x, "dtype", None) == np.float32 for x in given)
-        dtype: Any = np.dtype(np.float32 if single else np.float64)
+        dtype = np.dtype(np.float32 if single else np.float64)
         arrays = [real_array(x, slot.shape, f"{self.title}: {slot.name}", dtype)
                   for slot, x in zip(self.interface.inputs, given, strict=True)]
         batch = self._batch_shape(arrays)
@@ -75,6 +80,16 @@ class SlowPath:
         if out is None and batch == ():
             results = [x[()] if x.ndim == 0 else x for x in results]
         return results[0] if self.result is None else self.result(*results)
+
+    def _other_rows(self, name: str, args: Sequence[Any], named: Mapping[str, Any]) -> int | None:
+        """How many rows an input has that fits but for their number."""
+        at, slot = next((k, x) for k, x in enumerate(self.interface.inputs) if x.name == name)
+        x: Any = args[at] if len(args) > at else named.get(name)
+        try:
+            *_, rows, width = np.shape(x)
+        except ValueError:                      # no matrix, or a ragged one
+            return None
+        return None if rows in (0, slot.shape[0]) or width != slot.shape[1] else rows
 
     def _bound(self, args: Sequence[Any], named: Mapping[str, Any]) -> Sequence[Any]:
         """The arguments in the order of the inputs."""
@@ -87,7 +102,8 @@ class SlowPath:
         values = dict(zip(names, args, strict=False))
         for name, x in named.items():
             if name not in names:
-                raise ArgumentError(f"{expected}: there is no argument {name!r}")
+                raise ArgumentError(f"{self.title}: no argument {name!r}; "
+                                    f"{suggestion(name, names)}")
             if name in values:
                 raise ArgumentError(f"{expected}: {name} is given twice")
             values[name] = x
