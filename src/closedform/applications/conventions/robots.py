@@ -22,7 +22,7 @@ from typing import Any, final
 import numpy as np
 
 from closedform.applications.conventions.joints import DRAKE, MUJOCO, PINOCCHIO, Habit, habit_of
-from closedform.arrays import Array, ArrayLike, checked_array
+from closedform.arrays import ArrayLike, real_array
 from closedform.errors import ArgumentError, ModelError, suggestion
 from closedform.model.bodies import Body
 from closedform.model.joints import describe
@@ -110,9 +110,9 @@ class Convention:
         matrix = np.swapaxes(B, -1, -2) if back else B
         return (matrix @ self._sized(x, self.robot.nv, what)[..., None])[..., 0]
 
-    def _sized(self, x: ArrayLike, size: int, what: str) -> Array:
+    def _sized(self, x: ArrayLike, size: int, what: str) -> np.ndarray:
         convention = f"convention of {self.robot.name} for {self.library}"
-        return checked_array(x, (size,), f"{convention}: {what}", float)
+        return real_array(x, (size,), f"{convention}: {what}")
 
     def _drag(self, q: ArrayLike, v: ArrayLike) -> np.ndarray:
         """Ḃ v, (..., nv)."""

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
-from closedform.arrays import Array, ArrayLike, Floats, checked_array
+from closedform.arrays import Array, ArrayLike, Floats, real_array
 from closedform.errors import ArgumentError
 from closedform.maths.algorithms.frame_screws import (
     FrameScrews,
@@ -61,7 +61,7 @@ class Task(ABC):
     def checked(self, target: ArrayLike, robot: Robot) -> Floats:
         """Targets as an array, batch axes first."""
         shape = self.shape(robot)
-        x: Floats = checked_array(target, shape, f"{self} of {robot.name}: target", float)
+        x = real_array(target, shape, f"{self} of {robot.name}: target")
         if not np.all(np.isfinite(x)):
             raise ArgumentError(f"target must be finite, not {_first_bad(x, len(shape))}")
         if np.abs(x).max(initial=0.0) > LARGEST:
