@@ -1,30 +1,35 @@
-"""Types for editors and checkers, written from the catalogue: `make stubs`.
+"""Types for editors and checkers, written from the code and the catalogue: `make stubs`.
 
-    src/closedform/__init__.pyi                           cf.mass_matrix(robot, q), all public names
-    src/closedform/applications/compile/quantities.pyi    arm.mass_matrix(q)
+    closedform/__init__.pyi                              cf.mass_matrix(robot, q), all public names
+    closedform/applications/{elastic,flexible}/__init__.pyi      cf.flexible.inertia_matrix(arm, q)
+    closedform/applications/compile/quantities.pyi       arm.mass_matrix(q)
 
-Each row of the catalogue becomes a function with the arguments of its definition, the shape of its
-result and the summary of its docstring. A test holds the files to what is written here.
+Public functions of arrays are written out: they take lists too, since `checked` makes arrays of
+them, which Python's types cannot say of a decorator; and they return NumPy's arrays unless they are
+given others. Kernels are written from the rows of the catalogue. A test holds the files to this.
 """
 
 from __future__ import annotations
 
 import ast
+import builtins
 import inspect
 import re
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from enum import Enum
 from pathlib import Path
+from types import ModuleType
+from typing import Any
 
 import closedform
 from closedform.maths.catalogue import CATALOGUE
 from closedform.maths.quantity import Quantity
 
-PACKAGE = Path(closedform.__file__).parent
-WRITTEN = '"""Written by `make stubs` from the catalogue; do not edit."""\n'
+WRITTEN = '"""Written by `make stubs`; do not edit."""\n'
 WIDTH = 100
-ARRAY = re.compile(r"\bArray\b")
+ARRAY = re.compile(r"^Array\b")
+NAME = re.compile(r"(?<![.\w])[A-Za-z_]\w*")
 
 KERNELS = '''
 from collections.abc import Callable
@@ -58,71 +63,6 @@ class _framed(Generic[_P, _R]):
     def __get__(self, arm: object, owner: type) -> _Framed[_P, _R]: ...
 '''
 
-FUNCTIONS = '''
-from typing import Any, overload
-
-import numpy as np
-
-from closedform.applications.compile import quantities as _named
-from closedform.arrays import Array, ArrayLike, NestedNumbers
-'''
-
-NUMPY = "\n_NumPy = np.ndarray | NestedNumbers\n\n"
-
-
-def result_name(row: Quantity) -> str:
-    """The named tuple of a row with several results."""
-    return "_" + "".join(word.capitalize() for word in row.name.split("_"))
-
-
-def signature(row: Quantity, array: str) -> list[str]:
-    """The definition's arguments after the model, with another type of arrays."""
-    parameters = list(inspect.signature(row.definition).parameters.values())[1:]
-    return [f"{p.name}: {ARRAY.sub(array, p.annotation)}{default(p)}" for p in parameters]
-
-
-def default(parameter: inspect.Parameter) -> str:
-    given = parameter.default
-    if given is parameter.empty:
-        return ""
-    return f" = {type(given).__name__}.{given.name}" if isinstance(given, Enum) else f" = {given!r}"
-
-
-def function(row: Quantity, arguments: list[str], result: str, indent: str = "") -> str:
-    """A function with its summary, in as many lines as it needs."""
-    text = ", ".join(arguments)
-    lines = [f"{indent}def {row.name}({text}) -> {result}:"]
-    if len(lines[0]) > WIDTH:
-        whole = " ".join(argument.replace(" ", "\0") + "," for argument in arguments)
-        wrapped = textwrap.indent(textwrap.fill(whole, WIDTH - len(indent) - 4), f"{indent}    ")
-        lines = [f"{indent}def {row.name}(", wrapped.replace("\0", " "), f"{indent}) -> {result}:"]
-    return "\n".join([*lines, f'{indent}    """{row.summary}"""\n'])
-
-
-def named_tuples() -> Iterator[str]:
-    for row in CATALOGUE:
-        if row.fields:
-            fields = "".join(f"    {name}: _A\n" for name, _ in row.fields)
-            yield f"\nclass {result_name(row)}(NamedTuple, Generic[_A]):\n{fields}"
-
-
-def kernels_stub() -> str:
-    """The attributes of a compiled robot."""
-    lines = [WRITTEN, KERNELS, *named_tuples(), "\nclass Quantities:\n"]
-    for row in CATALOGUE:
-        out = "tuple[np.ndarray, ...]" if row.fields else "np.ndarray"
-        result = f"{result_name(row)}[np.ndarray]" if row.fields else result_of(row, "np.ndarray")
-        arguments = ["self", *signature(row, "ArrayLike"), "*", f"out: {out} | None = None",
-                     "threads: int | None = None"]
-        lines += [f"    @{'_framed' if row.framed else '_kernel'}\n",
-                  function(row, arguments, result, "    ")]
-    lines.append(WITH_INPUTS)
-    for row in CATALOGUE:
-        kind = "Framed" if row.framed else "Kernel"
-        lines += ["    @property\n", function(row, ["self"], kind, "    ")]
-    return "".join(lines)
-
-
 WITH_INPUTS = '''
 class CompiledWithInputs(Protocol):
     """A compiled robot with inputs at run time: its kernels take them after their own arguments."""
@@ -138,45 +78,156 @@ class CompiledWithInputs(Protocol):
         """What was made exact before recording."""
 '''
 
+FUNCTIONS = '''
+from typing import Any, overload
 
-def result_of(row: Quantity, array: str) -> str:
-    """An array; of a row of single numbers anything, since it is one alone for one state."""
-    return array if row.shape else "Any"
+import numpy as np
+
+from closedform.applications.compile import quantities as _named
+from closedform.arrays import Array, ArrayLike, NestedNumbers
+'''
+
+NUMPY = "\n_NumPy = np.ndarray | NestedNumbers\n\n"
 
 
-def functions(row: Quantity) -> str:
-    """A row's definition: NumPy's arrays and lists give those of NumPy, others their own."""
-    if not row.shape and not row.fields:
-        return function(row, ["robot: Robot", *signature(row, "ArrayLike")], "Any")
+# ---------------------------------------------------------------------- functions
+def arguments(function: Callable[..., Any], array: str) -> list[str]:
+    """The parameters of a function with another type for arrays."""
+    return [f"{p.name}: {ARRAY.sub(array, p.annotation)}{default(p)}"
+            for p in inspect.signature(function).parameters.values()]
+
+
+def default(parameter: inspect.Parameter) -> str:
+    given = parameter.default
+    if given is parameter.empty:
+        return ""
+    if isinstance(given, Enum):
+        return f" = {type(given).__name__}.{given.name}"
+    return f" = {given!r}" if given is None or isinstance(given, int | float | str) else " = ..."
+
+
+def summary(function: Callable[..., Any]) -> str:
+    return (function.__doc__ or "").strip().splitlines()[0]
+
+
+def defined(name: str, parts: list[str], result: str, text: str, indent: str = "") -> str:
+    """A function with its summary, in as many lines as it needs."""
+    lines = [f"{indent}def {name}({', '.join(parts)}) -> {result}:"]
+    if len(lines[0]) > WIDTH:
+        whole = " ".join(part.replace(" ", "\0") + "," for part in parts)
+        wrapped = textwrap.indent(textwrap.fill(whole, WIDTH - len(indent) - 4), f"{indent}    ")
+        lines = [f"{indent}def {name}(", wrapped.replace("\0", " "), f"{indent}) -> {result}:"]
+    return "\n".join([*lines, f'{indent}    """{text}"""\n'])
+
+
+def overloads(name: str, function: Callable[..., Any]) -> str:
+    """A function for NumPy's arrays and lists, and one for other arrays, where they differ."""
+    told, text = inspect.signature(function).return_annotation, summary(function)
+    row = next((row for row in CATALOGUE if row.definition is function and row.fields), None)
+    if told != "Array" and row is None:
+        result = "Any" if told == "Number" else told     # a number of what kind is not to be told
+        return defined(name, arguments(function, "ArrayLike"), result, text)
     found = ""
     for given, array in (("_NumPy", "np.ndarray"), ("ArrayLike", "Array")):
-        result = f"_named.{result_name(row)}[{array}]" if row.fields else array
-        found += "@overload\n" + function(row, ["robot: Robot", *signature(row, given)], result)
+        result = f"_named.{result_name(row)}[{array}]" if row else array
+        found += "@overload\n" + defined(name, arguments(function, given), result, text)
     return found
 
 
-def public_stub() -> str:
-    """The public names: the package's own imports, with the rows' definitions written out."""
-    source = (PACKAGE / "__init__.py").read_text(encoding="utf8")
-    rows = {row.name for row in CATALOGUE}
-    tree = ast.parse(source)
-    checked = [node for block in tree.body if isinstance(block, ast.If) for node in block.body]
-    imports = [node for node in (*tree.body, *checked) if isinstance(node, ast.ImportFrom)
-               and (node.module or "").startswith("closedform") and node.names[0].name not in rows
-               and not (node.names[0].asname or "").startswith("_")]
-    lines = [ast.get_source_segment(source, node) or "" for node in imports]
-    lines = sorted(textwrap.dedent(line) for line in lines)
+# ---------------------------------------------------------------------- packages
+def package_stub(package: ModuleType) -> str:
+    """The names that a package exports: its own imports, with functions of arrays written out."""
+    source = Path(package.__file__ or "").read_text(encoding="utf8")
+    tree, imports, functions = ast.parse(source), [], {}
+    for node in imported(tree):
+        name = node.names[0].asname or node.names[0].name
+        found = getattr(package, name)
+        if inspect.isfunction(found) and takes_arrays(found):
+            functions[name] = found
+        elif not name.startswith("_"):
+            imports.append(textwrap.dedent(ast.get_source_segment(source, node) or ""))
+    lines = sorted({*imports, *needed(functions, imports)})
     return "".join([WRITTEN, FUNCTIONS, *(f"{line}\n" for line in lines), NUMPY,
-                    *(functions(row) for row in CATALOGUE)])
+                    *(overloads(name, function) for name, function in functions.items()),
+                    *(f"{line}\n" for line in renamed(tree))])
 
 
-STUBS = {
-    PACKAGE / "__init__.pyi": public_stub,
-    PACKAGE / "applications" / "compile" / "quantities.pyi": kernels_stub,
-}
+def renamed(tree: ast.Module) -> Iterator[str]:
+    """Other names for what is imported: `this, that = here, there`, one a line."""
+    for node in tree.body:
+        if isinstance(node, ast.Assign) and not ast.unparse(node).startswith("_"):
+            names, values = (getattr(x, "elts", [x]) for x in (node.targets[0], node.value))
+            yield from (f"{ast.unparse(name)} = {ast.unparse(value)}"
+                        for name, value in zip(names, values, strict=True))
+
+
+def takes_arrays(function: Callable[..., Any]) -> bool:
+    return any(ARRAY.match(p.annotation) for p in inspect.signature(function).parameters.values())
+
+
+def imported(tree: ast.Module) -> Iterator[ast.ImportFrom]:
+    """What a package imports of its own, also for the type checker alone."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("closedform"):
+            yield node
+
+
+def needed(functions: dict[str, Callable[..., Any]], imports: list[str]) -> Iterator[str]:
+    """Imports of the types that functions name and the package does not export."""
+    known = {line.split()[-1].strip(",)") for line in imports} | {
+        "Array", "Number", "np", "ndarray", *dir(builtins)}
+    for function in functions.values():
+        signature = inspect.signature(function)
+        texts = " ".join(p.annotation for p in signature.parameters.values())
+        for name in sorted({*NAME.findall(f"{texts} {signature.return_annotation}")} - known):
+            found = inspect.unwrap(function).__globals__[name]
+            home = found.__module__ if isinstance(found, type) else function.__module__
+            yield f"from {home} import {name}"
+
+
+# ---------------------------------------------------------------------- compiled robots
+def result_name(row: Quantity) -> str:
+    """The named tuple of a row with several results."""
+    return "_" + "".join(word.capitalize() for word in row.name.split("_"))
+
+
+def kernels_stub() -> str:
+    """The attributes of a compiled robot."""
+    lines = [WRITTEN, KERNELS]
+    for row in CATALOGUE:
+        if row.fields:
+            lines.append(f"\nclass {result_name(row)}(NamedTuple, Generic[_A]):\n")
+            lines += [f"    {name}: _A\n" for name, _ in row.fields]
+    lines.append("\nclass Quantities:\n")
+    lines += [kernel(row) for row in CATALOGUE]
+    lines.append(WITH_INPUTS)
+    for row in CATALOGUE:
+        kind = "Framed" if row.framed else "Kernel"
+        lines += ["    @property\n", defined(row.name, ["self"], kind, row.summary, "    ")]
+    return "".join(lines)
+
+
+def kernel(row: Quantity) -> str:
+    """A row as an attribute; single numbers are arrays or not, as states are many or one."""
+    out = "tuple[np.ndarray, ...]" if row.fields else "np.ndarray"
+    result = (f"{result_name(row)}[np.ndarray]" if row.fields else
+              "np.ndarray" if row.shape else "Any")
+    parts = ["self", *arguments(row.definition, "ArrayLike")[1:], "*",
+             f"out: {out} | None = None", "threads: int | None = None"]
+    kind = "_framed" if row.framed else "_kernel"
+    return f"    @{kind}\n" + defined(row.name, parts, result, row.summary, "    ")
+
+
+def stubs() -> dict[Path, str]:
+    """The files and what they hold."""
+    applications = Path(closedform.__file__).parent / "applications"
+    packages = (closedform, closedform.elastic, closedform.flexible)
+    return {applications / "compile" / "quantities.pyi": kernels_stub(),
+            **{Path(package.__file__ or "").with_suffix(".pyi"): package_stub(package)
+               for package in packages}}
 
 
 if __name__ == "__main__":
-    for path, text in STUBS.items():
-        path.write_text(text(), encoding="utf8")
+    for path, text in stubs().items():
+        path.write_text(text, encoding="utf8")
         print(path)

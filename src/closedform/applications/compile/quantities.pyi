@@ -1,4 +1,4 @@
-"""Written by `make stubs` from the catalogue; do not edit."""
+"""Written by `make stubs`; do not edit."""
 
 from collections.abc import Callable
 from typing import Any, Concatenate, Generic, NamedTuple, ParamSpec, Protocol, TypeVar

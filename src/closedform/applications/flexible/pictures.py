@@ -24,7 +24,7 @@ POINTS = 25
 """Points drawn on each link."""
 
 
-def arm_points(arm: FlexibleArm, q: Array, model: Model = PAPER) -> Array:
+def arm_points(arm: FlexibleArm, q: ArrayLike, model: Model = PAPER) -> np.ndarray:
     """Points on the bent links, (n, POINTS, 2)."""
     q = np.asarray(q, dtype=float)
     rotation = LinearRotation() if isinstance(model, Truncated) else model
@@ -108,7 +108,7 @@ def write_animation(run: Simulation, path: Path, frames: int = 80, fps: int = 20
 class _Stage:
     """The axes of an animation, wide enough for all of it, and what moves on them."""
 
-    def __init__(self, panel: Axes, run: Simulation, poses: list[Array]) -> None:
+    def __init__(self, panel: Axes, run: Simulation, poses: list[np.ndarray]) -> None:
         everything = np.concatenate([*(np.reshape(p, (-1, 2)) for p in poses), run.tip])
         low, high = everything.min(axis=0), everything.max(axis=0)
         middle, half = (low + high) / 2, 0.55 * max(*(high - low), 1e-6)

@@ -16,6 +16,7 @@ paper leaves open, Ψ and P, are in `closedform.maths.elastic.control`.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -187,7 +188,7 @@ def _deflections(
 @checked
 def forward_dynamics(
     model: ElasticJoints, q: Array, v: Array, motor_position: Array, motor_velocity: Array,
-    motor_torque: Array, dynamics: Any = newton_euler.forward_dynamics,
+    motor_torque: Array, dynamics: Callable[..., Array] = newton_euler.forward_dynamics,
 ) -> ElasticAcceleration:
     """q̈ and q̈_M under the motor torques u, (nv,) each.
 

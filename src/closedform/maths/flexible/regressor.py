@@ -21,6 +21,7 @@ from typing import NamedTuple, final
 import numpy as np
 
 from closedform.arrays import Array, namespace
+from closedform.maths.flexible.arguments import checked
 from closedform.maths.flexible.arm import FlexibleArm, tip_basis
 from closedform.maths.flexible.dynamics import Damping, damping_matrix
 from closedform.maths.flexible.kinematics import LinearRotation, link_motions
@@ -63,6 +64,7 @@ def parameters(arm: FlexibleArm, damping: Damping = 0.0) -> np.ndarray:
                      *np.diag(damping_matrix(arm, damping))])
 
 
+@checked
 def regressor(arm: FlexibleArm, q: Array, v: Array, a: Array) -> Array:
     """Y(q, v, a), (N, columns)."""
     xp = namespace(q, v, a)
