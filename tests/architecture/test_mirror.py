@@ -52,8 +52,7 @@ HOLDS = {
     "lowerings/source/test_jax.py": ("lowerings/source", "jax_loop"),
     "lowerings/test_to_sympy.py": ("lowerings/source", "readable"),
     "interfaces/cli/test_base.py": ("applications/base_parameters", "picture summary"),
-    "agreement/test_kernels.py": ("applications/compile", "forms kernels requests"),
-    "architecture/test_types.py": ("applications/compile", "quantities"),
+    "agreement/test_kernels.py": ("applications/compile", "forms kernels quantities requests"),
     "applications/conventions/test_robots.py": ("applications/conventions", "joints"),
     "applications/elastic/test_elastic.py": (
         "applications/elastic", "laws linear pictures programs simulation torques"),

@@ -24,7 +24,7 @@ MAY_IMPORT = {
     "lowerings": GROUND | {"program"},
     "applications": GROUND | {"model", "maths", "program", "lowerings"},
     "interfaces": GROUND | {"model", "applications", "__init__"},
-    "__init__": GROUND | {"model", "maths", "applications"},
+    "__init__": GROUND | {"model", "maths", "lowerings", "applications"},
     "__main__": {"interfaces"},
 }
 

@@ -99,7 +99,7 @@ def test_what_an_integrator_sees_turns_unit_vectors_of_any_length_alike(robot, s
     y = q.copy()
     for at in coordinates.units(robot).values():
         y[at] *= 1.3
-    dq, dy = coordinates.rates(robot, q, v), coordinates.integrand(robot, y, v)
+    dq, dy = coordinates.rates(robot, q, v), coordinates.integrand(robot, y, q, v)
     np.testing.assert_allclose(coordinates.projected(robot, y), q, atol=1e-15)
     for at in coordinates.units(robot).values():
         dy[at] /= 1.3

@@ -10,6 +10,8 @@ the body less that of G, which does not turn:
     ∂_i X_kGᵀ = X_kGᵀ W_k^i×*      W_k^i = J_k^i − X_kG (J_com^i; 0)
 
 Weights and other loads are no part of it: dh is the sum of all loads from outside.
+
+Cites: [OrinGoswamiLee2013] for the momentum and its matrix.
 """
 
 from __future__ import annotations
