@@ -162,8 +162,8 @@ def public_stub() -> str:
     tree = ast.parse(source)
     checked = [node for block in tree.body if isinstance(block, ast.If) for node in block.body]
     imports = [node for node in (*tree.body, *checked) if isinstance(node, ast.ImportFrom)
-               and (node.module or "").startswith("closedform")
-               and not {alias.name for alias in node.names} <= rows]
+               and (node.module or "").startswith("closedform") and node.names[0].name not in rows
+               and not (node.names[0].asname or "").startswith("_")]
     lines = [ast.get_source_segment(source, node) or "" for node in imports]
     lines = sorted(textwrap.dedent(line) for line in lines)
     return "".join([WRITTEN, FUNCTIONS, *(f"{line}\n" for line in lines), NUMPY,

@@ -80,7 +80,6 @@ from closedform.model.load import load as load
 from closedform.model.robot import Body as Body
 from closedform.model.robot import Frame as Frame
 from closedform.model.robot import Robot as Robot
-from closedform.version import __version__ as __version__
 
 _NumPy = np.ndarray | NestedNumbers
 
@@ -115,6 +114,18 @@ def body_jacobian_second_rates(robot: Robot, q: _NumPy, v: _NumPy, a: _NumPy) ->
 def body_jacobian_second_rates(robot: Robot, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Array:
     """Second time derivatives ddJ_k of all body Jacobians, (bodies, 6, nv)."""
 @overload
+def body_velocities(robot: Robot, q: _NumPy, v: _NumPy) -> np.ndarray:
+    """Twists V_k = J_k v of all bodies in their own frames, (bodies, 6)."""
+@overload
+def body_velocities(robot: Robot, q: ArrayLike, v: ArrayLike) -> Array:
+    """Twists V_k = J_k v of all bodies in their own frames, (bodies, 6)."""
+@overload
+def body_accelerations(robot: Robot, q: _NumPy, v: _NumPy, a: _NumPy) -> np.ndarray:
+    """Spatial accelerations dV_k = J_k a + dJ_k v of all bodies in their own frames, (bodies, 6)."""
+@overload
+def body_accelerations(robot: Robot, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Array:
+    """Spatial accelerations dV_k = J_k a + dJ_k v of all bodies in their own frames, (bodies, 6)."""
+@overload
 def frame_jacobian(
     robot: Robot, q: _NumPy, frame: str, reference: Reference = Reference.LOCAL_WORLD_ALIGNED,
 ) -> np.ndarray:
@@ -136,6 +147,42 @@ def frame_jacobian_rate(
     reference: Reference = Reference.LOCAL_WORLD_ALIGNED,
 ) -> Array:
     """Time derivative of `frame_jacobian`, (6, nv): of its components."""
+@overload
+def frame_velocity(
+    robot: Robot, q: _NumPy, v: _NumPy, frame: str,
+    reference: Reference = Reference.LOCAL_WORLD_ALIGNED,
+) -> np.ndarray:
+    """Twist J v of a frame or body, (6,), in the given reference: linear part first."""
+@overload
+def frame_velocity(
+    robot: Robot, q: ArrayLike, v: ArrayLike, frame: str,
+    reference: Reference = Reference.LOCAL_WORLD_ALIGNED,
+) -> Array:
+    """Twist J v of a frame or body, (6,), in the given reference: linear part first."""
+@overload
+def frame_acceleration(
+    robot: Robot, q: _NumPy, v: _NumPy, a: _NumPy, frame: str,
+    reference: Reference = Reference.LOCAL_WORLD_ALIGNED,
+) -> np.ndarray:
+    """Spatial acceleration of a frame or body, (6,), in the given reference: a twist's transport."""
+@overload
+def frame_acceleration(
+    robot: Robot, q: ArrayLike, v: ArrayLike, a: ArrayLike, frame: str,
+    reference: Reference = Reference.LOCAL_WORLD_ALIGNED,
+) -> Array:
+    """Spatial acceleration of a frame or body, (6,), in the given reference: a twist's transport."""
+@overload
+def frame_classical_acceleration(
+    robot: Robot, q: _NumPy, v: _NumPy, a: _NumPy, frame: str,
+    reference: Reference = Reference.LOCAL_WORLD_ALIGNED,
+) -> np.ndarray:
+    """Acceleration of a frame's origin and its angular acceleration, (6,)."""
+@overload
+def frame_classical_acceleration(
+    robot: Robot, q: ArrayLike, v: ArrayLike, a: ArrayLike, frame: str,
+    reference: Reference = Reference.LOCAL_WORLD_ALIGNED,
+) -> Array:
+    """Acceleration of a frame's origin and its angular acceleration, (6,)."""
 @overload
 def kinematic_hessian(
     robot: Robot, q: _NumPy, frame: str, reference: Reference = Reference.LOCAL_WORLD_ALIGNED,
@@ -159,11 +206,35 @@ def com_jacobian(robot: Robot, q: _NumPy) -> np.ndarray:
 def com_jacobian(robot: Robot, q: ArrayLike) -> Array:
     """J_com, (3, nv), in the world: the velocity of the centre of mass is J_com v."""
 @overload
+def com_jacobian_rate(robot: Robot, q: _NumPy, v: _NumPy) -> np.ndarray:
+    """Time derivative of `com_jacobian`, (3, nv): (1/m) Σ_k P_kᵀ (Λ_k dJ_k + V_k×* Λ_k J_k)."""
+@overload
+def com_jacobian_rate(robot: Robot, q: ArrayLike, v: ArrayLike) -> Array:
+    """Time derivative of `com_jacobian`, (3, nv): (1/m) Σ_k P_kᵀ (Λ_k dJ_k + V_k×* Λ_k J_k)."""
+@overload
+def com_velocity(robot: Robot, q: _NumPy, v: _NumPy) -> np.ndarray:
+    """Velocity J_com v of the centre of mass in the world, (3,)."""
+@overload
+def com_velocity(robot: Robot, q: ArrayLike, v: ArrayLike) -> Array:
+    """Velocity J_com v of the centre of mass in the world, (3,)."""
+@overload
+def com_acceleration(robot: Robot, q: _NumPy, v: _NumPy, a: _NumPy) -> np.ndarray:
+    """Acceleration J_com a + dJ_com v of the centre of mass in the world, (3,)."""
+@overload
+def com_acceleration(robot: Robot, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Array:
+    """Acceleration J_com a + dJ_com v of the centre of mass in the world, (3,)."""
+@overload
 def mass_matrix(robot: Robot, q: _NumPy) -> np.ndarray:
     """The mass matrix, (nv, nv), with the rotors' inertias on its diagonal."""
 @overload
 def mass_matrix(robot: Robot, q: ArrayLike) -> Array:
     """The mass matrix, (nv, nv), with the rotors' inertias on its diagonal."""
+@overload
+def mass_matrix_inverse(robot: Robot, q: _NumPy) -> np.ndarray:
+    """M⁻¹, (nv, nv); to solve M x = b, forward dynamics takes fewer operations."""
+@overload
+def mass_matrix_inverse(robot: Robot, q: ArrayLike) -> Array:
+    """M⁻¹, (nv, nv); to solve M x = b, forward dynamics takes fewer operations."""
 @overload
 def coriolis_matrix(robot: Robot, q: _NumPy, v: _NumPy) -> np.ndarray:
     """Garofalo's passive C(q, v), (nv, nv): dM = C + Cᵀ."""
@@ -246,6 +317,32 @@ def centroidal_momentum_matrix(robot: Robot, q: _NumPy) -> np.ndarray:
 @overload
 def centroidal_momentum_matrix(robot: Robot, q: ArrayLike) -> Array:
     """A_G, (6, nv): the robot's momentum about its centre of mass, in world axes, is A_G v."""
+@overload
+def centroidal_momentum_matrix_rate(robot: Robot, q: _NumPy, v: _NumPy) -> np.ndarray:
+    """Time derivative of `centroidal_momentum_matrix`, (6, nv): dh = A_G a + dA_G v."""
+@overload
+def centroidal_momentum_matrix_rate(robot: Robot, q: ArrayLike, v: ArrayLike) -> Array:
+    """Time derivative of `centroidal_momentum_matrix`, (6, nv): dh = A_G a + dA_G v."""
+@overload
+def centroidal_dynamics(
+    robot: Robot, q: _NumPy, v: _NumPy, a: _NumPy,
+) -> _named._CentroidalDynamics[np.ndarray]:
+    """h = A_G v and dh = A_G a + dA_G v, (6,) each: momentum about the centre of mass, its rate."""
+@overload
+def centroidal_dynamics(
+    robot: Robot, q: ArrayLike, v: ArrayLike, a: ArrayLike,
+) -> _named._CentroidalDynamics[Array]:
+    """h = A_G v and dh = A_G a + dA_G v, (6,) each: momentum about the centre of mass, its rate."""
+@overload
+def centroidal_dynamics_derivatives(
+    robot: Robot, q: _NumPy, v: _NumPy, a: _NumPy,
+) -> _named._CentroidalDynamicsDerivatives[np.ndarray]:
+    """∂h/∂q, ∂dh/∂q, ∂dh/∂v and ∂dh/∂a = A_G, (6, nv) each; by q left-trivialised."""
+@overload
+def centroidal_dynamics_derivatives(
+    robot: Robot, q: ArrayLike, v: ArrayLike, a: ArrayLike,
+) -> _named._CentroidalDynamicsDerivatives[Array]:
+    """∂h/∂q, ∂dh/∂q, ∂dh/∂v and ∂dh/∂a = A_G, (6, nv) each; by q left-trivialised."""
 @overload
 def joint_friction(robot: Robot, v: _NumPy) -> np.ndarray:
     """Friction torque that opposes the motion, (nv,): Σ r (viscous r v + coulomb sign(r v))."""

@@ -107,7 +107,7 @@ def _compiled(robot: Robot, inputs: RuntimeInput | Sequence[RuntimeInput], order
     return CompiledRobot(robot, given, order, snap, cache)
 
 
-def _runtime_inputs(inputs: Any) -> tuple[RuntimeInput, ...]:
+def _runtime_inputs(inputs: RuntimeInput | Sequence[RuntimeInput]) -> tuple[RuntimeInput, ...]:
     kinds = Parameters | Gravity | PayloadAt
     given = (inputs,) if isinstance(inputs, kinds) or not isinstance(inputs, Iterable) else inputs
     checked = tuple(given)

@@ -30,6 +30,16 @@ class _framed(Generic[_P, _R]):
     def __init__(self, row: Callable[Concatenate[Any, _P], _R]) -> None: ...
     def __get__(self, arm: object, owner: type) -> _Framed[_P, _R]: ...
 
+class _CentroidalDynamics(NamedTuple, Generic[_A]):
+    h: _A
+    dh: _A
+
+class _CentroidalDynamicsDerivatives(NamedTuple, Generic[_A]):
+    dh_dq: _A
+    ddh_dq: _A
+    ddh_dv: _A
+    ddh_da: _A
+
 class _TimeDerivatives(NamedTuple, Generic[_A]):
     dM: _A
     ddM: _A
@@ -110,6 +120,18 @@ class Quantities:
         threads: int | None = None,
     ) -> np.ndarray:
         """Second time derivatives ddJ_k of all body Jacobians, (bodies, 6, nv)."""
+    @_kernel
+    def body_velocities(
+        self, q: ArrayLike, v: ArrayLike, *, out: np.ndarray | None = None,
+        threads: int | None = None,
+    ) -> np.ndarray:
+        """Twists V_k = J_k v of all bodies in their own frames, (bodies, 6)."""
+    @_kernel
+    def body_accelerations(
+        self, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, out: np.ndarray | None = None,
+        threads: int | None = None,
+    ) -> np.ndarray:
+        """Spatial accelerations dV_k = J_k a + dJ_k v of all bodies in their own frames, (bodies, 6)."""
     @_framed
     def frame_jacobian(
         self, q: ArrayLike, frame: str, reference: Reference = Reference.LOCAL_WORLD_ALIGNED, *,
@@ -123,6 +145,27 @@ class Quantities:
         threads: int | None = None,
     ) -> np.ndarray:
         """Time derivative of `frame_jacobian`, (6, nv): of its components."""
+    @_framed
+    def frame_velocity(
+        self, q: ArrayLike, v: ArrayLike, frame: str,
+        reference: Reference = Reference.LOCAL_WORLD_ALIGNED, *, out: np.ndarray | None = None,
+        threads: int | None = None,
+    ) -> np.ndarray:
+        """Twist J v of a frame or body, (6,), in the given reference: linear part first."""
+    @_framed
+    def frame_acceleration(
+        self, q: ArrayLike, v: ArrayLike, a: ArrayLike, frame: str,
+        reference: Reference = Reference.LOCAL_WORLD_ALIGNED, *, out: np.ndarray | None = None,
+        threads: int | None = None,
+    ) -> np.ndarray:
+        """Spatial acceleration of a frame or body, (6,), in the given reference: a twist's transport."""
+    @_framed
+    def frame_classical_acceleration(
+        self, q: ArrayLike, v: ArrayLike, a: ArrayLike, frame: str,
+        reference: Reference = Reference.LOCAL_WORLD_ALIGNED, *, out: np.ndarray | None = None,
+        threads: int | None = None,
+    ) -> np.ndarray:
+        """Acceleration of a frame's origin and its angular acceleration, (6,)."""
     @_framed
     def kinematic_hessian(
         self, q: ArrayLike, frame: str, reference: Reference = Reference.LOCAL_WORLD_ALIGNED, *,
@@ -140,10 +183,33 @@ class Quantities:
     ) -> np.ndarray:
         """J_com, (3, nv), in the world: the velocity of the centre of mass is J_com v."""
     @_kernel
+    def com_jacobian_rate(
+        self, q: ArrayLike, v: ArrayLike, *, out: np.ndarray | None = None,
+        threads: int | None = None,
+    ) -> np.ndarray:
+        """Time derivative of `com_jacobian`, (3, nv): (1/m) Σ_k P_kᵀ (Λ_k dJ_k + V_k×* Λ_k J_k)."""
+    @_kernel
+    def com_velocity(
+        self, q: ArrayLike, v: ArrayLike, *, out: np.ndarray | None = None,
+        threads: int | None = None,
+    ) -> np.ndarray:
+        """Velocity J_com v of the centre of mass in the world, (3,)."""
+    @_kernel
+    def com_acceleration(
+        self, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, out: np.ndarray | None = None,
+        threads: int | None = None,
+    ) -> np.ndarray:
+        """Acceleration J_com a + dJ_com v of the centre of mass in the world, (3,)."""
+    @_kernel
     def mass_matrix(
         self, q: ArrayLike, *, out: np.ndarray | None = None, threads: int | None = None,
     ) -> np.ndarray:
         """The mass matrix, (nv, nv), with the rotors' inertias on its diagonal."""
+    @_kernel
+    def mass_matrix_inverse(
+        self, q: ArrayLike, *, out: np.ndarray | None = None, threads: int | None = None,
+    ) -> np.ndarray:
+        """M⁻¹, (nv, nv); to solve M x = b, forward dynamics takes fewer operations."""
     @_kernel
     def coriolis_matrix(
         self, q: ArrayLike, v: ArrayLike, *, out: np.ndarray | None = None,
@@ -219,6 +285,24 @@ class Quantities:
         self, q: ArrayLike, *, out: np.ndarray | None = None, threads: int | None = None,
     ) -> np.ndarray:
         """A_G, (6, nv): the robot's momentum about its centre of mass, in world axes, is A_G v."""
+    @_kernel
+    def centroidal_momentum_matrix_rate(
+        self, q: ArrayLike, v: ArrayLike, *, out: np.ndarray | None = None,
+        threads: int | None = None,
+    ) -> np.ndarray:
+        """Time derivative of `centroidal_momentum_matrix`, (6, nv): dh = A_G a + dA_G v."""
+    @_kernel
+    def centroidal_dynamics(
+        self, q: ArrayLike, v: ArrayLike, a: ArrayLike, *,
+        out: tuple[np.ndarray, ...] | None = None, threads: int | None = None,
+    ) -> _CentroidalDynamics[np.ndarray]:
+        """h = A_G v and dh = A_G a + dA_G v, (6,) each: momentum about the centre of mass, its rate."""
+    @_kernel
+    def centroidal_dynamics_derivatives(
+        self, q: ArrayLike, v: ArrayLike, a: ArrayLike, *,
+        out: tuple[np.ndarray, ...] | None = None, threads: int | None = None,
+    ) -> _CentroidalDynamicsDerivatives[np.ndarray]:
+        """∂h/∂q, ∂dh/∂q, ∂dh/∂v and ∂dh/∂a = A_G, (6, nv) each; by q left-trivialised."""
     @_kernel
     def joint_friction(
         self, v: ArrayLike, *, out: np.ndarray | None = None, threads: int | None = None,
@@ -372,11 +456,26 @@ class CompiledWithInputs(Protocol):
     def body_jacobian_second_rates(self) -> Kernel:
         """Second time derivatives ddJ_k of all body Jacobians, (bodies, 6, nv)."""
     @property
+    def body_velocities(self) -> Kernel:
+        """Twists V_k = J_k v of all bodies in their own frames, (bodies, 6)."""
+    @property
+    def body_accelerations(self) -> Kernel:
+        """Spatial accelerations dV_k = J_k a + dJ_k v of all bodies in their own frames, (bodies, 6)."""
+    @property
     def frame_jacobian(self) -> Framed:
         """Jacobian of a frame or body, (6, nv), in the given reference."""
     @property
     def frame_jacobian_rate(self) -> Framed:
         """Time derivative of `frame_jacobian`, (6, nv): of its components."""
+    @property
+    def frame_velocity(self) -> Framed:
+        """Twist J v of a frame or body, (6,), in the given reference: linear part first."""
+    @property
+    def frame_acceleration(self) -> Framed:
+        """Spatial acceleration of a frame or body, (6,), in the given reference: a twist's transport."""
+    @property
+    def frame_classical_acceleration(self) -> Framed:
+        """Acceleration of a frame's origin and its angular acceleration, (6,)."""
     @property
     def kinematic_hessian(self) -> Framed:
         """∂J_ij/∂q_k of `frame_jacobian`, (6, nv, nv), left-trivialised for quasi-velocities."""
@@ -387,8 +486,20 @@ class CompiledWithInputs(Protocol):
     def com_jacobian(self) -> Kernel:
         """J_com, (3, nv), in the world: the velocity of the centre of mass is J_com v."""
     @property
+    def com_jacobian_rate(self) -> Kernel:
+        """Time derivative of `com_jacobian`, (3, nv): (1/m) Σ_k P_kᵀ (Λ_k dJ_k + V_k×* Λ_k J_k)."""
+    @property
+    def com_velocity(self) -> Kernel:
+        """Velocity J_com v of the centre of mass in the world, (3,)."""
+    @property
+    def com_acceleration(self) -> Kernel:
+        """Acceleration J_com a + dJ_com v of the centre of mass in the world, (3,)."""
+    @property
     def mass_matrix(self) -> Kernel:
         """The mass matrix, (nv, nv), with the rotors' inertias on its diagonal."""
+    @property
+    def mass_matrix_inverse(self) -> Kernel:
+        """M⁻¹, (nv, nv); to solve M x = b, forward dynamics takes fewer operations."""
     @property
     def coriolis_matrix(self) -> Kernel:
         """Garofalo's passive C(q, v), (nv, nv): dM = C + Cᵀ."""
@@ -428,6 +539,15 @@ class CompiledWithInputs(Protocol):
     @property
     def centroidal_momentum_matrix(self) -> Kernel:
         """A_G, (6, nv): the robot's momentum about its centre of mass, in world axes, is A_G v."""
+    @property
+    def centroidal_momentum_matrix_rate(self) -> Kernel:
+        """Time derivative of `centroidal_momentum_matrix`, (6, nv): dh = A_G a + dA_G v."""
+    @property
+    def centroidal_dynamics(self) -> Kernel:
+        """h = A_G v and dh = A_G a + dA_G v, (6,) each: momentum about the centre of mass, its rate."""
+    @property
+    def centroidal_dynamics_derivatives(self) -> Kernel:
+        """∂h/∂q, ∂dh/∂q, ∂dh/∂v and ∂dh/∂a = A_G, (6, nv) each; by q left-trivialised."""
     @property
     def joint_friction(self) -> Kernel:
         """Friction torque that opposes the motion, (nv,): Σ r (viscous r v + coulomb sign(r v))."""

@@ -9,11 +9,12 @@ import numpy as np
 
 from closedform.applications.elastic.linear import linearisation
 from closedform.applications.elastic.system import ElasticSystem
-from closedform.applications.motion.inputs import Controller
+from closedform.applications.motion.inputs import Controller, Input
 from closedform.applications.motion.integrator import integrated
 from closedform.applications.motion.methods import RK4, Method, chosen
 from closedform.applications.motion.simulation import Simulation
 from closedform.applications.motion.times import increasing
+from closedform.arrays import ArrayLike
 from closedform.model.elasticity.joints import ElasticJoints
 
 SMOOTH = 0.5
@@ -21,8 +22,8 @@ SMOOTH = 0.5
 
 
 def simulate(
-    model: ElasticJoints, state: Any, torque: Any, times: Any, *, method: Method | str = "DOP853",
-    rtol: float | None = None, atol: float | None = None,
+    model: ElasticJoints, state: Any, torque: Input, times: ArrayLike, *,
+    method: Method | str = "DOP853", rtol: float | None = None, atol: float | None = None,
 ) -> Simulation:
     """`cf.simulate` of elastic joints under motor torques; rtol and atol for methods by name."""
     return integrated(ElasticSystem(model), state, torque, times,
@@ -30,7 +31,7 @@ def simulate(
 
 
 def closed_loop(
-    model: ElasticJoints, state: Any, controller: Controller, times: Any, *,
+    model: ElasticJoints, state: Any, controller: Controller, times: ArrayLike, *,
     step: float | None = None,
 ) -> Simulation:
     """The motion under a controller that is asked at each time and whose torques are held between.

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from closedform.applications.flexible.system import FlexibleSystem
+from closedform.applications.motion.inputs import Input
 from closedform.applications.motion.integrator import EVALUATIONS, integrated
 from closedform.applications.motion.methods import Method, chosen
 from closedform.applications.motion.simulation import Simulation
+from closedform.arrays import ArrayLike
 from closedform.maths.flexible.arm import FlexibleArm
-from closedform.maths.flexible.dynamics import PAPER, Model
+from closedform.maths.flexible.dynamics import PAPER, Damping, Model
 
 
-def simulate(arm: FlexibleArm, q0: Any, v0: Any = None, torque: Any = None,
-             times: Any = (0.0, 1.0), damping: Any = 0.0, method: Method | str = "DOP853", *,
-             model: Model = PAPER, step: float | None = None, rtol: float | None = None,
+def simulate(arm: FlexibleArm, q0: ArrayLike, v0: ArrayLike | None = None, torque: Input = None,
+             times: ArrayLike = (0.0, 1.0), damping: Damping = 0.0,
+             method: Method | str = "DOP853", *, model: Model = PAPER,
+             step: float | None = None, rtol: float | None = None,
              atol: float | None = None, progress: bool | None = None,
              max_evaluations: int = EVALUATIONS) -> Simulation:
     """`cf.simulate` of an arm from (q0, v0), at rest without v0.

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from closedform.applications.redundancy.criteria import Criterion, criterion_of
-from closedform.applications.redundancy.tasks import Task, adding, task_of
-from closedform.arrays import Array, Floats, checked_array
+from closedform.applications.redundancy.criteria import Criterion, CriterionLike, criterion_of
+from closedform.applications.redundancy.tasks import Task, TaskLike, adding, task_of
+from closedform.arrays import Array, ArrayLike, Floats, real_array
 from closedform.errors import ArgumentError
 from closedform.lowerings import lanes
 from closedform.lowerings.call.kernel import Kernel
@@ -186,12 +186,12 @@ class Problem:
         result[places] = np.pi - (np.pi - q[places]) % (2 * np.pi)
         return result
 
-    def checked_q(self, q: Any, what: str = "q0") -> Floats:
+    def checked_q(self, q: ArrayLike | None, what: str = "q0") -> Floats:
         """Configurations as an array, batch axes first."""
         if q is None:
             return np.asarray(self.robot.neutral(), dtype=float)
         where = f"redundancy of {self.robot.name}: {what}"
-        a: Floats = checked_array(q, (self.robot.nq,), where, float)
+        a = real_array(q, (self.robot.nq,), where)
         if not np.all(np.isfinite(a)):
             bad = a.reshape(-1, self.robot.nq)
             bad = bad[~np.all(np.isfinite(bad), axis=-1)][0]
@@ -213,7 +213,8 @@ def _problem(robot: Robot, task: Task, criterion: Criterion, limits: bool) -> Pr
     return Problem(robot, task, criterion, limits)
 
 
-def problem_of(robot: Any, task: Any, criterion: Any, limits: bool = False) -> Problem:
+def problem_of(robot: Robot, task: TaskLike, criterion: CriterionLike,
+               limits: bool = False) -> Problem:
     """The problem of a robot, task and criterion, recorded once for the same three.
 
     With `limits` the joints' limits are bounds; without, turns count modulo 2π.
