@@ -12,6 +12,7 @@ Cites: [Chang1987, eqs. (12), (13), (29)]; Hessians are ours.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import accumulate
 from typing import Any, NamedTuple
 
 from closedform.arrays import Array, cross, namespace
@@ -76,30 +77,40 @@ def _contracted(here: FrameScrews, g: list[Array], g_w: list[Array]) -> tuple[Ar
         C_k  = Σ_{a≥k} (p_a×g_a + w_a×γ_a),        D_k  = Σ_{a<k} g_a×w_a
         E_kl = Σ_{a≥k} (∂_lp_a×g_a + ∂_lw_a×γ_a),  F_kl = Σ_{a<k} g_a×∂_lw_a
 
-    g_a and γ_a: the linear and the angular half.
+    g_a and γ_a: the linear and the angular half. Derivatives along two joints commute, T_kl = T_lk;
+    those along two screws of one joint need not.
     """
     s, n, xp = here.screws, here.nv, namespace(here.p, *g)
     dS, each = screw_derivatives(here), range(len(here.screws))
     dp, dw = ([[x[part] for x in row] for row in dS] for part in (slice(3), slice(3, 6)))
-    behind = [[a for a in each if s[a].k >= s[k].k] for k in each]
-    before = [[a for a in each if s[a].k < s[k].k] for k in each]
-    zero = xp.zeros(3)
-    c = [cross(s[a].p, g[a]) + cross(s[a].w, g_w[a]) for a in each]
-    d = [cross(g[a], s[a].w) for a in each]
-    e = [[cross(dp[a][l], g[a]) + cross(dw[a][l], g_w[a]) for l in each] for a in each]
-    f = [[cross(g[a], dw[a][l]) for l in each] for a in each]
+    first = [min(a for a in each if s[a].k == s[k].k) for k in each]   # of the same joint
+
+    def behind(x: list[Array]) -> list[Array]:
+        """Σ_{a≥k} x_a for every k."""
+        sums = list(accumulate(reversed(x)))[::-1]
+        return [sums[first[k]] for k in each]
+
+    def before(x: list[Array]) -> list[Array]:
+        """Σ_{a<k} x_a for every k."""
+        sums = list(accumulate(x, initial=xp.zeros(3)))
+        return [sums[first[k]] for k in each]
+
+    C = behind([cross(s[a].p, g[a]) + cross(s[a].w, g_w[a]) for a in each])
+    D = before([cross(g[a], s[a].w) for a in each])
+    E = [behind([cross(dp[a][l], g[a]) + cross(dw[a][l], g_w[a]) for a in each]) for l in each]
+    F = [before([cross(g[a], dw[a][l]) for a in each]) for l in each]
     h: list[Any] = [0.0] * n
     T: list[list[Any]] = [[0.0] * n for _ in range(n)]
     for k in each:
-        C, D = sum((c[a] for a in behind[k]), zero), sum((d[a] for a in before[k]), zero)
         i = s[k].i
-        h[i] = h[i] + _dot(s[k].w, C) + _dot(s[k].p, D)
-        for l in each:
-            E = sum((e[a][l] for a in behind[k]), zero)
-            F = sum((f[a][l] for a in before[k]), zero)
+        h[i] = h[i] + _dot(s[k].w, C[k]) + _dot(s[k].p, D[k])
+        for l in each[first[k]:]:
             j = s[l].i
-            T[i][j] = (T[i][j] + _dot(dw[k][l], C) + _dot(s[k].w, E)
-                       + _dot(s[k].p, F) + _dot(dp[k][l], D))
+            value = (_dot(dw[k][l], C[k]) + _dot(s[k].w, E[l][k])
+                     + _dot(s[k].p, F[l][k]) + _dot(dp[k][l], D[k]))
+            T[i][j] = T[i][j] + value
+            if s[l].k != s[k].k:
+                T[j][i] = T[j][i] + value
     return xp.array(h), xp.array(T)
 
 
