@@ -8,7 +8,7 @@ from closedform.maths.coulomb import SLIP, smoothed_sign
 from closedform.maths.definitions.friction import joint_friction
 from closedform.maths.flexible.arm import FlexibleArm
 from closedform.maths.flexible.dynamics import friction_torque
-from closedform.model.beam import FlexibleLink
+from closedform.model.elasticity.beam import FlexibleLink
 from random_robots import random_robot
 
 
