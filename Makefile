@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test lint types unit slow bench docs clean
+.PHONY: demo test lint types unit slow bench stubs docs clean
 
 demo: .venv/.installed
 	$(BIN)/python -m closedform.interfaces.demo build/demo
@@ -10,7 +10,7 @@ demo: .venv/.installed
 test: lint types unit
 
 lint: .venv/.tested
-	$(BIN)/ruff check src tests benchmarks examples
+	$(BIN)/ruff check src tests benchmarks examples tools
 
 types: .venv/.tested
 	$(BIN)/mypy
@@ -32,6 +32,9 @@ bench: .venv/.benched
 	$(BIN)/python benchmarks/flexible.py
 	$(BIN)/python benchmarks/elastic.py
 	$(BIN)/python benchmarks/export.py
+
+stubs: .venv/.installed
+	$(BIN)/python tools/stubs.py
 
 docs: .venv/.documented
 	$(BIN)/sphinx-build -W -b html docs docs/_build

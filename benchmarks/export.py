@@ -41,7 +41,7 @@ class Exported:
         files = cf.export(subject.robot, task.quantities, "c", folder, fused=True, batch=False,
                           name="exported")
         self.source = next(f for f in files if f.suffix == ".c")
-        kernel = cf.compile(subject.robot, list(task.quantities))
+        kernel = cf.fuse(subject.robot, list(task.quantities))
         self.states = subject.states()
         inputs = [self.states[slot.name] for slot in kernel.interface.inputs]
         self.outputs = {slot.name: np.zeros((STATES, *slot.shape))

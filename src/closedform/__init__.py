@@ -4,7 +4,9 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 from closedform.applications import conventions as conventions
+from closedform.applications.compile.kernels import CompiledRobot as CompiledRobot
 from closedform.applications.compile.kernels import compile as compile
+from closedform.applications.compile.kernels import fuse as fuse
 from closedform.applications.compile.requests import At as At
 from closedform.applications.compile.requests import Gravity as Gravity
 from closedform.applications.compile.requests import Parameters as Parameters
@@ -18,6 +20,7 @@ from closedform.errors import ModelWarning as ModelWarning
 from closedform.errors import SingularMatrix as SingularMatrix
 from closedform.errors import UnknownName as UnknownName
 from closedform.errors import suggestion as _suggestion
+from closedform.lowerings.call.kernel import Kernel as Kernel
 from closedform.maths.algorithms.jacobian_jets import jacobian_jet as jacobian_jet
 from closedform.maths.algorithms.jets import inverse_dynamics_jet as inverse_dynamics_jet
 from closedform.maths.base_parameters.base_parameters import BaseParameters as BaseParameters

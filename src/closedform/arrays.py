@@ -13,12 +13,12 @@ import math
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import Any, NamedTuple, Protocol, overload
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from closedform.errors import ArgumentError, SingularMatrix, shape_text
+from closedform.errors import ArgumentError, SingularMatrix
 
 
 class Number(Protocol):
@@ -70,11 +70,10 @@ class Array(Protocol):
     def __rmatmul__(self, other: Any, /) -> Any: ...
 
 
-_Row = Array | Sequence[Number]
-_Rows = _Row | Sequence[_Row]
-ArrayLike = _Rows | Sequence[_Rows]
-"""What a user may give for an array: one, or lists of scalars, of lists or of arrays. No text."""
-
+NestedNumbers = Sequence[Number | Sequence[Number | Sequence[Number]]]
+"""Lists of numbers, of lists of numbers and so on, of which NumPy makes arrays. No text is one."""
+ArrayLike = Array | NestedNumbers
+"""What a user may give for an array."""
 Floats = NDArray[np.floating[Any]]
 """A NumPy array of floats, where nothing else will do."""
 
@@ -317,43 +316,50 @@ def exact_or_float(x: object) -> np.ndarray:
     return a.astype(float) if numeric(a) else a.astype(object) if a.dtype.kind != "c" else a
 
 
-@overload
-def checked_array(x: Any, shape: tuple[int, ...], what: str, dtype: None = None,
-                  batches: str = "") -> Array: ...
-
-
-@overload
-def checked_array(x: Any, shape: tuple[int, ...], what: str, dtype: type | np.dtype[Any],
-                  batches: str = "") -> np.ndarray: ...
-
-
-def checked_array(x: Any, shape: tuple[int, ...], what: str, dtype: Any = None,
-                  batches: str = "") -> Array:
+def checked_array(x: object, shape: tuple[int, ...], what: str, batches: str = "") -> Array:
     """x as an array of this shape, or an `ArgumentError` that says what it has to be.
 
-    `what` names it: "inverse_dynamics of panda: q". With a `dtype` it becomes real numbers of that
-    kind, and batch axes may come first. Without, numbers of any kind, symbols and recorded scalars
-    stay what they are, and `batches` names what takes batches.
+    Numbers of any kind, symbols and recorded scalars stay what they are. `what` names the argument:
+    "inverse_dynamics of panda: q"; `batches` names what takes batches.
     """
     try:
-        array = _generic(x) if dtype is None else _real(x, dtype)
-    except (TypeError, ValueError, OverflowError) as error:
-        kind = "numbers" if dtype is None else "real numbers"
-        given = f"an array of {x.dtype}" if isinstance(x, np.ndarray) else f"{x!r:.200}"
-        raise ArgumentError(f"{what} must be {kind} of shape {shape_text(shape, dtype is not None)}"
-                            f", not {given}") from error
-    batch = array.ndim >= len(shape) and array.shape[array.ndim - len(shape):] == shape
-    if array.shape == shape or (batch and dtype is not None):
+        array = _generic(x)
+    except (TypeError, ValueError) as error:
+        raise _no_numbers(what, "numbers", str(shape), x) from error
+    if array.shape == shape:
         return array
-    hint = f"; batches go through {batches}" if batch and batches else ""
-    raise ArgumentError(f"{what} must have the shape {shape_text(shape, dtype is not None)}, "
-                        f"not {array.shape}{hint}")
+    hint = f"; batches go through {batches}" if batches and ends_with(array, shape) else ""
+    raise ArgumentError(f"{what} must have the shape {shape}, not {array.shape}{hint}")
+
+
+def real_array(x: Any, shape: tuple[int, ...], what: str, dtype: Any = float) -> Floats:
+    """x as real numbers of this shape, batch axes first, or an error as of `checked_array`."""
+    rest = ", ".join(map(str, shape))
+    expected = f"{shape} or (..., {rest})" if shape else "any shape"
+    try:
+        array = _real(x, dtype)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise _no_numbers(what, "real numbers", expected, x) from error
+    if ends_with(array, shape):
+        return array
+    raise ArgumentError(f"{what} must have the shape {expected}, not {array.shape}")
+
+
+def ends_with(array: Array, shape: tuple[int, ...]) -> bool:
+    """Whether an array has this shape, perhaps with batch axes before it."""
+    return array.ndim >= len(shape) and array.shape[array.ndim - len(shape):] == shape
+
+
+def _no_numbers(what: str, kind: str, shape: str, x: Any) -> ArgumentError:
+    given = f"an array of {x.dtype}" if isinstance(x, np.ndarray) else f"{x!r:.200}"
+    return ArgumentError(f"{what} must be {kind} of shape {shape}, not {given}")
 
 
 def _generic(x: Any) -> Array:
     """An array of anything that can be computed with."""
     if not isinstance(x, np.ndarray) and hasattr(x, "__array_namespace__"):
-        return x
+        foreign: Array = x
+        return foreign
     array = exact_or_float(x)
     strange = array.dtype == object and not all(hasattr(y, "__sub__") for y in array.flat)
     if array.dtype.kind in "USb" or strange:
@@ -361,7 +367,7 @@ def _generic(x: Any) -> Array:
     return array
 
 
-def _real(x: Any, dtype: Any) -> np.ndarray:
+def _real(x: Any, dtype: Any) -> Floats:
     """An array of real numbers."""
     array = np.asarray(x)
     if array.dtype.kind == "O":                 # NumPy itself would read None as NaN

@@ -60,10 +60,3 @@ def suggestion(name: object, known: Iterable[object]) -> str:
     hint = f"did you mean {plain[near[0]]!r}? " if near else ""
     more = f" and {len(names) - LISTED} more" if len(names) > LISTED else ""
     return f"{hint}there are {', '.join(names[:LISTED]) or 'none'}{more}"
-
-
-def shape_text(shape: tuple[int, ...], batches: bool = False) -> str:
-    """`(7,)`, or `(7,) or (..., 7)` where batch axes may come first."""
-    if not batches:
-        return str(shape)
-    return f"{shape} or (..., {', '.join(map(str, shape))})" if shape else "any shape"

@@ -89,7 +89,7 @@ def rounding(program, robot, kind):
 def worst_condition(robot, request, arguments, expected):
     """By how much solving may magnify errors: the condition of the matrix that is solved with."""
     name = request.row.name
-    if name.startswith("forward_dynamics") or name == "operational_space_mobility":
+    if name.startswith(("forward_dynamics", "operational_space_mobility", "mass_matrix_inverse")):
         return max(np.linalg.cond(cf.mass_matrix(robot, q)) for q in arguments[0])
     if name == "operational_space_inertia":
         return max(np.linalg.cond(x) for x in expected[0])

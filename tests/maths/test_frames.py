@@ -77,7 +77,7 @@ def test_a_frame_of_the_world_does_not_move():
 
 def test_unknown_frames_and_references_are_told():
     robot = random_robot(2)
-    with pytest.raises(UnknownName, match=r"no frame or body 'hand' in random2; it has b0"):
+    with pytest.raises(UnknownName, match=r"no frame or body 'hand' in random2; there are b0"):
         frames.frame_pose(robot, robot.neutral(), "hand")
     with pytest.raises(ArgumentError, match=r"reference must be cf.LOCAL"):
         frames.frame_jacobian(robot, robot.neutral(), "tool", "LOCAL")

@@ -177,7 +177,7 @@ def test_impossible_robots_are_refused_with_the_reason(make, message):
 
 def test_unknown_names_and_wrong_sizes_are_told():
     robot = random_robot(3)
-    with pytest.raises(UnknownName, match="no body 'x' in random3; it has b0"):
+    with pytest.raises(UnknownName, match="no body 'x' in random3; there are b0"):
         robot.body("x")
     with pytest.raises(UnknownName, match="no moving joint 'x'"):
         robot.reduced({"x": 0})

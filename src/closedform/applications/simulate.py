@@ -7,11 +7,13 @@ from typing import Any, overload
 
 from closedform.applications.elastic.system import ElasticSystem
 from closedform.applications.flexible.system import FlexibleSystem
+from closedform.applications.motion.inputs import Input
 from closedform.applications.motion.integrator import EVALUATIONS, integrated
 from closedform.applications.motion.methods import DOP853, Method, chosen
 from closedform.applications.motion.rigid import RigidSystem
 from closedform.applications.motion.simulation import Simulation
 from closedform.applications.motion.system import System
+from closedform.arrays import ArrayLike
 from closedform.errors import ArgumentError
 from closedform.maths.flexible.arm import FlexibleArm
 from closedform.model.elasticity.joints import ElasticJoints
@@ -27,13 +29,14 @@ DEFAULT = DOP853()
 
 
 @overload
-def simulate(system: System | Movable, state: Any, input: Any, times: Any, *,
+def simulate(system: System | Movable, state: Any, input: Input, times: ArrayLike, *,
              method: Method | str = DEFAULT, progress: bool | None = None,
              max_evaluations: int = EVALUATIONS, **options: Any) -> Simulation: ...
 
 
 @overload
-def simulate(system: Robot | FlexibleArm, q0: Any, v0: Any, torque: Any, times: Any, *,
+def simulate(system: Robot | FlexibleArm, q0: ArrayLike, v0: ArrayLike | None,
+             torque: Input, times: ArrayLike, *,
              method: Method | str = "DOP853", rtol: float = 1e-9, atol: float = 1e-10,
              progress: bool | None = None, max_evaluations: int = EVALUATIONS,
              **options: Any) -> Simulation: ...

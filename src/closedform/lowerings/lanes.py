@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from closedform.arrays import Floats
+from closedform.arrays import ArrayLike, Floats
 from closedform.errors import ArgumentError
 from closedform.program.ops import OPS
 from closedform.program.program import Entry, Program, size
@@ -30,7 +30,7 @@ BoundCall = tuple[Any, tuple[Any, ...], Floats, list[tuple[int, int, int]]]
 """(ufunc, its arguments and its result, the result, (output, column, sign) to be stored)."""
 
 
-def run(program: Program, *inputs: Any) -> tuple[Floats, ...]:
+def run(program: Program, *inputs: ArrayLike) -> tuple[Floats, ...]:
     """The outputs of a program for arrays of states, batch axes first; see `over_blocks`."""
     return over_blocks(program)(*inputs)
 
@@ -42,7 +42,7 @@ def over_blocks(program: Program) -> Callable[..., tuple[Floats, ...]]:
     """
     plan = _Plan(program)
 
-    def call(*inputs: Any) -> tuple[Floats, ...]:
+    def call(*inputs: ArrayLike) -> tuple[Floats, ...]:
         arrays, batch = _batch(program, inputs)
         count = size(batch)
         dtype = np.result_type(*arrays) if arrays else np.dtype(np.float64)

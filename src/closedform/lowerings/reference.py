@@ -10,12 +10,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from closedform.arrays import ArrayLike
 from closedform.errors import ArgumentError
 from closedform.program.ops import OPS
 from closedform.program.program import Program
 
 
-def run(program: Program, *inputs: Any) -> tuple[npt.NDArray[np.float64], ...]:
+def run(program: Program, *inputs: ArrayLike) -> tuple[npt.NDArray[np.float64], ...]:
     """The outputs of a program for one state, in the order of `program.outputs`."""
     arrays = _arguments(program, inputs)
     values: list[float] = []

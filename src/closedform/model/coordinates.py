@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from closedform.arrays import NUMBERS, Array, ArrayLike, Floats, Namespace, namespace
+from closedform.arrays import NUMBERS, Array, ArrayLike, Floats, Namespace, namespace, real_array
 from closedform.errors import ArgumentError
 from closedform.model.groups.matrices import (
     ad_se3,
@@ -48,14 +48,14 @@ def limits(tree: Tree, keyword: str, missing: float) -> np.ndarray:
 
 def integrate(tree: Tree, q: ArrayLike, dv: ArrayLike) -> np.ndarray:
     """q ⊕ dv, (..., nq)."""
-    q, dv = _together(tree, q=q, dv=dv)
+    q, dv = _together(tree, "integrate", q=q, dv=dv)
     parts = [b.joint.integrate(q[..., i], dv[..., j]) for b, i, j in tree.parts]
     return np.concatenate([q[..., :0], *parts], axis=-1)
 
 
 def difference(tree: Tree, q0: ArrayLike, q1: ArrayLike) -> np.ndarray:
     """q1 ⊖ q0, (..., nv)."""
-    q0, q1 = _together(tree, q0=q0, q1=q1)
+    q0, q1 = _together(tree, "difference", q0=q0, q1=q1)
     parts = [b.joint.difference(q0[..., i], q1[..., i]) for b, i, _ in tree.parts]
     return np.concatenate([q0[..., :0], *parts], axis=-1)
 
@@ -106,7 +106,7 @@ def integrate_jacobians(tree: Tree, q: ArrayLike, dv: ArrayLike) -> tuple[np.nda
 
     Both sides are tangent vectors: at q or dv, and at q ⊕ dv.
     """
-    q, dv = _together(tree, q=q, dv=dv)
+    q, dv = _together(tree, "integrate_jacobians", q=q, dv=dv)
     return (_blocks(tree, dv, lambda S, P, d: _identity(d) - _ad(S, P, d) @ _right(S, P, d)),
             _blocks(tree, dv, _right))
 
@@ -156,25 +156,15 @@ def _ad(S: np.ndarray, P: np.ndarray, d: np.ndarray) -> np.ndarray:
 
 
 # ---------------------------------------------------------------------- checking
-def _together(tree: Tree, **given: ArrayLike) -> tuple[Floats, Floats]:
+def _together(tree: Tree, function: str, **given: ArrayLike) -> tuple[Floats, Floats]:
     """Two arrays of numbers as wide as q or v, broadcast to the batch axes they have together."""
-    arrays = {name: _sized(tree, x, tree.nv if name == "dv" else tree.nq, name)
+    title = f"{function} of {tree.name}"
+    arrays = {name: real_array(x, (tree.nv if name == "dv" else tree.nq,), f"{title}: {name}")
               for name, x in given.items()}
     try:
         batch = np.broadcast_shapes(*(a.shape[:-1] for a in arrays.values()))
     except ValueError:
         shapes = ", ".join(f"{name} {a.shape}" for name, a in arrays.items())
-        raise ArgumentError(f"the batch axes do not fit together: {shapes}") from None
+        raise ArgumentError(f"{title}: the batch axes do not fit together: {shapes}") from None
     a, b = (np.broadcast_to(x, (*batch, x.shape[-1])) for x in arrays.values())
     return a, b
-
-
-def _sized(tree: Tree, x: ArrayLike, size: int, what: str) -> Floats:
-    shape = f"(..., {size})"
-    try:
-        a = np.asarray(x, dtype=float)
-    except (TypeError, ValueError) as error:
-        raise ArgumentError(f"{what} must be numbers of shape {shape}, not {x!r}") from error
-    if a.ndim == 0 or a.shape[-1] != size:
-        raise ArgumentError(f"{what} must have the shape {shape} for {tree.name}, not {a.shape}")
-    return a

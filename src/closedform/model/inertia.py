@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, final
@@ -187,6 +188,6 @@ def _shaped(x: object, shape: tuple[int, ...], what: str) -> np.ndarray:
     return a
 
 
-def _plain(values: Any) -> tuple[Any, ...]:
+def _plain(values: Iterable[Any]) -> tuple[Any, ...]:
     real = int | float | np.floating | np.integer
     return tuple(float(x) if isinstance(x, real) else x for x in values)

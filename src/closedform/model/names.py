@@ -8,7 +8,6 @@ that is compiled; such names are refused.
 from __future__ import annotations
 
 import re
-from typing import Any
 
 from closedform.errors import ModelError
 
@@ -27,7 +26,7 @@ def name_fault(name: str) -> str | None:
         "a name is one line of visible text")
 
 
-def checked_name(name: Any, what: str) -> None:
+def checked_name(name: object, what: str) -> None:
     """A `ModelError` if this is no name."""
     if not isinstance(name, str) or not name:
         raise ModelError(f"{what} name must be a non-empty text, not {name!r:.80}")

@@ -52,8 +52,8 @@ def with_parameters(tree: T, given: ArrayLike) -> T:
     """The same tree with other numbers, symbols or recorded scalars for its parameters."""
     pi, shape = exact_or_float(given), parameters(tree).shape
     if pi.shape != shape:
-        raise ArgumentError(f"parameters must have the shape {shape} for {tree.name}, "
-                            f"not {pi.shape}")
+        raise ArgumentError(f"with_parameters of {tree.name}: parameters must have the shape "
+                            f"{shape}, not {pi.shape}")
     rest, bodies = list(pi[10 * len(tree.bodies):]), []
     for k, body in enumerate(tree.bodies):
         joint, r = body.joint, body.joint.rotor_inertia

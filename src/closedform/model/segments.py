@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from closedform.arrays import Array
-from closedform.errors import ModelError
+from closedform.errors import ModelError, suggestion
 from closedform.model.bodies import Body
 from closedform.model.inertia import Inertia
 from closedform.model.joints import Joint
@@ -106,7 +106,8 @@ def _driver(body: Body, bodies: tuple[Body, ...], index: dict[str, int]) -> tupl
     while (driver := at.joint.driver) is not None:
         ratio, offset = ratio * driver.ratio, ratio * driver.offset + offset
         if driver.of not in index:
-            raise ModelError(f"{at.name!r} mimics {driver.of!r}, which is no body of the robot")
+            raise ModelError(f"{at.name!r} mimics {driver.of!r}, which is no body of the robot; "
+                             f"{suggestion(driver.of, index)}")
         at = bodies[index[driver.of]]
         if at.name in seen:
             circle = " → ".join([*seen, at.name])

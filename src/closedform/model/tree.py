@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from closedform.arrays import ArrayLike, exact_or_float, numeric
-from closedform.errors import ModelError, UnknownName
+from closedform.errors import ModelError, UnknownName, suggestion
 from closedform.model.bodies import Body, Frame
 from closedform.model.names import checked_name
 from closedform.model.segments import Segment, segments_of, starts
@@ -91,7 +91,7 @@ class Tree(ABC):
         for body in self.bodies:
             if body.name == name:
                 return body
-        raise UnknownName(f"no body {name!r} in {self.name}; it has {', '.join(self.body_names)}")
+        raise UnknownName(f"no body {name!r} in {self.name}; {suggestion(name, self.body_names)}")
 
     def frame(self, name: str) -> Frame:
         """The frame of that name, or the frame of the body of that name."""
@@ -100,8 +100,8 @@ class Tree(ABC):
                 return frame
         if name in self.body_names:
             return Frame(name, name)
-        raise UnknownName(f"no frame or body {name!r} in {self.name}; it has "
-                          f"{', '.join(self.body_names + self.frame_names)}")
+        raise UnknownName(f"no frame or body {name!r} in {self.name}; "
+                          f"{suggestion(name, self.body_names + self.frame_names)}")
 
     @cached_property
     def mass(self) -> Any:
@@ -119,7 +119,7 @@ class Tree(ABC):
         return any(body.joint.driver for body in self.bodies)
 
 
-def _records(given: Any, what: str, kind: str) -> tuple[Any, ...]:
+def _records(given: object, what: str, kind: str) -> tuple[Any, ...]:
     if not isinstance(given, Iterable):
         raise ModelError(f"{what} must be a sequence of {kind} records, not {given!r}")
     return tuple(given)
@@ -146,7 +146,8 @@ def _check(tree: Tree) -> None:
             raise ModelError(f"two bodies are named {body.name!r}")
         if body.parent is not None and body.parent not in seen:
             known = body.parent in {b.name for b in tree.bodies}
-            reason = "comes after it; parents come first" if known else "is no body of the robot"
+            reason = ("comes after it; parents come first" if known else
+                      f"is no body of the robot; {suggestion(body.parent, tree.body_names)}")
             raise ModelError(f"body {body.name!r}: parent {body.parent!r} {reason}")
         seen.add(body.name)
     if not tree.bodies:
@@ -158,7 +159,8 @@ def _check(tree: Tree) -> None:
         if frame.name in seen:
             raise ModelError(f"the name {frame.name!r} is taken twice among bodies and frames")
         if frame.body is not None and frame.body not in bodies:
-            raise ModelError(f"frame {frame.name!r}: {frame.body!r} is no body of the robot")
+            raise ModelError(f"frame {frame.name!r}: {frame.body!r} is no body of the robot; "
+                             f"{suggestion(frame.body, tree.body_names)}")
         seen.add(frame.name)
     joints = [body.joint_name for body in tree.bodies if not body.joint.is_fixed]
     repeated = [name for name, times in Counter(joints).items() if times > 1]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from closedform.errors import ModelError
 Vector = tuple[Any, Any, Any]
 
 
-def unit_vector(axis: Any, what: str) -> Vector:
+def unit_vector(axis: object, what: str) -> Vector:
     """The axis at length 1; symbols are taken as they are."""
     a = np.asarray(axis)
     if a.shape != (3,):
@@ -28,7 +29,7 @@ def unit_vector(axis: Any, what: str) -> Vector:
     return _three((a / length).tolist())
 
 
-def finite_point(point: Any, what: str) -> Vector:
+def finite_point(point: object, what: str) -> Vector:
     """The point as three finite floats, or three symbols."""
     p = np.asarray(point)
     if p.shape != (3,) or p.dtype.kind in "USbc" or not _finite(p):
@@ -46,5 +47,5 @@ def _finite(a: np.ndarray) -> bool:
     return not numeric(a) or bool(np.all(np.isfinite(a.astype(float))))
 
 
-def _three(x: Any) -> Vector:
+def _three(x: Sequence[Any] | np.ndarray) -> Vector:
     return x[0], x[1], x[2]

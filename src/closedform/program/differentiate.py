@@ -19,7 +19,7 @@ from closedform.program.program import Program, Slot
 from closedform.program.record import collect, input_array, object_array, replay
 
 
-def gradient(value: Any, inputs: Array) -> np.ndarray:
+def gradient(value: object, inputs: Array) -> np.ndarray:
     """∂value/∂inputs, of the inputs' shape, by one sweep from the value backwards.
 
         x̄_i = Σ_j x̄_j ∂x_j/∂x_i,  over the values x_j that x_i is an argument of         (i)
@@ -40,7 +40,7 @@ def gradient(value: Any, inputs: Array) -> np.ndarray:
     return object_array(entries, np.shape(inputs))
 
 
-def hessian(value: Any, inputs: Array) -> np.ndarray:
+def hessian(value: object, inputs: Array) -> np.ndarray:
     """∂²value/∂inputs∂inputs, of the inputs' shape twice; symmetric, each entry recorded once."""
     first = np.ravel(gradient(value, inputs))
     rows = [np.ravel(gradient(entry, inputs)) for entry in first]

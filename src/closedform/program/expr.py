@@ -256,7 +256,7 @@ for _op in FUNCTIONS:       # x.sin(), x.sqrt(), …
 _NUMBERS = (float, int, np.floating, np.integer)
 
 
-def _number(x: Any) -> float | None:
+def _number(x: object) -> float | None:
     """x as a float where it is a plain real number."""
     if isinstance(x, _NUMBERS):
         value = float(x)

@@ -10,6 +10,7 @@ import math
 import operator
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property, partial
 from types import MappingProxyType
 from typing import Any, Literal
 
@@ -52,9 +53,10 @@ class Op:
         """Its name in NumPy and JAX."""
         return self.numpy or self.name
 
-    def on(self, *scalars: Any) -> Any:
+    @cached_property
+    def on(self) -> Callable[..., Any]:
         """The operation on scalars of any kind: recorded, numbers, or another library's."""
-        return elementwise(self.name, *scalars) if self.infix is None else self.infix(*scalars)
+        return self.infix or partial(elementwise, self.name)
 
 
 def _divide(x: float, y: float) -> float:

@@ -57,7 +57,7 @@ def object_array(entries: Sequence[Any], shape: tuple[int, ...]) -> np.ndarray:
     return flat.reshape(shape)
 
 
-def named_arrays(result: Any, name: str) -> dict[str, np.ndarray]:
+def named_arrays(result: object, name: str) -> dict[str, np.ndarray]:
     """A function's result as arrays with names."""
     if isinstance(result, Mapping):
         parts = dict(result)

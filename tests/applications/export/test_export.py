@@ -165,7 +165,7 @@ def test_output_is_the_same_every_time(tmp_path):
 
 def test_every_file_says_what_it_is(tmp_path):
     robot = cf.load("humanoid25")
-    program = cf.compile(robot, "gravity_torque")
+    program = cf.fuse(robot, "gravity_torque")
     for target, suffix in (("c", ".h"), ("matlab", ".m"), ("python", ".py"), ("latex", ".tex"),
                            ("listing", ".txt")):
         cf.export(robot, "gravity_torque", target, tmp_path)

@@ -179,7 +179,7 @@ def test_workers_find_modules_where_we_do_but_not_in_the_working_directory(tmp_p
 
 def test_a_worker_that_ends_is_the_reason_for_its_own_job_only(monkeypatch):
     robot, asked = cf.load("planar2r"), [("mass_matrix", False), ("bias", False)]
-    dies = ("import os\nfrom closedform.applications import report_workers as w\n"
+    dies = ("import os\nfrom closedform.applications.report import workers as w\n"
             "w.warm = lambda arm, name, *_: os._exit(7) if name == 'bias' else ''\nw.serve()")
     monkeypatch.setattr(report_workers, "SERVE", dies)
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1}, raising=False)

@@ -1,16 +1,16 @@
 """Compiled robots: every quantity of the catalogue as machine code for one robot.
 
     arm = compile(robot)                     arm.inverse_dynamics(q, v, a), one state or any batch
-    both = compile(robot, ["mass_matrix", "gravity_torque"])        both(q) is a named tuple
+    both = fuse(robot, ["mass_matrix", "gravity_torque"])           both(q) is a named tuple
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from threading import Lock
-from typing import Any, final
+from typing import Any, final, overload
 
 from closedform.applications.compile.preparation import Preparation
+from closedform.applications.compile.quantities import CompiledWithInputs, Quantities
 from closedform.applications.compile.requests import (
     Asked,
     At,
@@ -23,46 +23,65 @@ from closedform.applications.compile.requests import (
     checked_reference,
 )
 from closedform.applications.progress import compiling
-from closedform.errors import ArgumentError, UnknownName
+from closedform.errors import ArgumentError
 from closedform.lowerings.call.kernel import Kernel
 from closedform.lowerings.store.cache import Cache
-from closedform.maths.catalogue import CATALOGUE, quantity
+from closedform.maths.catalogue import quantity
 from closedform.maths.frames import Reference
 from closedform.maths.quantity import Quantity
 from closedform.model.robot import Robot
 from closedform.program.program import Program
 
 
+@overload
+def compile(robot: Robot, *, order: int = 2, snap: float = 1e-9,
+            cache: Cache | None = None) -> CompiledRobot: ...
+@overload
+def compile(robot: Robot, *, inputs: RuntimeInput | Sequence[RuntimeInput], order: int = 2,
+            snap: float = 1e-9, cache: Cache | None = None) -> CompiledWithInputs: ...
+@overload
+def compile(robot: Robot, quantities: Asked | Sequence[Asked], *, only: str | Sequence[str] = (),
+            inputs: RuntimeInput | Sequence[RuntimeInput] = (), order: int = 2,
+            snap: float = 1e-9, cache: Cache | None = None) -> Kernel: ...
+
+
 def compile(
     robot: Robot, quantities: Asked | Sequence[Asked] | None = None, *,
-    only: Sequence[str] = (),
+    only: str | Sequence[str] = (),
     inputs: RuntimeInput | Sequence[RuntimeInput] = (), order: int = 2, snap: float = 1e-9,
     cache: Cache | None = None,
-) -> Any:
-    """A robot whose quantities are machine code; or one kernel for the quantities named.
+) -> CompiledRobot | CompiledWithInputs | Kernel:
+    """A robot whose quantities are machine code.
 
     Kernels are recorded and compiled when first used, and kept in `cache` (by default on disk; see
     `closedform.lowerings.store.cache`). Placements and axes that are within `snap` of entries 0 and
     ±1 are made exact; `.snapped` tells which, and by how much. `inputs` are arguments that come
     after the quantity's own: `Parameters()`, `Gravity()`, `PayloadAt(frame)`. `order` is that of
-    the jets. `only` names the outputs to keep of those that the quantities have:
-    `only=["dtau_dq", "dtau_dv"]`.
+    the jets.
+
+    Deprecated: with `quantities` this is `fuse`.
     """
-    if not isinstance(robot, Robot):
-        raise ArgumentError(f"robot must be a cf.Robot, not {type(robot).__name__}; "
-                            "cf.load(path or name) makes one")
-    given = _runtime_inputs(inputs)
-    if not isinstance(order, int) or order < 0:
-        raise ArgumentError(f"order must be a whole number that is not negative, not {order!r}")
-    if not isinstance(snap, int | float) or not snap >= 0:
-        raise ArgumentError(f"snap must be a number that is not negative, not {snap!r}")
-    if cache is not None and not isinstance(cache, Cache):
-        raise ArgumentError(f"cache must be a Cache or None, not {cache!r}")
-    whole = CompiledRobot(robot, given, order, snap, cache)
-    if quantities is None:
-        if only:
-            raise ArgumentError(f"only={only!r} needs the quantities that it is a part of")
-        return whole
+    if quantities is not None:
+        return fuse(robot, quantities, only=only, inputs=inputs, order=order, snap=snap,
+                    cache=cache)
+    whole = _compiled(robot, inputs, order, snap, cache)
+    if only:
+        raise ArgumentError(f"only={only!r} needs the quantities that it is a part of")
+    return whole
+
+
+def fuse(
+    robot: Robot, quantities: Asked | Sequence[Asked], *, only: str | Sequence[str] = (),
+    inputs: RuntimeInput | Sequence[RuntimeInput] = (), order: int = 2, snap: float = 1e-9,
+    cache: Cache | None = None,
+) -> Kernel:
+    """One kernel for several quantities, which share what they have in common.
+
+    Its arguments are those of all quantities, its result is a named tuple. `only` names the outputs
+    to keep of those that the quantities have: `only=["dtau_dq", "dtau_dv"]`. A quantity of a frame
+    is `At(name, frame, reference)`; the other arguments are those of `compile`.
+    """
+    whole = _compiled(robot, inputs, order, snap, cache)
     asked = [quantities] if isinstance(quantities, str | At) else quantities
     if not isinstance(asked, Iterable):
         raise ArgumentError(f"quantities must be names of quantities or cf.At, not {asked!r}")
@@ -73,7 +92,22 @@ def compile(
     return whole.kernel([asked_request(whole.robot, x) for x in asked], only=kept)
 
 
-def _runtime_inputs(inputs: Any) -> tuple[RuntimeInput, ...]:
+def _compiled(robot: Robot, inputs: RuntimeInput | Sequence[RuntimeInput], order: int, snap: float,
+              cache: Cache | None) -> CompiledRobot:
+    if not isinstance(robot, Robot):
+        raise ArgumentError(f"robot must be a cf.Robot, not {type(robot).__name__}; "
+                            "cf.load(path or name) makes one")
+    given = _runtime_inputs(inputs)
+    if not isinstance(order, int) or order < 0:
+        raise ArgumentError(f"order must be a whole number that is not negative, not {order!r}")
+    if not isinstance(snap, int | float) or not snap >= 0:
+        raise ArgumentError(f"snap must be a number that is not negative, not {snap!r}")
+    if cache is not None and not isinstance(cache, Cache):
+        raise ArgumentError(f"cache must be a Cache or None, not {cache!r}")
+    return CompiledRobot(robot, given, order, snap, cache)
+
+
+def _runtime_inputs(inputs: RuntimeInput | Sequence[RuntimeInput]) -> tuple[RuntimeInput, ...]:
     kinds = Parameters | Gravity | PayloadAt
     given = (inputs,) if isinstance(inputs, kinds) or not isinstance(inputs, Iterable) else inputs
     checked = tuple(given)
@@ -84,13 +118,14 @@ def _runtime_inputs(inputs: Any) -> tuple[RuntimeInput, ...]:
 
 
 @final
-class CompiledRobot:
+class CompiledRobot(Quantities):
     """A robot whose quantities are kernels: `arm.mass_matrix(q)`, `arm.frame_pose(q, "tool")`."""
 
     def __init__(self, robot: Robot, inputs: tuple[RuntimeInput, ...], order: int, snap: float,
                  cache: Cache | None) -> None:
+        super().__init__()
         self.robot, self.inputs, self.order = robot, inputs, order
-        self._snap, self._cache, self._lock = snap, cache, Lock()
+        self._snap, self._cache = snap, cache
         self._preparation = Preparation(robot, inputs, snap, order)
 
     @property
@@ -118,28 +153,14 @@ class CompiledRobot:
         key = f"{self._preparation.forms.digest} {'; '.join(r.text for r in requests)}{loads}{kept}"
         return Kernel.load(key, build, self._cache, compiling, self.robot.name)
 
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("_"):
-            raise AttributeError(name)
-        try:
-            row = quantity(name)
-        except UnknownName as error:
-            raise AttributeError(str(error)) from None
-        with self._lock:
-            made = self.__dict__.get(name)
-            if made is None:
-                made = Framed(self, row) if row.framed else self._plain(row)
-                self.__dict__[name] = made       # found there from now on, without this function
-        return made
-
-    def _plain(self, row: Quantity) -> Kernel:
+    def _made(self, row: Quantity) -> Kernel | Framed:
+        """What computes a row of the catalogue."""
+        if row.framed:
+            return Framed(self, row)
         kernel = self.kernel([Request(row)])
         if not row.wrenches:
             return kernel
         return kernel.with_variant("wrenches", UnderWrenches(self, row))
-
-    def __dir__(self) -> list[str]:
-        return [*super().__dir__(), *(row.name for row in CATALOGUE)]
 
     def __reduce__(self) -> tuple[Any, ...]:
         return CompiledRobot, (self.robot, self.inputs, self.order, self._snap, self._cache)
@@ -170,7 +191,6 @@ def _under_wrenches(arm: CompiledRobot, name: str) -> UnderWrenches:
     return UnderWrenches(arm, quantity(name))
 
 
-@final
 class Framed:
     """A quantity of a frame: one kernel for each frame and reference, compiled when first used."""
 
@@ -187,9 +207,9 @@ class Framed:
             self._kernels[key] = self._arm.kernel([Request(self._row, *key)])
         return self._kernels[key]
 
-    def __call__(self, *args: Any, frame: str | None = None, reference: Reference | None = None,
-                 **named: Any) -> Any:
+    def __call__(self, *args: Any, **named: Any) -> Any:
         """The quantity of a frame, with the arguments of the function of the same name."""
+        frame, reference = named.pop("frame", None), named.pop("reference", None)
         n = len(self._row.inputs) - sum(name in named for name in self._row.inputs)
         arrays, rest = args[:n], list(args[n:])
         if rest and isinstance(rest[0], str) and frame is None:

@@ -12,9 +12,9 @@ from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 from closedform.applications.compile.forms import Forms
+from closedform.applications.compile.names import output_names
 from closedform.applications.compile.requests import Request, RuntimeInput
 from closedform.arrays import Array
-from closedform.errors import ArgumentError
 from closedform.maths.algorithms.applicability import applies
 from closedform.maths.arguments import SIZES
 from closedform.maths.catalogue import quantity
@@ -83,7 +83,7 @@ class Preparation:
             return _named([(request, self._evaluated(request, way, given))
                            for request, way in zip(requests, ways, strict=True)])
 
-        return record(together, shapes, "_and_".join(r.row.name for r in requests))
+        return record(together, shapes, "_and_".join(dict.fromkeys(r.row.name for r in requests)))
 
     def _evaluated(self, request: Request, way: Way, given: Mapping[str, Array]) -> Any:
         options = {} if way.base is None else {"base": way.base}
@@ -173,10 +173,6 @@ def _named(results: Sequence[tuple[Request, Any]]) -> Any:
     if len(results) == 1:
         return results[0][1]
     named: dict[str, Any] = {}
-    for request, value in results:
-        parts = value._asdict() if hasattr(value, "_asdict") else {request.row.name: value}
-        for name, part in parts.items():
-            if name in named:
-                raise ArgumentError(f"two quantities have the name {name!r}; compile them apart")
-            named[name] = part
+    for (_, value), names in zip(results, output_names([r for r, _ in results]), strict=True):
+        named |= zip(names, value if hasattr(value, "_asdict") else (value,), strict=True)
     return named

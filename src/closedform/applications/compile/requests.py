@@ -13,7 +13,7 @@ from closedform.model.robot import Robot
 
 @dataclass(frozen=True)
 class At:
-    """A quantity of a frame, as in `compile(robot, ["mass_matrix", At("frame_pose", "tool")])`."""
+    """A quantity of a frame, as in `fuse(robot, ["mass_matrix", At("frame_pose", "tool")])`."""
 
     quantity: str
     frame: str

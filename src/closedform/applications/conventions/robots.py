@@ -22,7 +22,7 @@ from typing import Any, final
 import numpy as np
 
 from closedform.applications.conventions.joints import DRAKE, MUJOCO, PINOCCHIO, Habit, habit_of
-from closedform.arrays import Array, checked_array
+from closedform.arrays import ArrayLike, real_array
 from closedform.errors import ArgumentError, ModelError, suggestion
 from closedform.model.bodies import Body
 from closedform.model.joints import describe
@@ -55,7 +55,7 @@ class Convention:
         """How many coordinates the other library has."""
         return sum(place.habit.nq for place in self.places)
 
-    def q_to(self, q: Any) -> np.ndarray:
+    def q_to(self, q: ArrayLike) -> np.ndarray:
         """Their q (..., nq) of ours."""
         x = self._sized(q, self.robot.nq, "q")
         result = np.empty((*x.shape[:-1], self.nq))
@@ -63,7 +63,7 @@ class Convention:
             result[..., place.their_q] = place.habit.q_to(x[..., place.q])
         return result
 
-    def q_from(self, q: Any) -> np.ndarray:
+    def q_from(self, q: ArrayLike) -> np.ndarray:
         """Our q (..., robot.nq) of theirs."""
         x = self._sized(q, self.nq, "their q")
         result = np.empty((*x.shape[:-1], self.robot.nq))
@@ -71,7 +71,7 @@ class Convention:
             result[..., place.q] = place.habit.q_from(x[..., place.their_q])
         return result
 
-    def B(self, q: Any) -> np.ndarray:
+    def B(self, q: ArrayLike) -> np.ndarray:
         """(..., nv, nv), orthogonal: v' = B v, τ' = B τ, M' = B M Bᵀ, J' = J Bᵀ."""
         x, n = self._sized(q, self.robot.nq, "q"), self.robot.nv
         result = np.zeros((*x.shape[:-1], n, n))
@@ -80,41 +80,41 @@ class Convention:
             result[..., place.their_v, place.v] = place.habit.B(x[..., place.q], size)
         return result
 
-    def v_to(self, q: Any, v: Any) -> np.ndarray:
+    def v_to(self, q: ArrayLike, v: ArrayLike) -> np.ndarray:
         """B v."""
         return self._turned(q, v, "v")
 
-    def v_from(self, q: Any, v: Any) -> np.ndarray:
+    def v_from(self, q: ArrayLike, v: ArrayLike) -> np.ndarray:
         """Bᵀ v'."""
         return self._turned(q, v, "v", back=True)
 
-    def a_to(self, q: Any, v: Any, a: Any) -> np.ndarray:
+    def a_to(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> np.ndarray:
         """B a + Ḃ v; v is ours."""
         return self._turned(q, a, "a") + self._drag(q, v)
 
-    def a_from(self, q: Any, v: Any, a: Any) -> np.ndarray:
+    def a_from(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> np.ndarray:
         """Bᵀ (a' − Ḃ v); v is ours."""
         own = self._sized(a, self.robot.nv, "a") - self._drag(q, v)
         return self._turned(q, own, "a", back=True)
 
-    def tau_to(self, q: Any, tau: Any) -> np.ndarray:
+    def tau_to(self, q: ArrayLike, tau: ArrayLike) -> np.ndarray:
         """B τ, so that τ'ᵀ v' = τᵀ v."""
         return self._turned(q, tau, "tau")
 
-    def tau_from(self, q: Any, tau: Any) -> np.ndarray:
+    def tau_from(self, q: ArrayLike, tau: ArrayLike) -> np.ndarray:
         """Bᵀ τ'."""
         return self._turned(q, tau, "tau", back=True)
 
-    def _turned(self, q: Any, x: Any, what: str, back: bool = False) -> np.ndarray:
+    def _turned(self, q: ArrayLike, x: ArrayLike, what: str, back: bool = False) -> np.ndarray:
         B = self.B(q)
         matrix = np.swapaxes(B, -1, -2) if back else B
         return (matrix @ self._sized(x, self.robot.nv, what)[..., None])[..., 0]
 
-    def _sized(self, x: Any, size: int, what: str) -> Array:
+    def _sized(self, x: ArrayLike, size: int, what: str) -> np.ndarray:
         convention = f"convention of {self.robot.name} for {self.library}"
-        return checked_array(x, (size,), f"{convention}: {what}", float)
+        return real_array(x, (size,), f"{convention}: {what}")
 
-    def _drag(self, q: Any, v: Any) -> np.ndarray:
+    def _drag(self, q: ArrayLike, v: ArrayLike) -> np.ndarray:
         """Ḃ v, (..., nv)."""
         x, u = self._sized(q, self.robot.nq, "q"), self._sized(v, self.robot.nv, "v")
         result = np.zeros((*np.broadcast_shapes(x.shape[:-1], u.shape[:-1]), self.robot.nv))

@@ -15,6 +15,7 @@ import numpy as np
 from closedform.applications.compile.kernels import compile
 from closedform.applications.elastic.programs import compile as compile_elastic
 from closedform.applications.motion.trajectories import Trajectory
+from closedform.arrays import ArrayLike
 from closedform.errors import ArgumentError
 from closedform.maths.elastic.control import ElasticState
 from closedform.model.elasticity.joints import ElasticJoints
@@ -23,7 +24,7 @@ SampledLaw = Callable[[int, ElasticState], np.ndarray]
 """(number of the sample, state) -> motor torques (nv,)."""
 
 
-def outer_loop(poles: Any, nv: int, order: int = 4) -> np.ndarray:
+def outer_loop(poles: ArrayLike, nv: int, order: int = 4) -> np.ndarray:
     """Gains K_0 … of e⁽ⁿ⁾ + Σ_k K_k e⁽ᵏ⁾ = 0 with the given poles, (order, nv).
 
     `poles` are `order` numbers for all joints, or (nv, order): negative, or pairs of conjugates
@@ -62,7 +63,7 @@ class Decoupling:
 
     model: ElasticJoints
     trajectory: Trajectory
-    poles: Any
+    poles: ArrayLike
 
     def start(self, times: np.ndarray) -> SampledLaw:
         kernel = compile_elastic(self.model).tracking_control
@@ -86,7 +87,7 @@ class ComputedTorque:
 
     model: ElasticJoints
     trajectory: Trajectory
-    poles: Any
+    poles: ArrayLike
     at_motors: bool = False
 
     def start(self, times: np.ndarray) -> SampledLaw:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from closedform.applications.motion.linear import StateSpace, first_order
+from closedform.arrays import Array
 from closedform.maths.definitions.closed_form import gravity_torque, mass_matrix
 from closedform.maths.definitions.inverse_derivatives import inverse_dynamics_derivatives
 from closedform.maths.elastic.arguments import checked
@@ -20,7 +19,7 @@ from closedform.model.elasticity.joints import ElasticJoints
 
 
 @checked
-def linearisation(model: ElasticJoints, q: Any) -> StateSpace:
+def linearisation(model: ElasticJoints, q: Array) -> StateSpace:
     """The linear system about rest at q, held by the torques that gravity needs there.
 
         M δq̈ + ∂g/∂q δq = N⁻¹ (C δΔ + D δΔ̇),   M_G δq̈_M = δu − C δΔ − D δΔ̇,

@@ -15,7 +15,7 @@ import numpy as np
 from closedform.applications.compile.kernels import compile as compile_robot
 from closedform.applications.elastic.linear import linearisation
 from closedform.applications.elastic.programs import compile
-from closedform.applications.motion.inputs import Controller, finite
+from closedform.applications.motion.inputs import Controller, Input, finite
 from closedform.applications.motion.integrator import integrated
 from closedform.applications.motion.methods import RK4, Method, chosen
 from closedform.applications.motion.pictures import Panel
@@ -23,7 +23,7 @@ from closedform.applications.motion.rigid import refuse_infinite
 from closedform.applications.motion.simulation import Simulation
 from closedform.applications.motion.system import System
 from closedform.applications.motion.times import increasing
-from closedform.arrays import Array
+from closedform.arrays import Array, ArrayLike
 from closedform.errors import ArgumentError
 from closedform.lowerings.call.kernel import Kernel
 from closedform.maths.elastic.control import ElasticState
@@ -124,8 +124,8 @@ def motor_angles(model: ElasticJoints, q: Array) -> np.ndarray:
 
 
 def simulate(
-    model: ElasticJoints, state: Any, torque: Any, times: Any, *, method: Method | str = "DOP853",
-    rtol: float | None = None, atol: float | None = None,
+    model: ElasticJoints, state: Any, torque: Input, times: ArrayLike, *,
+    method: Method | str = "DOP853", rtol: float | None = None, atol: float | None = None,
 ) -> Simulation:
     """`cf.simulate` of elastic joints under motor torques; rtol and atol for methods by name."""
     return integrated(ElasticSystem(model), state, torque, times,
@@ -133,7 +133,7 @@ def simulate(
 
 
 def closed_loop(
-    model: ElasticJoints, state: Any, controller: Controller, times: Any, *,
+    model: ElasticJoints, state: Any, controller: Controller, times: ArrayLike, *,
     step: float | None = None,
 ) -> Simulation:
     """The motion under a controller that is asked at each time and whose torques are held between.

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, final
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from closedform.applications.motion.pictures import Panel, legend, panels_figure
 from closedform.applications.motion.tables import write_columns
 from closedform.applications.motion.times import increasing
 from closedform.applications.motion.trajectories import DEGREE, Sampled, Trajectory, motion
+from closedform.arrays import ArrayLike
 from closedform.errors import ArgumentError
 from closedform.lowerings import lanes
 from closedform.maths.algorithms.jets import inverse_dynamics_jet
@@ -76,7 +77,8 @@ class ElasticTorques:
 
 
 def torques(
-    model: ElasticJoints, trajectory: Trajectory, times: Any, deflection: Any = None,
+    model: ElasticJoints, trajectory: Trajectory, times: ArrayLike,
+    deflection: ArrayLike | None = None,
 ) -> ElasticTorques:
     """Motor torques, positions and velocities along a trajectory at increasing times.
 
@@ -91,7 +93,8 @@ def torques(
     program = record(lambda q, r: inverse_dynamics_jet(model.robot, q, r), shapes, "torques")
     jets = np.asarray(lanes.run(program, q, rates)[0], dtype=float)
     N, M_G = model.gear_ratio, model.motor_inertia
-    filtered = _filtered(model, t, N * jets, deflection)
+    start = None if deflection is None else np.asarray(deflection)
+    filtered = _filtered(model, t, N * jets, start)
     rows = [motion_from_jet(model, q_k, r_k, jet, x) for q_k, r_k, jet, x in zip(
         q, rates, jets, filtered if model.damped else [None] * len(t), strict=True)]
     u, position, velocity, spring = (
@@ -102,7 +105,8 @@ def torques(
                           position - motor_angles(model, q), rigid)
 
 
-def _filtered(model: ElasticJoints, t: np.ndarray, s: np.ndarray, start: Any) -> np.ndarray:
+def _filtered(model: ElasticJoints, t: np.ndarray, s: np.ndarray,
+              start: np.ndarray | None) -> np.ndarray:
     """Δq of damped linear springs at the times, (points, nv), from s, ṡ, s̈ (points, 3, nv)."""
     found = np.zeros((len(t), model.robot.nv))
     for i in np.flatnonzero(model.damping > 0):

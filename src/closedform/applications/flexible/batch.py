@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -14,12 +14,12 @@ from closedform.applications.flexible.system import FlexibleSystem
 from closedform.applications.motion.inputs import Held, drive
 from closedform.applications.motion.methods import RK4, rk4_step
 from closedform.applications.motion.times import increasing, steps_between
-from closedform.arrays import Array
+from closedform.arrays import Array, ArrayLike
 from closedform.errors import ArgumentError, SingularMatrix
 from closedform.lowerings.call.kernel import Kernel
 from closedform.maths.algebra.ldl import solve_definite
 from closedform.maths.flexible.arm import FlexibleArm
-from closedform.maths.flexible.dynamics import damping_matrix, stiffness_matrix
+from closedform.maths.flexible.dynamics import Damping, damping_matrix, stiffness_matrix
 from closedform.maths.flexible.tensors import (
     ArmTensors,
     arm_tensors,
@@ -33,14 +33,15 @@ from closedform.program.record import record
 class BatchSimulation(NamedTuple):
     """Motions of many arms at the output times."""
 
-    times: Array       # (points,) s
-    q: Array           # (points, arms, N)
-    v: Array           # (points, arms, N)
-    work: Array        # (points, arms) J
+    times: np.ndarray       # (points,) s
+    q: np.ndarray           # (points, arms, N)
+    v: np.ndarray           # (points, arms, N)
+    work: np.ndarray        # (points, arms) J
 
 
-def simulate_batch(arms: Sequence[FlexibleArm], q0: Any, v0: Any = None, torque: Any = None,
-                   times: Any = (0.0, 1.0), damping: Any = 0.0, step: float = 1e-3,
+def simulate_batch(arms: Sequence[FlexibleArm], q0: ArrayLike, v0: ArrayLike | None = None,
+                   torque: Held | ArrayLike | None = None, times: ArrayLike = (0.0, 1.0),
+                   damping: Damping = 0.0, step: float = 1e-3,
                    threads: int | None = None) -> BatchSimulation:
     """RK4 for arms with the same numbers of links and modes, as with different payloads.
 
@@ -80,7 +81,7 @@ Places = tuple[tuple[int, ...], ...]
 """For each packed number the flat indices of the entries that it fills: equal by symmetry."""
 
 
-def packed(arms: Sequence[FlexibleArm], damping: Any) -> tuple[Array, Places]:
+def packed(arms: Sequence[FlexibleArm], damping: Damping) -> tuple[Array, Places]:
     """The numbers of each arm's equations that are not zero in all, (arms, size), and their places.
 
     The equations' constants are B̄, C, S, K and D one after the other.
@@ -148,7 +149,7 @@ def _rate(N: int, n: int, places: Places, constants: Array) -> Rate:
     return rate
 
 
-def _rows(given: Any, arms: int, size: int, what: str) -> Array:
+def _rows(given: object, arms: int, size: int, what: str) -> Array:
     """Finite numbers for every arm: (size,) or (arms, size)."""
     try:
         a = np.array(given, dtype=float)

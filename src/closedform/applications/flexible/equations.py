@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import Any
 
 from closedform.applications.flexible.programs import digest
 from closedform.arrays import Array
@@ -12,7 +11,7 @@ from closedform.lowerings.call.kernel import Kernel
 from closedform.maths.catalogue import quantity
 from closedform.maths.flexible.arm import FlexibleArm
 from closedform.maths.flexible.catalogue import FLEXIBLE_CATALOGUE
-from closedform.maths.flexible.dynamics import PAPER, Model, damping_matrix
+from closedform.maths.flexible.dynamics import PAPER, Damping, Model, damping_matrix
 from closedform.maths.quantity import Quantity
 from closedform.program.pipeline import optimised
 from closedform.program.program import Program
@@ -22,21 +21,21 @@ EQUATIONS: Mapping[str, Quantity] = MappingProxyType({row.name: row for row in F
 """The rows of the catalogue for flexible arms, by name."""
 
 
-def equation(arm: FlexibleArm, row: Quantity, damping: Any = 0.0,
+def equation(arm: FlexibleArm, row: Quantity, damping: Damping = 0.0,
              model: Model = PAPER) -> Callable[..., Array]:
     """A row as a function of its inputs alone."""
     options = {"model": model, **({"damping": damping} if row.takes("damping") else {})}
     return lambda *arrays: row.definition(arm, *arrays, **options)
 
 
-def equation_program(arm: FlexibleArm, name: str, damping: Any = 0.0,
+def equation_program(arm: FlexibleArm, name: str, damping: Damping = 0.0,
                      model: Model = PAPER) -> Program:
     """The program of one equation of an arm, for compilers and exporters."""
     row = quantity(name, FlexibleArm)
     return optimised(record(equation(arm, row, damping, model), row.input_shapes(arm), name))
 
 
-def compile_equation(arm: FlexibleArm, name: str, damping: Any = 0.0,
+def compile_equation(arm: FlexibleArm, name: str, damping: Damping = 0.0,
                      model: Model = PAPER) -> Kernel:
     """One equation of an arm in machine code, for one state or any batch.
 

@@ -10,7 +10,7 @@ import numpy as np
 from closedform.applications.figure_text import plain
 from closedform.applications.flexible.vibration import vibration
 from closedform.applications.motion.simulation import Simulation
-from closedform.arrays import Array
+from closedform.arrays import Array, ArrayLike
 from closedform.errors import ArgumentError
 from closedform.maths.flexible.arm import FlexibleArm
 from closedform.maths.flexible.dynamics import PAPER, Model, Truncated
@@ -58,7 +58,7 @@ def shapes_figure(arm: FlexibleArm) -> Figure:
     return figure
 
 
-def vibration_figure(arm: FlexibleArm, q: Any = None, locked: bool = False,
+def vibration_figure(arm: FlexibleArm, q: ArrayLike | None = None, locked: bool = False,
                      model: Model = PAPER) -> Figure:
     """Mode pictures of the assembled arm: each vibration over the arm at rest."""
     found = vibration(arm, q, locked, model)

@@ -19,7 +19,7 @@ from typing import NamedTuple, final
 import numpy as np
 
 from closedform.applications.motion.methods import rk4_step
-from closedform.arrays import Array, namespace
+from closedform.arrays import Array, Number, namespace
 from closedform.lowerings.call.kernel import Kernel
 from closedform.maths.algebra.ldl import solve_definite
 from closedform.maths.flexible.arm import FlexibleArm, moments
@@ -46,8 +46,8 @@ Rate = Callable[[Array, Array], Array]
 class Watched(NamedTuple):
     """What is watched of a state."""
 
-    kinetic: Array       # J
-    potential: Array     # J
+    kinetic: Number       # J
+    potential: Number     # J
     momentum: Array      # kg m²/s, (B v)_1
     tip: Array           # (2,) m
 

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from closedform.applications.motion.linear import StateSpace, first_order
 from closedform.applications.motion.system import MotionState
-from closedform.arrays import Array
+from closedform.arrays import Array, ArrayLike
 from closedform.errors import ArgumentError
 from closedform.maths.algebra.ldl import refuse_indefinite
 from closedform.maths.flexible.arm import FlexibleArm
 from closedform.maths.flexible.dynamics import (
     PAPER,
+    Damping,
     Model,
     forward_dynamics,
     gravity_torque,
@@ -31,12 +32,13 @@ STEP = 1e-30
 class Vibration(NamedTuple):
     """Free vibrations of an arm; a joint that turns freely adds a frequency of zero."""
 
-    q: Array               # (N,) the configuration
-    frequencies: Array     # (k,) Hz, rising
-    shapes: Array          # (k, N), with modal mass 1; zero at locked joints
+    q: np.ndarray               # (N,) the configuration
+    frequencies: np.ndarray     # (k,) Hz, rising
+    shapes: np.ndarray          # (k, N), with modal mass 1; zero at locked joints
 
 
-def linearisation(arm: FlexibleArm, q: Any, v: Any = None, tau: Any = None, damping: Any = 0.0,
+def linearisation(arm: FlexibleArm, q: ArrayLike, v: ArrayLike | None = None,
+                  tau: ArrayLike | None = None, damping: Damping = 0.0,
                   model: Model = PAPER) -> StateSpace:
     """The linear system for small deviations from (q, v, tau).
 
@@ -59,7 +61,7 @@ def linearisation(arm: FlexibleArm, q: Any, v: Any = None, tau: Any = None, damp
     return StateSpace(A, B, C, MotionState(q, v), tau)
 
 
-def vibration(arm: FlexibleArm, q: Any = None, locked: bool = False,
+def vibration(arm: FlexibleArm, q: ArrayLike | None = None, locked: bool = False,
               model: Model = PAPER) -> Vibration:
     """Frequencies and shapes of undamped vibration about a configuration at rest.
 
@@ -87,7 +89,7 @@ def vibration(arm: FlexibleArm, q: Any = None, locked: bool = False,
     return Vibration(q, np.sqrt(squares) / (2 * math.pi), shapes.T)
 
 
-def frequencies(arm: FlexibleArm, q: Any = None, locked: bool = False,
-                model: Model = PAPER) -> Array:
+def frequencies(arm: FlexibleArm, q: ArrayLike | None = None, locked: bool = False,
+                model: Model = PAPER) -> np.ndarray:
     """Frequencies of the assembled arm in Hz, rising; a free joint adds a zero."""
     return vibration(arm, q, locked, model).frequencies

@@ -16,7 +16,7 @@ import numpy as np
 
 from closedform.applications.motion.system import System
 from closedform.applications.motion.times import increasing
-from closedform.arrays import Array
+from closedform.arrays import Array, ArrayLike
 from closedform.errors import ArgumentError
 
 
@@ -54,10 +54,14 @@ class Held:
         return np.concatenate([np.zeros((1, self.torques.shape[1])), self.torques])[k]
 
 
-def bang_bang(torque: Any, start: float, middle: float, stop: float) -> Held:
+def bang_bang(torque: float | ArrayLike, start: float, middle: float, stop: float) -> Held:
     """+torque from start to middle, −torque from middle to stop, then none."""
     u = np.atleast_1d(np.array(torque, dtype=float))
     return Held(np.array([start, middle, stop]), np.stack([u, -u, 0 * u]))
+
+
+Input = Controller | Callable[..., Any] | Held | ArrayLike | None
+"""A controller, a function (t, state) or (t, q, v) -> (n,), held torques, (n,) numbers, or none."""
 
 
 @final
@@ -70,7 +74,7 @@ class Drive:
     jumps: Array | None = None                      # where it may jump, held between; None: always
 
 
-def drive(given: Any, system: System, times: Array, what: str = "input") -> Drive:
+def drive(given: Input, system: System, times: Array, what: str = "input") -> Drive:
     """What was given as an input, checked; `what` is its name in messages."""
     names = system.input_names
     if isinstance(given, Controller):
@@ -111,7 +115,7 @@ def _parameters(function: Callable[..., Any]) -> int:
 
 
 # ---------------------------------------------------------------------- checking
-def numbers(given: Any) -> np.ndarray:
+def numbers(given: object) -> np.ndarray:
     """A new array of what was given, empty if that is no numbers."""
     try:
         return np.array(given, dtype=float)
@@ -119,7 +123,7 @@ def numbers(given: Any) -> np.ndarray:
         return np.zeros(0)
 
 
-def answered(given: Any, shape: tuple[int, ...], t: float, what: str) -> np.ndarray:
+def answered(given: object, shape: tuple[int, ...], t: float, what: str) -> np.ndarray:
     """What a user's function said at one instant, if it is finite numbers of this shape."""
     a = numbers(given)
     if a.shape != shape or not np.all(np.isfinite(a)):
@@ -128,7 +132,7 @@ def answered(given: Any, shape: tuple[int, ...], t: float, what: str) -> np.ndar
     return a
 
 
-def finite(given: Any, names: Sequence[str], what: str) -> np.ndarray:
+def finite(given: object, names: Sequence[str], what: str) -> np.ndarray:
     """A new array of finite numbers, one for each name."""
     a = numbers(given)
     if a.shape != (len(names),) or not np.all(np.isfinite(a)):

@@ -14,12 +14,12 @@ import numpy as np
 from rich.console import Console
 from rich.progress import Progress
 
-from closedform.applications.motion.inputs import Drive, drive
+from closedform.applications.motion.inputs import Drive, Input, drive
 from closedform.applications.motion.methods import LSODA, RK4, Adaptive, Method
 from closedform.applications.motion.simulation import Simulation
 from closedform.applications.motion.system import System
 from closedform.applications.motion.times import increasing, steps_between
-from closedform.arrays import Array
+from closedform.arrays import Array, ArrayLike
 from closedform.errors import ArgumentError, ClosedformError, ModelWarning, SingularMatrix
 
 EVALUATIONS = 2_000_000
@@ -29,7 +29,7 @@ PACE = 10_000
 """Evaluations between two looks at how far they have brought a run."""
 
 
-def integrated(system: System, state: Any, given: Any, times: Any, method: Method, *,
+def integrated(system: System, state: Any, given: Input, times: ArrayLike, method: Method, *,
                progress: bool | None = None, max_evaluations: int = EVALUATIONS,
                what: str = "input") -> Simulation:
     """The motion of a system from a state under an input; `what` is the input's name in messages.

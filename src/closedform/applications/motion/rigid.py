@@ -15,7 +15,7 @@ import numpy as np
 
 from closedform.applications.compile.digest import robot_digest
 from closedform.applications.compile.forms import Forms
-from closedform.applications.compile.kernels import compile
+from closedform.applications.compile.kernels import compile, fuse
 from closedform.applications.motion.inputs import answered, finite, pair
 from closedform.applications.motion.methods import rk4_step
 from closedform.applications.motion.pictures import Panel
@@ -114,7 +114,7 @@ class RigidSystem(System):
         return d * v + c * smoothed_sign(v, self.slip_velocity)
 
     def observed(self, y: Array, u: Array) -> dict[str, Any]:
-        found = compile(self.robot, ["kinetic_energy", "potential_energy"])(*self.state(y))
+        found = fuse(self.robot, ["kinetic_energy", "potential_energy"])(*self.state(y))
         return {"kinetic": found.kinetic_energy, "potential": found.potential_energy}
 
     def retracted(self, y: Array) -> Array:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from closedform.arrays import ArrayLike
 from closedform.errors import ArgumentError
 
 COUNTS = {1: "one", 2: "two", 3: "three"}
 
 
-def increasing(times: Any, least: int = 1) -> np.ndarray:
+def increasing(times: ArrayLike, least: int = 1) -> np.ndarray:
     """The times as an array, if they are so many or more finite numbers that increase."""
     try:
         t = np.array(times, dtype=float)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, final
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from closedform.applications.figure_text import plain
 from closedform.applications.motion.tables import write_columns
 from closedform.applications.motion.times import increasing
 from closedform.applications.motion.trajectories import Trajectory, motion
-from closedform.arrays import Floats
+from closedform.arrays import ArrayLike, Floats
 from closedform.errors import ArgumentError
 from closedform.lowerings import lanes
 from closedform.maths.algorithms.jets import inverse_dynamics_jet
@@ -89,7 +89,7 @@ class Torques:
         return figure
 
 
-def torques(robot: Robot, trajectory: Trajectory, times: Any) -> Torques:
+def torques(robot: Robot, trajectory: Trajectory, times: ArrayLike) -> Torques:
     """τ, τ̇, τ̈ of the robot on a trajectory, at the increasing times."""
     t = increasing(times, 3)
     q, rates = motion(robot, trajectory, t)

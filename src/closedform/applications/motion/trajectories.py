@@ -9,11 +9,11 @@ import csv
 import math
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol, final
+from typing import Protocol, final
 
 import numpy as np
 
-from closedform.arrays import OBJECTS, Floats
+from closedform.arrays import OBJECTS, ArrayLike, Floats
 from closedform.errors import ArgumentError, FormatError
 from closedform.maths.scalars.series import Series, derivative, objects
 from closedform.model.groups.quaternions import normalised
@@ -123,7 +123,7 @@ def continuous(robot: Robot, q: Floats) -> Floats:
 
 
 # ---------------------------------------------------------------------- velocities
-def motion(robot: Robot, trajectory: Trajectory, times: Any) -> tuple[Floats, Floats]:
+def motion(robot: Robot, trajectory: Trajectory, times: ArrayLike) -> tuple[Floats, Floats]:
     """q (points, nq), its quaternions of length one, and the rates v, a, j, s (points, 4, nv)."""
     t = np.asarray(times, dtype=float)
     x = trajectory.coordinates(t)

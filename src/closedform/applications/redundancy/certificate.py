@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from closedform.applications.redundancy.problem import Local, Problem
-from closedform.arrays import Floats
+from closedform.arrays import Floats, Number
 
 MET = 1e-9              # a task residual (m, rad) that counts as met
 STATIONARY = 1e-7       # ‖Nᵀh‖ over 1 + ‖h‖ that counts as zero
@@ -182,7 +182,7 @@ def _verdict(residual: float, optimality: float, found: Reduced, here: Local,
     return Verdict.MINIMUM if np.all(eigenvalues > 0) else Verdict.SADDLE
 
 
-def uncertainty(sigma_max: Any, sigma_min: Any, size: Any) -> Any:
+def uncertainty(sigma_max: Number, sigma_min: Number, size: Number) -> Any:
     """How far rounding may move an eigenvalue of NᵀWN: ε ‖W‖ cond(J)², and a margin of ten.
 
     An eigenvalue that is smaller has no sign.

@@ -6,7 +6,7 @@ All are to be **maximised**. They add up and take weights: `Manipulability() + 0
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from operator import add
@@ -16,13 +16,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from closedform.applications.redundancy.tasks import (
+    OfConfiguration,
     TaskTerms,
     adding,
     call,
     name_of,
     require_adding,
 )
-from closedform.arrays import Array, Floats, namespace
+from closedform.arrays import Array, ArrayLike, Floats, namespace
 from closedform.errors import ArgumentError
 from closedform.maths.algorithms.frame_screws import frame_screws
 from closedform.maths.redundancy.criteria import (
@@ -37,6 +38,9 @@ from closedform.maths.redundancy.criteria import (
 from closedform.maths.redundancy.newton import TaskInverse
 from closedform.model.robot import Robot
 from closedform.program.differentiate import gradient, hessian, jacobian
+
+Obstacle = Ellipsoid | Sequence[Any]
+"""An ellipsoid, or its centre, radii and exponent."""
 
 
 class Criterion(ABC):
@@ -56,7 +60,7 @@ class Criterion(ABC):
         """H from those numbers, batch axes first; −∞ where the criterion forbids the place."""
         return raw[..., 0]
 
-    def __add__(self, other: Any) -> Criterion:
+    def __add__(self, other: CriterionLike) -> Criterion:
         return Sum((*weighted(self), *weighted(criterion_of(other))))
 
     def __mul__(self, weight: float) -> Criterion:
@@ -69,7 +73,7 @@ class Criterion(ABC):
     def __neg__(self) -> Criterion:
         return self * -1.0
 
-    def __sub__(self, other: Any) -> Criterion:
+    def __sub__(self, other: CriterionLike) -> Criterion:
         return self + -criterion_of(other)
 
 
@@ -161,7 +165,7 @@ class Posture(Criterion):
     q: tuple[float, ...]
     weights: tuple[float, ...] | None = None
 
-    def __init__(self, q: Any, weights: Any = None) -> None:
+    def __init__(self, q: ArrayLike, weights: ArrayLike | None = None) -> None:
         object.__setattr__(self, "q", _finite(q, "posture"))
         given = None if weights is None else _finite(weights, "weights")
         object.__setattr__(self, "weights", given)
@@ -223,7 +227,8 @@ class Obstacles(Criterion):
     obstacles: tuple[Ellipsoid, ...]
     points: tuple[str, ...]
 
-    def __init__(self, obstacles: Sequence[Any], points: Sequence[str]) -> None:
+    def __init__(self, obstacles: Ellipsoid | Sequence[Obstacle],
+                 points: str | Sequence[str]) -> None:
         if not isinstance(obstacles, Iterable) or not isinstance(points, Iterable):
             raise ArgumentError("Obstacles takes a list of obstacles and a list of names, not "
                                 f"{obstacles!r} and {points!r}")
@@ -254,7 +259,7 @@ class Obstacles(Criterion):
 class FunctionCriterion(Criterion):
     """A function of q, or of robot and q, over generic arrays; derivatives by recording."""
 
-    function: Callable[..., Any]
+    function: OfConfiguration
 
     def terms(
         self, robot: Robot, q: Array, task: TaskTerms, inverse: TaskInverse,
@@ -268,7 +273,10 @@ class FunctionCriterion(Criterion):
         return CriterionTerms(np.array([H], dtype=object), gradient(H, q), hessian(H, q))
 
 
-def criterion_of(criterion: Any) -> Criterion:
+CriterionLike = Criterion | OfConfiguration
+
+
+def criterion_of(criterion: CriterionLike) -> Criterion:
     """A criterion, or a function as one."""
     if isinstance(criterion, Criterion):
         return criterion
@@ -305,7 +313,7 @@ def _spread(terms: CriterionTerms, columns: NDArray[np.intp], n: int) -> Criteri
     return CriterionTerms(terms.raw, xp.array(h), xp.array(B))
 
 
-def _ellipsoid(given: Any) -> Ellipsoid:
+def _ellipsoid(given: Obstacle) -> Ellipsoid:
     try:
         centre, radii, *rest = given
         o = Ellipsoid(_three(centre), _three(radii), *rest)
@@ -320,12 +328,12 @@ def _ellipsoid(given: Any) -> Ellipsoid:
     return o._replace(exponent=int(o.exponent))
 
 
-def _three(x: Any) -> tuple[float, float, float]:
+def _three(x: object) -> tuple[float, float, float]:
     a, b, c = _finite(x, "centre and radii")
     return a, b, c
 
 
-def _finite(x: Any, what: str) -> tuple[float, ...]:
+def _finite(x: object, what: str) -> tuple[float, ...]:
     try:
         a = np.asarray(x, dtype=float)
     except (TypeError, ValueError):

@@ -8,7 +8,7 @@ an arc, else it closes.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -24,9 +24,12 @@ from closedform.applications.redundancy.climb import (
     polish,
     reach,
 )
+from closedform.applications.redundancy.criteria import CriterionLike
 from closedform.applications.redundancy.problem import Problem, problem_of
-from closedform.arrays import Floats
+from closedform.applications.redundancy.tasks import TaskLike
+from closedform.arrays import ArrayLike, Floats
 from closedform.errors import ArgumentError
+from closedform.model.robot import Robot
 
 PACE = 0.06             # rad or m along a curve, at most
 LEAST = 1e-5
@@ -98,8 +101,8 @@ def _passes(back: Floats, direction: Floats) -> bool:
     return along >= 0 and bool(across < 0.3 * abs(along) + 1e-6)
 
 
-def self_motion(robot: Any, task: Any, target: Any, criterion: Any, q: Any, *,
-                limits: bool = True) -> SelfMotion:
+def self_motion(robot: Robot, task: TaskLike, target: ArrayLike,
+                criterion: CriterionLike, q: ArrayLike, *, limits: bool = True) -> SelfMotion:
     """The self-motion curve through q, both ways to its ends where it does not close."""
     problem = problem_of(robot, task, criterion, limits)
     if problem.n - problem.m != 1:
@@ -151,8 +154,8 @@ def _limit_end(problem: Problem, q: Floats, target: Floats) -> Solution | None:
     return found if found.verdict is Verdict.LIMIT_ACTIVE and near else None
 
 
-def branches(robot: Any, task: Any, target: Any, criterion: Any, *, starts: int = 100,
-             limits: bool = True) -> list[Solution]:
+def branches(robot: Robot, task: TaskLike, target: ArrayLike,
+             criterion: CriterionLike, *, starts: int = 100, limits: bool = True) -> list[Solution]:
     """All stationary points of a target that are found, best value first.
 
     For n − m = 1 every self-motion curve that one of the random starts falls on is followed to its

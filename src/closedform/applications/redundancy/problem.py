@@ -8,16 +8,17 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from closedform.applications.redundancy.criteria import Criterion, criterion_of
-from closedform.applications.redundancy.tasks import Task, adding, task_of
-from closedform.arrays import Array, Floats, checked_array
+from closedform.applications.redundancy.criteria import Criterion, CriterionLike, criterion_of
+from closedform.applications.redundancy.tasks import Task, TaskLike, adding, task_of
+from closedform.arrays import Array, ArrayLike, Floats, real_array
 from closedform.errors import ArgumentError
 from closedform.lowerings import lanes
-from closedform.lowerings.call.kernel import Kernel, compile_program
+from closedform.lowerings.call.kernel import Kernel
 from closedform.maths.redundancy.criteria import CriterionTerms
 from closedform.maths.redundancy.newton import TaskInverse, inverse_terms, lagrangian_hessian
 from closedform.model.robot import Robot
 from closedform.program.pipeline import optimised
+from closedform.program.program import Program
 from closedform.program.record import record
 
 SAMPLES = 4         # configurations at which idle joints are looked for
@@ -52,8 +53,8 @@ class Problem:
         self.limits = limits
         self.shape = task.shape(robot)
         self._require_rank()
-        program = optimised(record(self._terms, {"q": (robot.nq,)}, "redundancy"))
-        self.kernel: Kernel = compile_program(program)
+        program = record(self._terms, {"q": (robot.nq,)}, "redundancy")
+        self.kernel = _compiled(program)
         rows = next(o for o in program.outputs if o.name == "J").shape[0]
         self.m = rows
         self.used = self._used()
@@ -94,7 +95,7 @@ class Problem:
             dJ = task.dJ + np.swapaxes(task.dJ, 1, 2)
             return terms.B + 0.5 * sum(x * d for x, d in zip(multipliers, dJ, strict=True))
         shapes = {"q": (self.robot.nq,), "multipliers": (self.m,)}
-        return compile_program(optimised(record(W, shapes, "W")))
+        return _compiled(record(W, shapes, "W"))
 
     def _used(self) -> NDArray[np.intp]:
         """Velocities that move the task or the criterion, seen at random configurations."""
@@ -185,17 +186,22 @@ class Problem:
         result[places] = np.pi - (np.pi - q[places]) % (2 * np.pi)
         return result
 
-    def checked_q(self, q: Any, what: str = "q0") -> Floats:
+    def checked_q(self, q: ArrayLike | None, what: str = "q0") -> Floats:
         """Configurations as an array, batch axes first."""
         if q is None:
             return np.asarray(self.robot.neutral(), dtype=float)
         where = f"redundancy of {self.robot.name}: {what}"
-        a: Floats = checked_array(q, (self.robot.nq,), where, float)
+        a = real_array(q, (self.robot.nq,), where)
         if not np.all(np.isfinite(a)):
             bad = a.reshape(-1, self.robot.nq)
             bad = bad[~np.all(np.isfinite(bad), axis=-1)][0]
             raise ArgumentError(f"{what} must be finite, not {bad.tolist()}")
         return a
+
+
+def _compiled(program: Program) -> Kernel:
+    """The program's kernel, kept under what was recorded: optimising it takes longer than that."""
+    return Kernel.load(f"recorded {program.digest}", lambda: optimised(program))
 
 
 def _finite(x: Floats) -> Floats:
@@ -207,7 +213,8 @@ def _problem(robot: Robot, task: Task, criterion: Criterion, limits: bool) -> Pr
     return Problem(robot, task, criterion, limits)
 
 
-def problem_of(robot: Any, task: Any, criterion: Any, limits: bool = False) -> Problem:
+def problem_of(robot: Robot, task: TaskLike, criterion: CriterionLike,
+               limits: bool = False) -> Problem:
     """The problem of a robot, task and criterion, recorded once for the same three.
 
     With `limits` the joints' limits are bounds; without, turns count modulo 2π.

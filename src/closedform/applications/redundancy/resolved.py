@@ -12,14 +12,16 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 
+from closedform.applications.redundancy.criteria import CriterionLike
 from closedform.applications.redundancy.problem import Problem, problem_of
+from closedform.applications.redundancy.tasks import TaskLike
 from closedform.applications.redundancy.tracking import extended_rate
-from closedform.arrays import Floats
+from closedform.arrays import ArrayLike, Floats
 from closedform.errors import ArgumentError
+from closedform.model.robot import Robot
 
 RateField = Callable[[Floats, Floats], Floats]
 """q̇ of (q, ẋ)."""
@@ -62,7 +64,8 @@ class ResolvedMotion:
     times: Floats          # (steps + 1,)
 
 
-def resolved_motion(robot: Any, task: Any, path: Any, criterion: Any, q0: Any, *,
+def resolved_motion(robot: Robot, task: TaskLike, path: ArrayLike,
+                    criterion: CriterionLike, q0: ArrayLike, *,
                     speed: float = 0.1, gain: float = 10.0, step: float = 0.01,
                     integrator: Integrator = RK4, rate: ResolvedRate = LIEGEOIS) -> ResolvedMotion:
     """The motion along a path of targets at constant speed (m/s, or rad/s where it only turns).

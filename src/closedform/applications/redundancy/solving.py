@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, final
+from typing import final, overload
 
 import numpy as np
 from scipy.optimize import root
@@ -17,10 +17,13 @@ from closedform.applications.redundancy.certificate import (
     certify,
 )
 from closedform.applications.redundancy.climb import ascend, polish
+from closedform.applications.redundancy.criteria import CriterionLike
 from closedform.applications.redundancy.problem import Problem, problem_of
-from closedform.arrays import Floats
+from closedform.applications.redundancy.tasks import TaskLike
+from closedform.arrays import ArrayLike, Floats
 from closedform.errors import ArgumentError
 from closedform.maths.papers.chang import chang_Z
+from closedform.model.robot import Robot
 
 NUDGE = 0.05            # rad or m: how far a singular start is moved
 
@@ -53,8 +56,19 @@ class Hybrid:
 SolvingMethod = Climb | Newton | Hybrid
 
 
-def solve(robot: Any, task: Any, target: Any, criterion: Any, q0: Any = None, *,
-          limits: bool = True, method: SolvingMethod | None = None) -> Any:
+@overload
+def solve(robot: Robot, task: TaskLike, target: Sequence[float],
+          criterion: CriterionLike, q0: Sequence[float] | None = None, *,
+          limits: bool = True, method: SolvingMethod | None = None) -> Solution: ...
+@overload
+def solve(robot: Robot, task: TaskLike, target: ArrayLike,
+          criterion: CriterionLike, q0: ArrayLike | None = None, *,
+          limits: bool = True, method: SolvingMethod | None = None) -> Solution | Solutions: ...
+
+
+def solve(robot: Robot, task: TaskLike, target: ArrayLike,
+          criterion: CriterionLike, q0: ArrayLike | None = None, *,
+          limits: bool = True, method: SolvingMethod | None = None) -> Solution | Solutions:
     """The configuration that meets the target and maximises the criterion, with a certificate.
 
         f(q) = x,   Nᵀh = 0 (Chang's (10), Z h = 0),   NᵀWN < 0

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
-from closedform.arrays import Array, Floats, checked_array
+from closedform.arrays import Array, ArrayLike, Floats, real_array
 from closedform.errors import ArgumentError
 from closedform.maths.algorithms.frame_screws import (
     FrameScrews,
@@ -24,6 +24,9 @@ from closedform.model.robot import Robot
 from closedform.program.differentiate import hessian, jacobian
 
 LARGEST = 1e9           # m: squares of residuals stay finite
+
+OfConfiguration = Callable[..., Any]
+"""A user's function of q, or of robot and q, over generic arrays."""
 
 
 class TaskTerms(NamedTuple):
@@ -55,10 +58,10 @@ class Task(ABC):
         """The target at the part s of the way."""
         return start + s * (end - start)
 
-    def checked(self, target: Any, robot: Robot) -> Floats:
+    def checked(self, target: ArrayLike, robot: Robot) -> Floats:
         """Targets as an array, batch axes first."""
         shape = self.shape(robot)
-        x: Floats = checked_array(target, shape, f"{self} of {robot.name}: target", float)
+        x = real_array(target, shape, f"{self} of {robot.name}: target")
         if not np.all(np.isfinite(x)):
             raise ArgumentError(f"target must be finite, not {_first_bad(x, len(shape))}")
         if np.abs(x).max(initial=0.0) > LARGEST:
@@ -66,7 +69,7 @@ class Task(ABC):
         return x
 
 
-def _first_bad(x: Floats, axes: int) -> Any:
+def _first_bad(x: Floats, axes: int) -> list[Any]:
     flat = x.reshape(-1, *x.shape[x.ndim - axes:])
     bad = ~np.isfinite(flat).reshape(len(flat), -1).all(axis=1)
     return flat[int(np.argmax(bad))].tolist()
@@ -143,7 +146,7 @@ class Pose(Task):
         T[:3, 3] = start[:3, 3] + s * (end[:3, 3] - start[:3, 3])
         return T
 
-    def checked(self, target: Any, robot: Robot) -> Floats:
+    def checked(self, target: ArrayLike, robot: Robot) -> Floats:
         x = super().checked(target, robot)
         R = x[..., :3, :3]
         off = np.abs(R @ np.swapaxes(R, -1, -2) - np.eye(3)).max(initial=0.0)
@@ -179,7 +182,7 @@ def rotation_vector(R: Floats) -> Floats:
 class FunctionTask(Task):
     """A function of q, or of robot and q, over generic arrays, that returns m numbers."""
 
-    function: Callable[..., Any]
+    function: OfConfiguration
 
     def value(self, robot: Robot, q: Array) -> Array:
         found = np.asarray(call(self.function, robot, q), dtype=object)
@@ -198,7 +201,10 @@ class FunctionTask(Task):
         return TaskTerms(f, jacobian(f, q), dJ, None, ())
 
 
-def task_of(task: Any) -> Task:
+TaskLike = Task | OfConfiguration
+
+
+def task_of(task: TaskLike) -> Task:
     """A task, or a function as one."""
     if isinstance(task, Task):
         return task
@@ -208,7 +214,7 @@ def task_of(task: Any) -> Task:
                         f"of q, not {task!r}")
 
 
-def call(function: Callable[..., Any], robot: Robot, q: Array) -> Any:
+def call(function: OfConfiguration, robot: Robot, q: Array) -> Any:
     """function(q), or function(robot, q) where it takes two arguments."""
     needed = [p for p in inspect.signature(function).parameters.values()
               if p.default is p.empty and p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
@@ -218,7 +224,7 @@ def call(function: Callable[..., Any], robot: Robot, q: Array) -> Any:
     return function(q) if len(needed) == 1 else function(robot, q)
 
 
-def name_of(function: Any) -> str:
+def name_of(function: object) -> str:
     return getattr(function, "__name__", repr(function))
 
 

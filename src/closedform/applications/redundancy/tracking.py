@@ -13,7 +13,6 @@ equations, not the end of an integration, a closed path returns to where it bega
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -25,11 +24,14 @@ from closedform.applications.redundancy.certificate import (
     reduced,
 )
 from closedform.applications.redundancy.climb import Flags, ascend, polish
+from closedform.applications.redundancy.criteria import CriterionLike
 from closedform.applications.redundancy.curves import follow
 from closedform.applications.redundancy.problem import Problem, problem_of
 from closedform.applications.redundancy.solving import Climb, one_solution
-from closedform.arrays import Floats
+from closedform.applications.redundancy.tasks import TaskLike
+from closedform.arrays import ArrayLike, Floats
 from closedform.errors import ArgumentError
+from closedform.model.robot import Robot
 
 HALVINGS = 20
 SHRUNK = 0.02           # to this part of its first value: on the way to zero
@@ -44,10 +46,10 @@ class Path:
     neighbouring targets, which round off corners.
     """
 
-    points: Any                     # (points, *shape of a target)
-    times: Any = None               # (points,) increasing
-    velocities: Any = None          # (points, m)
-    accelerations: Any = None       # (points, m)
+    points: ArrayLike                       # (points, *shape of a target)
+    times: ArrayLike | None = None          # (points,) increasing
+    velocities: ArrayLike | None = None     # (points, m)
+    accelerations: ArrayLike | None = None  # (points, m)
 
 
 @dataclass(frozen=True)
@@ -78,7 +80,8 @@ class Track:
         return self.stop is None
 
 
-def track(robot: Any, task: Any, path: Any, criterion: Any, q0: Any = None, *,
+def track(robot: Robot, task: TaskLike, path: Path | ArrayLike,
+          criterion: CriterionLike, q0: ArrayLike | None = None, *,
           limits: bool = True) -> Track:
     """Configurations along a path: the maximum that `solve` finds at its first point, followed.
 

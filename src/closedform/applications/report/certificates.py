@@ -17,6 +17,7 @@ from typing import Any, final
 
 import numpy as np
 
+from closedform.applications.compile.kernels import CompiledRobot
 from closedform.applications.motion.integrator import integrated
 from closedform.applications.motion.methods import DOP853
 from closedform.applications.motion.rigid import RigidSystem
@@ -75,7 +76,7 @@ def stepped(robot: Robot, q: Array, d: Array) -> Array:
 class State:
     """One random state and what the kernels say there."""
 
-    def __init__(self, robot: Robot, arm: Any, rng: np.random.Generator) -> None:
+    def __init__(self, robot: Robot, arm: CompiledRobot, rng: np.random.Generator) -> None:
         self.robot, self.arm = robot, arm
         self.q, (self.v, self.a, self.d) = robot.random(rng), rng.normal(size=(3, robot.nv))
         self.M, self.C = arm.mass_matrix(self.q), arm.coriolis_matrix(self.q, self.v)
@@ -173,7 +174,7 @@ LAWS: tuple[tuple[str, str, str, Law], ...] = (
 """Name, equation, the kernel whose operations bound the rounding, both sides."""
 
 
-def laws(robot: Robot, arm: Any, count: int = STATES) -> Iterator[Certificate]:
+def laws(robot: Robot, arm: CompiledRobot, count: int = STATES) -> Iterator[Certificate]:
     """Every law on the kernels `arm` of the robot, the worst of `count` random states."""
     rng = np.random.default_rng(0)
     at = [State(robot, arm, rng) for _ in range(count)]
@@ -207,7 +208,7 @@ def swing(robot: Robot, seconds: float = 1.0) -> tuple[Certificate, Simulation |
     return Certificate(law, equation, run.energy_drift, RTOL * run.evaluations), run
 
 
-def agreements(robot: Robot, arm: Any, found: list[Peer],
+def agreements(robot: Robot, arm: CompiledRobot, found: list[Peer],
                reasons: dict[str, str]) -> Iterator[Certificate]:
     """M and C v + g beside the peers'."""
     for peer in found:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, final
+from typing import final
 
 import numpy as np
 
 from closedform.applications.redundancy.criteria import Manipulability
 from closedform.applications.redundancy.curves import SelfMotion, self_motion
 from closedform.applications.redundancy.solving import solve
-from closedform.applications.redundancy.tasks import PlanarPosition, Pose, Task
+from closedform.applications.redundancy.tasks import PlanarPosition, Pose
 from closedform.applications.redundancy.tracking import Track, track
 from closedform.applications.report.workers import tip
 from closedform.arrays import Array
@@ -37,7 +37,7 @@ class Redundant:
     values: np.ndarray          # √det J Jᵀ along the curve
 
 
-def arm_of_tip(robot: Robot) -> tuple[Robot, Task] | str:
+def arm_of_tip(robot: Robot) -> tuple[Robot, PlanarPosition | Pose] | str:
     """The arm that moves the tip, other joints locked, and the task that leaves it free to move."""
     if not all(b.joint.nq == b.joint.nv == 1 for b, _, _ in robot.parts):
         return "the tip of a fixed arm with single joints is needed"
@@ -69,7 +69,7 @@ def redundant(robot: Robot) -> Redundant | str:
         return str(error)
 
 
-def _shown(robot: Robot, task: Any, planar: bool) -> Redundant | str:
+def _shown(robot: Robot, task: PlanarPosition | Pose, planar: bool) -> Redundant | str:
     text = "planar position" if planar else "pose"
     criterion, bounded = Manipulability(), np.isfinite(robot.lower) & np.isfinite(robot.upper)
     middle = (np.where(bounded, robot.lower, 0.0) + np.where(bounded, robot.upper, 0.0)) / 2

@@ -13,12 +13,12 @@ import warnings
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from closedform.applications.base_parameters.summary import BaseParameters, base_parameters
-from closedform.applications.compile.kernels import compile
+from closedform.applications.compile.kernels import CompiledRobot, compile
 from closedform.applications.motion.simulation import Simulation
 from closedform.applications.motion.torques import torques
 from closedform.applications.motion.trajectories import cosines
@@ -122,7 +122,7 @@ def _base(robot: Robot) -> BaseParameters | str:
         return str(error)
 
 
-def certify(robot: Robot, arm: Any, found: list[Peer],
+def certify(robot: Robot, arm: CompiledRobot, found: list[Peer],
             missing: dict[str, str]) -> tuple[list[Certificate], Simulation | None]:
     """Every certificate of the kernels `arm` of the robot, and the swing of one of them."""
     energy, run = swing(robot)
@@ -130,7 +130,7 @@ def certify(robot: Robot, arm: Any, found: list[Peer],
     return [*laws(robot, arm, count), energy, *agreements(robot, arm, found, missing)], run
 
 
-def structure(robot: Robot, arm: Any) -> dict[str, np.ndarray]:
+def structure(robot: Robot, arm: CompiledRobot) -> dict[str, np.ndarray]:
     """Mean |entry| of M, C and ∂τ/∂q over random states, (nv, nv) each."""
     drawn = states(robot, SAMPLES, ("q", "v", "a"))
     q, v, a = drawn["q"], drawn["v"], drawn["a"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, final
+from typing import Any
 
 from closedform.lowerings.call.code import Code, Native, Watch, unwatched
 from closedform.lowerings.call.signature import Interface
@@ -23,7 +23,6 @@ class _Doc:
         return self.of_class if kernel is None else _documentation(kernel.interface)
 
 
-@final
 class Kernel:
     __slots__ = ("_code", "_kernel", "_path")
 
@@ -90,10 +89,12 @@ class Kernel:
         """The function of many states in double precision."""
         return self._code.native("batch", "double")
 
-    def __call__(self, *args: Any, out: Any = None, threads: int | None = None,
-                 **named: Any) -> Any:
-        """The outputs for a state or a batch; `out` takes an array, or a tuple of several."""
-        return self._path(*args, out=out, threads=threads, **named)
+    def __call__(self, *args: Any, **named: Any) -> Any:
+        """The outputs for a state or a batch; `out=` takes an array, or a tuple of several.
+
+        `threads=` is how many may work on a batch. The kernel's own documentation names the inputs.
+        """
+        return self._path(*args, **named)
 
     def __repr__(self) -> str:
         return f"<kernel {self.name}({', '.join(s.name for s in self.interface.inputs)})>"

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from closedform.arrays import Floats, checked_array
+from closedform.arrays import Floats, real_array
 from closedform.errors import ArgumentError
 from closedform.lowerings.call.code import Code
 from closedform.lowerings.call.threads import in_threads, thread_count
@@ -66,8 +66,8 @@ class SlowPath:
             named.pop(name, None)
         given = self._bound(args, named)
         single = bool(given) and all(getattr(x, "dtype", None) == np.float32 for x in given)
-        dtype = np.dtype(np.float32 if single else np.float64)
-        arrays = [checked_array(x, slot.shape, f"{self.title}: {slot.name}", dtype)
+        dtype: Any = np.dtype(np.float32 if single else np.float64)
+        arrays = [real_array(x, slot.shape, f"{self.title}: {slot.name}", dtype)
                   for slot, x in zip(self.interface.inputs, given, strict=True)]
         batch = self._batch_shape(arrays)
         results = self._outputs(out, batch, dtype)
@@ -194,7 +194,7 @@ def _rows(x: Floats, slot: Slot, batch: tuple[int, ...], kept: list[Floats]) -> 
     return x.__array_interface__["data"][0], stride
 
 
-def _described(x: Any) -> str:
+def _described(x: object) -> str:
     return f"{len(x)} items" if isinstance(x, tuple | list) else f"a {type(x).__name__}"
 
 

@@ -119,7 +119,8 @@ def _custom_jvp(program: Program, name: str, partials: int) -> Iterator[str]:
     arguments = ", ".join(slot.name for slot in program.inputs)
     yield from ("@jax.custom_jvp", f"def {name}({arguments}):", f"    return _value({arguments})",
                 "", "", f"@{name}.defjvp", "def _jvp(primals, tangents):",
-                "    partials = _derivatives(*primals)")
+                "    partials = _derivatives(*primals)" if partials > 1
+                else "    partials = (_derivatives(*primals),)")
     yield f"    own, rest = primals[:{partials}], primals[{partials}:]"
     yield "    tangent = sum(d @ x for d, x in zip(partials, tangents))"
     if len(program.inputs) > partials:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from closedform.arrays import Array
+from closedform.arrays import Array, Number
 from closedform.maths.arguments import checked
 from closedform.maths.definitions.center_of_mass import first_moment
 from closedform.maths.definitions.closed_form import mass_matrix, with_inertia
@@ -11,7 +11,7 @@ from closedform.model.robot import Robot
 
 
 @checked
-def kinetic_energy(robot: Robot, q: Array, v: Array) -> Array:
+def kinetic_energy(robot: Robot, q: Array, v: Array) -> Number:
     """T = ½ Σ_k V_kᵀ Λ_k V_k + ½ Σ rotor v², scalar; V_k = J_k v."""
     J = jacobians(robot, q)
     V = {k: J[k] @ v for k, _, _ in with_inertia(robot)}
@@ -20,7 +20,7 @@ def kinetic_energy(robot: Robot, q: Array, v: Array) -> Array:
 
 
 @checked
-def potential_energy(robot: Robot, q: Array) -> Array:
+def potential_energy(robot: Robot, q: Array) -> Number:
     """U = −gravityᵀ Σ_k (m_k p_k + R_k (m c)_k), scalar, zero for a mass at the world's origin."""
     return -(robot.gravity @ first_moment(robot, q))
 

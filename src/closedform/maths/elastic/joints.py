@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from closedform.arrays import Array, Namespace, checked_array, namespace
+from closedform.arrays import Array, Namespace, Number, checked_array, namespace
 from closedform.errors import ArgumentError
 from closedform.maths.algorithms import newton_euler
 from closedform.maths.algorithms.jets import inverse_dynamics_jet
@@ -56,12 +56,12 @@ class ElasticAcceleration(NamedTuple):
 class ElasticEnergy(NamedTuple):
     """Energies, scalars in J."""
 
-    kinetic: Array      # of links and motors
-    potential: Array    # in gravity
-    spring: Array
+    kinetic: Number     # of links and motors
+    potential: Number   # in gravity
+    spring: Number
 
     @property
-    def total(self) -> Array:
+    def total(self) -> Number:
         return self.kinetic + self.potential + self.spring
 
 
@@ -79,9 +79,9 @@ def spring_torques(model: ElasticJoints, deflection: Array) -> Array:
                   namespace(deflection))
 
 
-def spring_energy(model: ElasticJoints, deflection: Array) -> Any:
+def spring_energy(model: ElasticJoints, deflection: Array) -> Number:
     """Σ ∫ f dΔq, J; by quadrature for nonlinear springs whose energy is not given."""
-    total: Any = 0.0
+    total: Number = 0.0
     for i in model.elastic:
         x = deflection[i]
         if i in model.springs:
@@ -91,7 +91,7 @@ def spring_energy(model: ElasticJoints, deflection: Array) -> Any:
     return total
 
 
-def _energy(spring: Spring, x: Any) -> Any:
+def _energy(spring: Spring, x: Number) -> Number:
     if spring.energy is not None:
         return spring.energy(x)
     terms = [(w / 2) * spring.torque(((1 + p) / 2) * x) for p, w in zip(*QUADRATURE, strict=True)]
@@ -224,7 +224,7 @@ def energies(
 
 
 # ---------------------------------------------------------------------- checking
-def _checked_rates(model: ElasticJoints, rates: Any) -> Array:
+def _checked_rates(model: ElasticJoints, rates: Array) -> Array:
     rows = len(rates) if np.ndim(rates) else 0
     if rows < 4:
         raise ArgumentError(f"rates must have the four rows {ROWS} or more: the motor torque needs "
@@ -236,7 +236,7 @@ def _checked_rates(model: ElasticJoints, rates: Any) -> Array:
                          f"inverse_dynamics of {model.robot.name}: rates")
 
 
-def refuse_other_models(model: Any) -> None:
+def refuse_other_models(model: object) -> None:
     """An error if this is no robot with elastic joints, say the robot itself."""
     if not isinstance(model, ElasticJoints):
         raise ArgumentError(f"model must be a cf.ElasticJoints, not {type(model).__name__}")

@@ -16,7 +16,7 @@ from typing import final
 
 import numpy as np
 
-from closedform.arrays import Array, ArrayLike, namespace
+from closedform.arrays import Array, ArrayLike, Number, namespace
 from closedform.errors import ArgumentError
 from closedform.maths.algebra.ldl import refuse_indefinite, solve_definite
 from closedform.maths.coulomb import smoothed_sign
@@ -102,7 +102,7 @@ def gravity_torque(arm: FlexibleArm, q: Array, model: Model = PAPER) -> Array:
 
 
 @checked
-def gravity_energy(arm: FlexibleArm, q: Array, model: Model = PAPER) -> Array:
+def gravity_energy(arm: FlexibleArm, q: Array, model: Model = PAPER) -> Number:
     """U = −Σ ∫ p · gravity dm, a scalar, zero at the first joint."""
     U = 0 * q[0]
     for motion, G in zip(link_motions(arm, q, 0 * q, _places(model)), _grams(arm, model),
@@ -199,13 +199,13 @@ def generalised_force(arm: FlexibleArm, tau: Array) -> Array:
 
 
 @checked
-def kinetic_energy(arm: FlexibleArm, q: Array, v: Array, model: Model = PAPER) -> Array:
+def kinetic_energy(arm: FlexibleArm, q: Array, v: Array, model: Model = PAPER) -> Number:
     """½ vᵀ B v, a scalar."""
     return v @ (inertia_matrix(arm, q, model) @ v) / 2
 
 
 @checked
-def potential_energy(arm: FlexibleArm, q: Array, model: Model = PAPER) -> Array:
+def potential_energy(arm: FlexibleArm, q: Array, model: Model = PAPER) -> Number:
     """½ qᵀ K q and gravity's, a scalar."""
     return q @ (_stiffness(arm) @ q) / 2 + gravity_energy(arm, q, model)
 

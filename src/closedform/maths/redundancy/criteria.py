@@ -11,7 +11,7 @@ Cites: [Chang1987, eqs. (12), (13), (29)]; Hessians are ours.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from closedform.arrays import Array, cross, namespace
@@ -103,7 +103,7 @@ def _contracted(here: FrameScrews, g: list[Array], g_w: list[Array]) -> tuple[Ar
     return xp.array(h), xp.array(T)
 
 
-def _dot(a: Any, b: Any) -> Any:
+def _dot(a: Iterable[Any], b: Iterable[Any]) -> Any:
     return sum(x * y for x, y in zip(a, b, strict=True))
 
 

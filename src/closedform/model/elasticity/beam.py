@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, final
+from typing import final
 
 import numpy as np
 from numpy.polynomial import Polynomial
@@ -143,17 +143,17 @@ def _along(given: float | Along, x: np.ndarray) -> np.ndarray:
     return np.full(np.shape(x), float(given))
 
 
-def _number(x: Any, name: str, unit: str, of: str) -> float:
+def _number(x: object, name: str, unit: str, of: str) -> float:
     if isinstance(x, bool) or not isinstance(x, int | float | np.number) or not math.isfinite(x):
         raise ModelError(f"{name} of {of} must be a finite number in {unit}, not {x!r}")
     return float(x)
 
 
-def _positive(x: Any, name: str, unit: str, of: str = "a link") -> None:
+def _positive(x: object, name: str, unit: str, of: str = "a link") -> None:
     if _number(x, name, unit, of) <= 0:
         raise ModelError(f"{name} of {of} must be positive, in {unit}; it is {x!r}")
 
 
-def _not_negative(x: Any, name: str, unit: str, of: str = "a link") -> None:
+def _not_negative(x: object, name: str, unit: str, of: str = "a link") -> None:
     if _number(x, name, unit, of) < 0:
         raise ModelError(f"{name} of {of} must not be negative, in {unit}; it is {x!r}")

@@ -245,7 +245,7 @@ def _number(x: Any, what: str) -> float:
     return value
 
 
-def _stiffness(x: Any, name: str) -> float:
+def _stiffness(x: object, name: str) -> float:
     if x is None or (isinstance(x, float | np.floating) and x == np.inf):
         return np.inf
     if isinstance(x, Spring):

@@ -16,51 +16,51 @@ from typing import Any
 
 import numpy as np
 
-from closedform.arrays import Array, Namespace, exact_or_float, namespace
+from closedform.arrays import Array, ArrayLike, Namespace, Number, exact_or_float, namespace
 from closedform.errors import ArgumentError
 from closedform.model.groups.quaternions import from_rotation, log, squared_length
 from closedform.model.groups.stumpff import Six, inverse_coefficient, stumpff
 
 
 # ---------------------------------------------------------------------- SO(3)
-def exp_so3(w: Any) -> Array:
+def exp_so3(w: ArrayLike) -> Array:
     """R = 1 + sin θ/θ w̃ + (1 − cos θ)/θ² w̃², (3, 3), with θ = |w|."""
     w = _given(w, (3,), "exp_so3: w")
     c, W, xp = _of_angle(w)
     return _combined(xp, c[1], W, c[2], W @ W)
 
 
-def log_so3(R: Any) -> Array:
+def log_so3(R: ArrayLike) -> Array:
     """The rotation vector w with exp_so3(w) = R, (3,), |w| ≤ π."""
     return log(from_rotation(_given(R, (3, 3), "log_so3: R")))
 
 
-def left_jacobian_so3(w: Any) -> Array:
+def left_jacobian_so3(w: ArrayLike) -> Array:
     """J_l = 1 + (1 − cos θ)/θ² w̃ + (θ − sin θ)/θ³ w̃², (3, 3)."""
     w = _given(w, (3,), "left_jacobian_so3: w")
     c, W, xp = _of_angle(w)
     return _combined(xp, c[2], W, c[3], W @ W)
 
 
-def right_jacobian_so3(w: Any) -> Array:
+def right_jacobian_so3(w: ArrayLike) -> Array:
     """J_r(w) = J_l(−w), (3, 3)."""
     return left_jacobian_so3(-_given(w, (3,), "right_jacobian_so3: w"))
 
 
-def left_jacobian_so3_inverse(w: Any) -> Array:
+def left_jacobian_so3_inverse(w: ArrayLike) -> Array:
     """J_l⁻¹ = 1 − ½ w̃ + (1 − θ/2 cot θ/2)/θ² w̃², (3, 3); singular at θ = 2π."""
     w = _given(w, (3,), "left_jacobian_so3_inverse: w")
     c, W, xp = _of_angle(w)
     return _combined(xp, -0.5, W, inverse_coefficient(c), W @ W)
 
 
-def right_jacobian_so3_inverse(w: Any) -> Array:
+def right_jacobian_so3_inverse(w: ArrayLike) -> Array:
     """J_r⁻¹(w) = J_l⁻¹(−w), (3, 3)."""
     return left_jacobian_so3_inverse(-_given(w, (3,), "right_jacobian_so3_inverse: w"))
 
 
 # ---------------------------------------------------------------------- SE(3)
-def exp_se3(u: Any) -> Array:
+def exp_se3(u: ArrayLike) -> Array:
     """T = [[exp w, J_l(w) v], [0, 1]], (4, 4), of the twist u = (v; w)."""
     u = _given(u, (6,), "exp_se3: u")
     xp, v, w = namespace(u), u[..., :3], u[..., 3:]
@@ -69,7 +69,7 @@ def exp_se3(u: Any) -> Array:
     return xp.concatenate([xp.concatenate([exp_so3(w), p], axis=-1), last], axis=-2)
 
 
-def log_se3(T: Any) -> Array:
+def log_se3(T: ArrayLike) -> Array:
     """The twist u with exp_se3(u) = T, (6,): w = log R, v = J_l⁻¹(w) p."""
     T = _given(T, (4, 4), "log_se3: T")
     w = log_so3(T[..., :3, :3])
@@ -77,26 +77,26 @@ def log_se3(T: Any) -> Array:
     return namespace(T).concatenate([v[..., 0], w], axis=-1)
 
 
-def left_jacobian_se3(u: Any) -> Array:
+def left_jacobian_se3(u: ArrayLike) -> Array:
     """[[J_l(w), Q], [0, J_l(w)]], (6, 6)."""
     u = _given(u, (6,), "left_jacobian_se3: u")
     J = left_jacobian_so3(u[..., 3:])
     return _upper(J, _coupling(u))
 
 
-def right_jacobian_se3(u: Any) -> Array:
+def right_jacobian_se3(u: ArrayLike) -> Array:
     """J_r(u) = J_l(−u), (6, 6)."""
     return left_jacobian_se3(-_given(u, (6,), "right_jacobian_se3: u"))
 
 
-def left_jacobian_se3_inverse(u: Any) -> Array:
+def left_jacobian_se3_inverse(u: ArrayLike) -> Array:
     """[[J_l⁻¹, −J_l⁻¹ Q J_l⁻¹], [0, J_l⁻¹]], (6, 6)."""
     u = _given(u, (6,), "left_jacobian_se3_inverse: u")
     K = left_jacobian_so3_inverse(u[..., 3:])
     return _upper(K, -(K @ _coupling(u) @ K))
 
 
-def right_jacobian_se3_inverse(u: Any) -> Array:
+def right_jacobian_se3_inverse(u: ArrayLike) -> Array:
     """J_r⁻¹(u) = J_l⁻¹(−u), (6, 6)."""
     return left_jacobian_se3_inverse(-_given(u, (6,), "right_jacobian_se3_inverse: u"))
 
@@ -131,7 +131,7 @@ def _given(x: Any, shape: tuple[int, ...], what: str) -> Array:
     return a
 
 
-def _of_angle(w: Array) -> tuple[Six, Array, Any]:
+def _of_angle(w: Array) -> tuple[Six, Array, Namespace]:
     """Stumpff's functions of |w|², the matrix w̃, and the array functions of w."""
     xp = namespace(w)
     return stumpff(squared_length(w)[..., 0], xp), _skew(w), xp
@@ -144,12 +144,12 @@ def _skew(w: Array) -> Array:
     return xp.stack([xp.stack(row, axis=-1) for row in rows], axis=-2)
 
 
-def _combined(xp: Namespace, a: Any, A: Array, b: Any, B: Array) -> Array:
+def _combined(xp: Namespace, a: Number, A: Array, b: Number, B: Array) -> Array:
     """1 + a A + b B."""
     return xp.eye(3) + _matrix(xp, a) * A + _matrix(xp, b) * B
 
 
-def _matrix(xp: Namespace, c: Any) -> Array:
+def _matrix(xp: Namespace, c: Number) -> Array:
     """Scalars (...) as (..., 1, 1), to stand before matrices."""
     return xp.array(c)[..., None, None]
 

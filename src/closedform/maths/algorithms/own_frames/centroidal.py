@@ -18,6 +18,9 @@ Cites: [OrinGoswamiLee2013] for A_G; [SinghRussellWensing2022] for moving along 
 
 from __future__ import annotations
 
+from functools import reduce
+from operator import add
+
 from closedform.arrays import Array, namespace
 from closedform.maths.algebra.entries import Entries, enter
 from closedform.maths.algorithms.joint_steps import JointStep, joint_steps, wrench_in_parent
@@ -72,8 +75,8 @@ def centroidal_dynamics_derivatives(
     way, found = here.way, [Entries() for _ in range(4)]
     seen, p = _from_center(robot, way), behind(robot, way, momenta(robot, way, v))
     roots = [k for k, above in enumerate(here.parent) if k and not above]
-    zero = namespace(q, v, a).zeros(3)
-    whole_p, whole_f = (sum((way[k - 1].up(X[k][:3]) for k in roots), zero) for X in (p, here.F))
+    whole_p, whole_f = (reduce(add, [way[k - 1].up(X[k][:3]) for k in roots])
+                        for X in (p, here.F))
     for k, own in enumerate(here.own):
         I, B = here.I[k], here.B[k]
         for x in own:
