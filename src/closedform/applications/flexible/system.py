@@ -1,4 +1,4 @@
-"""A flexible arm as a system: compiled rates and steps, until B ceases to be positive definite."""
+"""A flexible arm as a system, and its motion: compiled, until B ceases to be positive definite."""
 
 from __future__ import annotations
 
@@ -10,15 +10,23 @@ import numpy as np
 from closedform.applications.flexible.equations import compile_equation
 from closedform.applications.flexible.pictures import write_animation
 from closedform.applications.flexible.programs import arm_kernels
-from closedform.applications.motion.inputs import finite, pair
+from closedform.applications.motion.inputs import Input, finite, pair
+from closedform.applications.motion.integrator import EVALUATIONS, integrated
+from closedform.applications.motion.methods import Method, chosen
 from closedform.applications.motion.pictures import Panel
 from closedform.applications.motion.simulation import Simulation
 from closedform.applications.motion.system import MotionState, System
-from closedform.arrays import Array
+from closedform.arrays import Array, ArrayLike
 from closedform.errors import ArgumentError, SingularMatrix
 from closedform.lowerings.call.kernel import Kernel
 from closedform.maths.flexible.arm import FlexibleArm
-from closedform.maths.flexible.dynamics import PAPER, Model, damping_matrix, inertia_matrix
+from closedform.maths.flexible.dynamics import (
+    PAPER,
+    Damping,
+    Model,
+    damping_matrix,
+    inertia_matrix,
+)
 
 SMALL_SLOPE = 0.5
 """rad; a link bent more than this at a point is outside the small-deflection range: at it the
@@ -38,7 +46,7 @@ class FlexibleSystem(System):
 
     accounts = ("work", "impulse", "definite")
 
-    def __init__(self, arm: FlexibleArm, damping: Any = 0.0, model: Model = PAPER) -> None:
+    def __init__(self, arm: FlexibleArm, damping: Damping = 0.0, model: Model = PAPER) -> None:
         self._kernels = arm_kernels(arm, damping_matrix(arm, damping), model)
         self.arm, self.model, self.name, names = arm, model, arm.name, arm.coordinate_names
         self.state_names = [*names, *(f"rate of {name}" for name in names)]
@@ -122,3 +130,24 @@ def slopes(arm: FlexibleArm, q: Array) -> Array:
     return np.stack([np.max(np.abs(q[:, at] @ modes.slopes(
         np.linspace(0, modes.link.length, 33)).T), axis=1, initial=0.0)
         for at, modes in zip(arm.deflections, arm.modes, strict=True)])
+
+
+def simulate(arm: FlexibleArm, q0: ArrayLike, v0: ArrayLike | None = None, torque: Input = None,
+             times: ArrayLike = (0.0, 1.0), damping: Damping = 0.0,
+             method: Method | str = "DOP853", *, model: Model = PAPER,
+             step: float | None = None, rtol: float | None = None,
+             atol: float | None = None, progress: bool | None = None,
+             max_evaluations: int = EVALUATIONS) -> Simulation:
+    """`cf.simulate` of an arm from (q0, v0), at rest without v0.
+
+    `torque`: joint torques, as a function (t, q, v) or (t, state) -> (n,), a constant (n,), a
+    `Held` input or None. `damping`: see `damping_matrix`. The friction of the links' joints acts
+    always. `method` is an object or a name, and `step`, `rtol` (1e-9) and `atol` (1e-11) are for
+    methods by name. The run stops with a `SingularMatrix` that names the time where B ceases to be
+    positive definite.
+    """
+    if atol is None and isinstance(method, str):
+        atol = 1e-11
+    return integrated(FlexibleSystem(arm, damping, model), (q0, v0), torque, times,
+                      chosen(method, step=step, rtol=rtol, atol=atol), progress=progress,
+                      max_evaluations=max_evaluations, what="torque")
