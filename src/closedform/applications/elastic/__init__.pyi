@@ -13,9 +13,9 @@ from closedform.applications.elastic.laws import outer_loop as outer_loop
 from closedform.applications.elastic.pictures import comparison_figure as comparison_figure
 from closedform.applications.elastic.programs import CompiledElastic as CompiledElastic
 from closedform.applications.elastic.programs import compile as compile
-from closedform.applications.elastic.simulation import closed_loop as closed_loop
-from closedform.applications.elastic.simulation import simulate as simulate
 from closedform.applications.elastic.system import ElasticSystem as ElasticSystem
+from closedform.applications.elastic.system import closed_loop as closed_loop
+from closedform.applications.elastic.system import simulate as simulate
 from closedform.applications.elastic.torques import ElasticTorques as ElasticTorques
 from closedform.applications.elastic.torques import torques as torques
 from closedform.applications.motion.inputs import Controller as Controller

@@ -18,8 +18,8 @@ from closedform.applications.flexible.files import write_table as write_table
 from closedform.applications.flexible.pictures import arm_points as arm_points
 from closedform.applications.flexible.pictures import shapes_figure as shapes_figure
 from closedform.applications.flexible.pictures import vibration_figure as vibration_figure
-from closedform.applications.flexible.simulation import simulate as simulate
 from closedform.applications.flexible.system import FlexibleSystem as FlexibleSystem
+from closedform.applications.flexible.system import simulate as simulate
 from closedform.applications.flexible.vibration import Vibration as Vibration
 from closedform.applications.flexible.vibration import frequencies as frequencies
 from closedform.applications.flexible.vibration import linearisation as linearisation
