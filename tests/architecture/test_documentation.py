@@ -95,3 +95,18 @@ def test_it_builds_without_warnings(tmp_path):
         [sys.executable, "-m", "sphinx", "-W", "-q", "-b", "html", str(DOCS), str(tmp_path)],
         capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stderr
+
+
+def test_the_cheat_sheet_has_every_quantity_beside_names_that_pinocchio_has():
+    pin = pytest.importorskip("pinocchio", reason="NOT TESTED: pip install pin")
+    data = pin.Model().createData()
+    rows = [line.split("|")[1:-1] for line in (DOCS / "cheat_sheet.md").read_text(
+        encoding="utf8").splitlines() if line.startswith("| `")]
+    ours = {re.match(r" `(\w+)\(([^)]*)\)", row[0]) for row in rows if len(row) == 3}
+    assert {m[1] for m in ours} == {q.name for q in cf.CATALOGUE}
+    for q in cf.CATALOGUE:
+        given = next(m[2] for m in ours if m[1] == q.name).split(", ")
+        assert tuple(given[:len(q.inputs)]) == q.inputs and ("frame" in given) == q.framed
+    theirs = {name for row in rows for name in re.findall(r"`([\w.]+)`", row[-1])}
+    assert [n for n in theirs if not hasattr(data if n.startswith("data.") else pin,
+                                             n.removeprefix("data."))] == []
