@@ -79,10 +79,12 @@ HOLDS = {
     "applications/flexible/test_flexible.py": (
         "applications/flexible", "batch equations files pictures programs vibration"),
     "applications/redundancy/test_redundancy.py": (
-        "applications/redundancy", "batch certificate climb criteria curves plots problem resolved solving "
+        "applications/redundancy",
+        "batch certificate climb criteria curves plots problem resolved solving "
         "tasks tracking"),
     "applications/report/test_report.py": (
-        "applications/report", "bench certificates figures formulas peers quantities record redundancy "
+        "applications/report",
+        "bench certificates figures formulas peers quantities record redundancy "
         "workers"),
 }
 """Tests that hold modules without a file of their name: the folder, and the modules in it."""
