@@ -229,8 +229,8 @@ ROWS = '''"""The equations of pendulums, one row each."""
 from functools import partial
 
 from closedform.arrays import Array, namespace
-from closedform.maths.arguments import Argument
-from closedform.maths.quantity import Kind, Quantity, row
+from closedform.maths.arguments import Argument, Kind
+from closedform.maths.quantity import Quantity, row
 from closedform.model.pendulum import Pendulum
 
 
@@ -256,13 +256,14 @@ from typing import ClassVar, final
 
 from closedform.applications.export.header import header
 from closedform.applications.export.names import legal_name
-from closedform.applications.export.pieces import Piece, letters
+from closedform.applications.export.pieces import Piece
 from closedform.applications.export.sources.source import Source
 from closedform.applications.export.targets.target import Target
 from closedform.applications.export.vectors import function_vectors
+from closedform.maths.arguments import Kind
 from closedform.maths.catalogue import quantity
 from closedform.maths.pendulum.catalogue import PENDULUMS
-from closedform.maths.quantity import Kind
+from closedform.maths.quantity import letters
 from closedform.model.pendulum import Pendulum
 from closedform.program.record import record
 

@@ -6,13 +6,13 @@ fewer operations.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import Enum
 from inspect import signature
 from typing import Any, NamedTuple
 
-from closedform.maths.arguments import Kind, Size
+from closedform.maths.arguments import DOTS, Kind, Size
 
 Function = Callable[..., Any]
 Field = tuple[str, Size]
@@ -106,3 +106,21 @@ def partials(**where: str) -> tuple[Partial, ...]:
 def takes_base(algorithm: Function) -> bool:
     """Whether an algorithm may be written in the frame of any segment."""
     return "base" in signature(algorithm).parameters
+
+
+def letters(rows: Iterable[Quantity]) -> dict[str, tuple[str, int | None]]:
+    """The letters of all that goes into rows and comes out of them, as LaTeX.
+
+    A number is the dots of the first row of an array whose rows are time derivatives.
+    """
+    found: dict[str, tuple[str, int | None]] = {}
+    for x in rows:
+        known = [(name, x.of.arguments[name].letter, x.of.arguments[name].size)
+                 for name in x.inputs]
+        known += [] if x.fields else [(x.name, x.letter, x.shape)]
+        found |= {name: (letter, _dots(size)) for name, letter, size in known if letter}
+    return found
+
+
+def _dots(size: Size) -> int | None:
+    return DOTS.get(size[0]) if size and isinstance(size[0], str) else None

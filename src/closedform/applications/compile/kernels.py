@@ -25,10 +25,11 @@ from closedform.applications.compile.requests import (
 from closedform.applications.progress import compiling
 from closedform.errors import ArgumentError
 from closedform.lowerings.call.kernel import Kernel
+from closedform.lowerings.call.signature import Subject
 from closedform.lowerings.store.cache import Cache
 from closedform.maths.catalogue import quantity
 from closedform.maths.frames import Reference
-from closedform.maths.quantity import Quantity
+from closedform.maths.quantity import Quantity, letters
 from closedform.model.robot import Robot
 from closedform.program.program import Program
 
@@ -151,7 +152,8 @@ class CompiledRobot(Quantities):
         loads = " with wrenches" if wrenches else ""
         kept = f" only {', '.join(only)}" if only else ""
         key = f"{self._preparation.forms.digest} {'; '.join(r.text for r in requests)}{loads}{kept}"
-        made = Kernel.load(key, build, self._cache, compiling, self.robot.name)
+        made = Kernel.load(key, build, self._cache, compiling,
+                           Subject(self.robot.name, letters(r.row for r in requests)))
         if len(requests) > 1 or "rates" not in requests[0].row.inputs or wrenches or only:
             return made
         return made.with_rows("rates", OtherOrders(self, requests[0]))

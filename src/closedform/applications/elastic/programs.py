@@ -19,6 +19,7 @@ from closedform.applications.motion.methods import rk4_step
 from closedform.arrays import Array, namespace
 from closedform.errors import ArgumentError, suggestion
 from closedform.lowerings.call.kernel import Kernel, compile_program
+from closedform.lowerings.call.signature import Subject
 from closedform.lowerings.store.cache import Cache
 from closedform.maths.algorithms.applicability import applies
 from closedform.maths.algorithms.jets import inverse_dynamics_jet
@@ -27,6 +28,7 @@ from closedform.maths.elastic import control as elastic_control
 from closedform.maths.elastic import joints as elastic_joints
 from closedform.maths.elastic.catalogue import ELASTIC_CATALOGUE
 from closedform.maths.elastic.control import ElasticState
+from closedform.maths.quantity import letters
 from closedform.model.coordinates import integrand, projected
 from closedform.model.elasticity.joints import ElasticJoints
 from closedform.model.robot import Robot
@@ -85,12 +87,15 @@ class CompiledElastic:
                 self._refuse(name)
                 made = Kernel.load(f"elastic {name} {digest(self.model)}",
                                    lambda: self.program(name), self._cache,
-                                   of=self.model.robot.name)
+                                   of=self._subject(name))
             else:
                 made = compile_program(self.program(name), self._cache,
-                                       of=self.model.robot.name)
+                                       of=self._subject(name))
             self._kernels[name] = made
         return self._kernels[name]
+
+    def _subject(self, name: str) -> Subject:
+        return Subject(self.model.robot.name, letters([quantity(name, ElasticJoints)]))
 
     def __getattr__(self, name: str) -> Kernel:
         if name not in NAMES:

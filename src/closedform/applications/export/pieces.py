@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from closedform.applications.export.vectors import Vectors
-from closedform.maths.arguments import DOTS, Size
-from closedform.maths.quantity import Quantity
 from closedform.program.program import Program
 
 if TYPE_CHECKING:
@@ -40,18 +38,3 @@ class SymbolicPiece:
     vectors: Vectors
     about: Sequence[str]
     letters: Letters
-
-
-def letters(rows: Iterable[Quantity]) -> Letters:
-    """The letters of all that goes into rows and comes out of them."""
-    found: dict[str, tuple[str, int | None]] = {}
-    for row in rows:
-        known = [(name, row.of.arguments[name].letter, row.of.arguments[name].size)
-                 for name in row.inputs]
-        known += [] if row.fields else [(row.name, row.letter, row.shape)]
-        found |= {name: (letter, _dots(size)) for name, letter, size in known if letter}
-    return found
-
-
-def _dots(size: Size) -> int | None:
-    return DOTS.get(size[0]) if size and isinstance(size[0], str) else None

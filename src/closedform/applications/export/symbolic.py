@@ -16,12 +16,13 @@ import sympy
 
 from closedform.applications.compile.requests import Request
 from closedform.applications.export.header import robot_conventions
-from closedform.applications.export.pieces import SymbolicPiece, letters
+from closedform.applications.export.pieces import SymbolicPiece
 from closedform.applications.export.vectors import Vectors, definition_at, robot_states
 from closedform.arrays import Array, numeric
 from closedform.errors import ArgumentError
 from closedform.lowerings.source.readable import exact, readable
 from closedform.lowerings.to_sympy import Expressions, input_symbols
+from closedform.maths.quantity import letters
 from closedform.model.inertia import Inertia
 from closedform.model.names import checked_name
 from closedform.model.robot import Robot

@@ -8,11 +8,12 @@ from types import MappingProxyType
 from closedform.applications.flexible.programs import digest
 from closedform.arrays import Array
 from closedform.lowerings.call.kernel import Kernel
+from closedform.lowerings.call.signature import Subject
 from closedform.maths.catalogue import quantity
 from closedform.maths.flexible.arm import FlexibleArm
 from closedform.maths.flexible.catalogue import FLEXIBLE_CATALOGUE
 from closedform.maths.flexible.dynamics import PAPER, Damping, Model, damping_matrix
-from closedform.maths.quantity import Quantity
+from closedform.maths.quantity import Quantity, letters
 from closedform.program.pipeline import optimised
 from closedform.program.program import Program
 from closedform.program.record import record
@@ -43,4 +44,4 @@ def compile_equation(arm: FlexibleArm, name: str, damping: Damping = 0.0,
     """
     key = f"{quantity(name, FlexibleArm).name} {digest(arm, damping_matrix(arm, damping), model)}"
     return Kernel.load(f"flexible {key}", lambda: equation_program(arm, name, damping, model),
-                       of=arm.name)
+                       of=Subject(arm.name, letters([quantity(name, FlexibleArm)])))

@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from closedform.lowerings.call.code import Code, Native, Watch, unwatched
-from closedform.lowerings.call.signature import Interface
+from closedform.lowerings.call.signature import Interface, Subject
 from closedform.lowerings.call.slow import SlowPath
 from closedform.lowerings.call.vectorcall import addresses, set_vectorcall, vectorcall_type, works
+from closedform.lowerings.source.jax import jax_function
 from closedform.lowerings.store.cache import Cache
+from closedform.lowerings.to_casadi import casadi_function
 from closedform.program.program import Operations, Program
+from closedform.program.show import listing
+
+if TYPE_CHECKING:
+    from closedform.lowerings.to_sympy import Expressions
+
+ANY = Subject()
 
 
 class _Doc:
@@ -34,7 +42,7 @@ class Kernel:
         depends on nothing but the arguments, and several threads may use a kernel at once.
         """)
 
-    def __init__(self, code: Code, of: str = "") -> None:
+    def __init__(self, code: Code, of: Subject = ANY) -> None:
         self._code = code
         self._path = SlowPath(code, of)
         if works():
@@ -46,12 +54,12 @@ class Kernel:
 
     @staticmethod
     def load(key: str, build: Callable[[], Program], cache: Cache | None = None,
-             watch: Watch = unwatched, of: str = "") -> Kernel:
+             watch: Watch = unwatched, of: Subject = ANY) -> Kernel:
         """The kernel kept under a key, which has to name all that the program depends on.
 
         `build` makes the program, and is called only if there is no such kernel yet. The code of
         this package need not be part of the key. `watch` is entered while code is compiled; `of`
-        names the robot in messages.
+        is for messages and formulas.
         """
         return _made(Code(f"key {key}", cache or Cache.default(), build, watch=watch), of)
 
@@ -94,6 +102,30 @@ class Kernel:
         """The function of many states in double precision."""
         return self._code.native("batch", "double")
 
+    # ------------------------------------------------------------------ the program, elsewhere
+    def listing(self) -> str:
+        """The program as text: a line for each value that is used more than once."""
+        return listing(self.program)
+
+    def sympy(self) -> Expressions:
+        """The program as SymPy's expressions: inputs, terms in order, and outputs in these."""
+        from closedform.lowerings.to_sympy import program_expressions  # slow: SymPy
+        return program_expressions(self.program)
+
+    def latex(self) -> str:
+        """The program as a LaTeX document: its terms, then its outputs."""
+        from closedform.lowerings.source.latex import latex_source  # slow: SymPy
+        return latex_source(self.sympy(), [self._path.title], self._path.of.letters)
+
+    def casadi(self) -> Any:
+        """The program as a `casadi.Function` with the names of its inputs and outputs."""
+        return casadi_function(self.program)
+
+    def jax(self) -> Callable[..., Any]:
+        """The program as a function of JAX arrays for one state; `jax.vmap` makes batches of it."""
+        return jax_function(self.program)
+
+    # ------------------------------------------------------------------ calling
     def __call__(self, *args: Any, **named: Any) -> Any:
         """The outputs for a state or a batch; `out=` takes an array, or a tuple of several.
 
@@ -109,7 +141,7 @@ class Kernel:
         return _unpickled, (self.program, self._code.cache, path.of, path.variant, path.rows)
 
 
-def _unpickled(program: Program, cache: Cache, of: str,
+def _unpickled(program: Program, cache: Cache, of: Subject,
                variant: tuple[str, Callable[[], Kernel]] | None,
                rows: tuple[str, Callable[[int], Kernel]] | None) -> Kernel:
     kernel = compile_program(program, cache, of=of)
@@ -118,7 +150,7 @@ def _unpickled(program: Program, cache: Cache, of: str,
 
 
 def compile_program(program: Program, cache: Cache | None = None,
-                    watch: Watch = unwatched, of: str = "") -> Kernel:
+                    watch: Watch = unwatched, of: Subject = ANY) -> Kernel:
     """A kernel that computes what a program says.
 
     float32 and batch code are compiled when first used. `cache` is where compiled code is kept,
@@ -128,7 +160,7 @@ def compile_program(program: Program, cache: Cache | None = None,
     return _made(Code(key, cache or Cache.default(), lambda: program, program, watch), of)
 
 
-def _made(code: Code, of: str) -> Kernel:
+def _made(code: Code, of: Subject) -> Kernel:
     """A kernel, of the kind that Python calls directly where that works."""
     if not works():
         return Kernel(code, of)

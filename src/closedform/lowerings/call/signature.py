@@ -4,10 +4,28 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import Any
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from closedform.lowerings.native.ir import Kind
 from closedform.program.program import Operations, Program, Slot
+
+if TYPE_CHECKING:
+    from closedform.lowerings.source.latex import Letters
+
+
+class Subject(NamedTuple):
+    """What a program is of and does not know itself: a robot, and the letters of its arrays."""
+
+    name: str = ""
+    letters: Letters = MappingProxyType({})
+
+    def title(self, function: str) -> str:
+        """`inverse_dynamics of panda`."""
+        return f"{function} of {self.name}" if self.name else function
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Subject, (self.name, dict(self.letters))
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ import numpy as np
 from closedform.arrays import Floats, real_array
 from closedform.errors import ArgumentError, suggestion
 from closedform.lowerings.call.code import Code
+from closedform.lowerings.call.signature import Subject
 from closedform.lowerings.call.threads import in_threads, thread_count
 from closedform.lowerings.native.ir import Kind
 from closedform.program.program import Slot
@@ -43,7 +44,7 @@ def _result(name: str, fields: tuple[str, ...], values: tuple[Any, ...]) -> Any:
 class SlowPath:
     """Calls the native functions of a program with whatever the caller gives."""
 
-    def __init__(self, code: Code, of: str = "") -> None:
+    def __init__(self, code: Code, of: Subject) -> None:
         self.code, self.interface, self.of = code, code.interface, of
         fields = tuple(slot.name for slot in self.interface.outputs)
         self.result = (
@@ -54,7 +55,7 @@ class SlowPath:
     @property
     def title(self) -> str:
         """The function, and the robot that it is of, for messages."""
-        return f"{self.interface.name} of {self.of}" if self.of else self.interface.name
+        return self.of.title(self.interface.name)
 
     def __call__(self, *args: Any, out: Any = None, threads: int | None = None,
                  **named: Any) -> Any:

@@ -10,13 +10,14 @@ from closedform.applications.compile.requests import Asked
 from closedform.applications.elastic.programs import CompiledElastic
 from closedform.applications.export.header import elastic_conventions, header
 from closedform.applications.export.names import legal_name
-from closedform.applications.export.pieces import Piece, letters
+from closedform.applications.export.pieces import Piece
 from closedform.applications.export.sources.source import Source
 from closedform.applications.export.targets.target import Target
 from closedform.applications.export.vectors import function_vectors
 from closedform.maths.arguments import Kind
 from closedform.maths.catalogue import quantity
 from closedform.maths.elastic.arguments import ELASTIC_JOINTS
+from closedform.maths.quantity import letters
 from closedform.model.elasticity.joints import ElasticJoints
 
 

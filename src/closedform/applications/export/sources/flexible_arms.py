@@ -9,7 +9,7 @@ from typing import Annotated, Any, ClassVar, final
 from closedform.applications.compile.requests import Asked
 from closedform.applications.export.header import arm_conventions, header
 from closedform.applications.export.names import legal_name
-from closedform.applications.export.pieces import Piece, letters
+from closedform.applications.export.pieces import Piece
 from closedform.applications.export.sources.source import Source
 from closedform.applications.export.targets.target import Target
 from closedform.applications.export.vectors import function_vectors
@@ -19,6 +19,7 @@ from closedform.maths.catalogue import quantity
 from closedform.maths.flexible.arguments import FLEXIBLE_ARMS
 from closedform.maths.flexible.arm import FlexibleArm
 from closedform.maths.flexible.dynamics import PAPER, Model
+from closedform.maths.quantity import letters
 
 
 @final

@@ -20,7 +20,7 @@ from closedform.applications.compile.requests import (
 )
 from closedform.applications.export.header import robot_header
 from closedform.applications.export.names import checked_function_name, function_names
-from closedform.applications.export.pieces import Piece, SymbolicPiece, letters
+from closedform.applications.export.pieces import Piece, SymbolicPiece
 from closedform.applications.export.sources.source import Source
 from closedform.applications.export.targets.target import Target
 from closedform.applications.export.vectors import robot_vectors
@@ -29,6 +29,7 @@ from closedform.errors import ArgumentError
 from closedform.maths.arguments import ROBOTS, Kind
 from closedform.maths.catalogue import gradient, quantity
 from closedform.maths.frames import Reference
+from closedform.maths.quantity import letters
 from closedform.model.robot import Robot
 from closedform.program.program import Program
 
