@@ -34,12 +34,10 @@ for q in optimum.q[:400:100]:
 # At the velocity level, from a start far from the optimum: with the settings that reproduce the
 # paper's tables, and with a correct Runge-Kutta method, which keeps the tip on the path.
 start = np.radians([-90, 175, 0])
-settings = {"speed": 0.01, "gain": 10.0}
-printed = redundancy.resolved_motion(
-    arm, task, corners, redundancy.Yoshikawa(), start, step=0.02,
-    integrator=redundancy.Integrator(1, previous=1 / 6, late=True), **settings)
-correct = redundancy.resolved_motion(arm, task, corners, redundancy.Yoshikawa(), start,
-                                     step=0.02, **settings)
+printed, correct = (
+    redundancy.resolved_motion(arm, task, corners, redundancy.Yoshikawa(), start, speed=0.01,
+                               gain=10.0, step=0.02, integrator=integrator)
+    for integrator in (redundancy.Integrator(1, previous=1 / 6, late=True), redundancy.RK4))
 for name, motion in (("as printed", printed), ("Runge-Kutta", correct)):
     lag = np.degrees(np.abs(motion.q[-1] - optimum.q[-1])).max()
     print(f"resolved motion, {name}: tip off by {1e3 * motion.task_error.max():.2g} mm, "

@@ -23,8 +23,8 @@ from closedform.applications import flexible
 
 FOLDER = Path(sys.argv[1] if len(sys.argv) > 1 else "flexible_figures")
 TIMES = np.linspace(0, 2, 2001)                      # 1 ms, as in the paper
-STRAIGHT = [0, 0, 0, 0, 0.1, 0.002]                  # link 2 bent
-ANGLED = [0, np.pi / 2, 0.1, 0.002, 0, 0]            # link 1 bent, link 2 at a right angle
+STRAIGHT = np.array([0, 0, 0, 0, 0.1, 0.002])        # link 2 bent
+ANGLED = np.array([0, np.pi / 2, 0.1, 0.002, 0, 0])  # link 1 bent, link 2 at a right angle
 BANG = flexible.bang_bang([0.2, 0.2], 0, 0.5, 1)
 MOTIONS = {
     5: ("free, straight", STRAIGHT, None, 0.0),

@@ -67,9 +67,10 @@ def main() -> None:
     start = elastic.state_from_derivatives(plant, START, zero, zero, zero)
     errors, runs = {}, {}
     for case, model in known.items():
-        laws = {"decoupling": elastic.Decoupling(model, path, [-90] * 4),
-                "rigid law, fed by motors": elastic.ComputedTorque(model, path, [-60] * 2, True),
-                "rigid law, fed by links": elastic.ComputedTorque(model, path, [-2] * 2)}
+        laws: dict[str, elastic.Controller] = {
+            "decoupling": elastic.Decoupling(model, path, [-90] * 4),
+            "rigid law, fed by motors": elastic.ComputedTorque(model, path, [-60] * 2, True),
+            "rigid law, fed by links": elastic.ComputedTorque(model, path, [-2] * 2)}
         runs[case] = {name: elastic.closed_loop(plant, start, law, TIMES)
                       for name, law in laws.items()}
         errors[case] = {name: run.q - wanted for name, run in runs[case].items()}

@@ -24,7 +24,7 @@ from closedform.errors import ArgumentError
 class Controller(Protocol):
     """An input that is asked at the output times of a run and held between them."""
 
-    def start(self, times: Array) -> Callable[[int, Any], Array]:
+    def start(self, times: np.ndarray) -> Callable[[int, Any], Array]:
         """The law at these times: (number of the time, state) -> input."""
 
 
@@ -74,7 +74,7 @@ class Drive:
     jumps: Array | None = None                      # where it may jump, held between; None: always
 
 
-def drive(given: Input, system: System, times: Array, what: str = "input") -> Drive:
+def drive(given: Input, system: System, times: np.ndarray, what: str = "input") -> Drive:
     """What was given as an input, checked; `what` is its name in messages."""
     names = system.input_names
     if isinstance(given, Controller):
