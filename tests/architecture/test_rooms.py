@@ -48,7 +48,7 @@ FOLDERS = {
     },
     "program": {"rules": set(), "ordering": {"rules"}},
     "lowerings": {
-        "native": set(), "store": set(), "source": set(), "call": {"native", "store"},
+        "native": set(), "store": set(), "source": set(), "call": {"native", "store", "source"},
     },
     "model": {"groups": set(), "joints": {"groups"}, "elasticity": {"joints"},
               "formats": {"groups", "joints"}, "zoo": {"formats"},

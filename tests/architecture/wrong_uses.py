@@ -66,7 +66,7 @@ redundancy.solve(1, 2, 3, 4, 5)                                 # call-overload
 redundancy.solve(robot, task, [0.3, 0.0, 0.5], "best")          # call-overload
 redundancy.track(robot, "tip", [[0.3, 0.0, 0.5]], best)         # arg-type
 redundancy.branches(robot, task, None, best)                    # arg-type
-print(redundancy.solve(robot, task, q[:3], best).verdic)         # attr-defined
+print(redundancy.solve(robot, task, q[:3], best).verdic)         # union-attr
 flexible.inertia_matrix(robot, [0.1] * 6)                       # call-overload
 flexible.simulate(bent, "straight")                             # arg-type
 elastic.inverse_dynamics(robot, v, [v] * 4)                     # arg-type
