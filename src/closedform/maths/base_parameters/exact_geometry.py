@@ -80,11 +80,6 @@ class ExactGeometry:
     near: tuple[Declared, ...]
 
 
-def is_symbolic(robot: Robot) -> bool:
-    """Whether the geometry or gravity holds symbols."""
-    return bool(geometry_symbols(robot))
-
-
 def geometry_symbols(robot: Robot) -> tuple[str, ...]:
     """Names of the symbols in poses, screws and gravity, angles as `tan(a/2)`."""
     parts = [robot.gravity, *(s.placement for s in robot.segments),

@@ -1,1 +1,2 @@
-"""In which order a program is computed, and what a machine makes of it."""
+"""In which order a program is computed: terms by critical path, instructions by live ranges, and
+machine steps by list schedule."""
