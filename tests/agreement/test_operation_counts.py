@@ -21,15 +21,18 @@ from operation_counts import operations as counted
 LONG = frozenset({
     "time_derivatives", "state_derivatives", "forward_dynamics_derivatives", "christoffel_symbols",
     "inverse_dynamics_second_derivatives", "parameter_derivatives"})
-"""Rows with 10⁴ to 10⁵ operations on a humanoid, minutes in all to record."""
-ON_TALOS = frozenset({
-    "poses", "mass_matrix", "gravity_torque", "bias", "inverse_dynamics", "forward_dynamics",
-    "christoffel_coriolis_matrix", "center_of_mass", "frame_jacobian"})
-"""Rows that are counted on Talos in every run."""
+"""Rows that take seconds to record: in every run they are counted on one arm."""
+ON_HUMANOIDS = frozenset({
+    "poses", "frame_jacobian", "center_of_mass", "mass_matrix", "gravity_torque", "bias",
+    "inverse_dynamics", "forward_dynamics", "coriolis_matrix", "christoffel_coriolis_matrix",
+    "inverse_dynamics_and_derivatives"})
+"""Rows that are counted on humanoids in every run."""
 
 
 def fast(row, name):
-    return name in ARMS or (row in ON_TALOS if name == "talos" else row not in LONG)
+    if name in HUMANOIDS:
+        return row in ON_HUMANOIDS
+    return name == "ur5" or row not in LONG
 
 
 @pytest.mark.parametrize(("row", "name"), [

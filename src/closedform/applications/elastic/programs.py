@@ -95,7 +95,8 @@ class CompiledElastic:
         return self._kernels[name]
 
     def _subject(self, name: str) -> Subject:
-        return Subject(self.model.robot.name, letters([quantity(name, ElasticJoints)]))
+        rows = [] if name in MOTION else [quantity(name, ElasticJoints)]
+        return Subject(self.model.robot.name, letters(rows))
 
     def __getattr__(self, name: str) -> Kernel:
         if name not in NAMES:
