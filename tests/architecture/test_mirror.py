@@ -80,7 +80,7 @@ HOLDS = {
         "applications/flexible", "batch equations files pictures programs vibration"),
     "applications/redundancy/test_redundancy.py": (
         "applications/redundancy",
-        "batch certificate climb criteria curves plots problem resolved solving "
+        "batch certificate climb criteria curves plots resolved solving "
         "tasks tracking"),
     "applications/report/test_report.py": (
         "applications/report",
