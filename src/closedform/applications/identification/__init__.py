@@ -13,6 +13,8 @@ from closedform.applications.identification.information import Information as In
 from closedform.applications.identification.information import information as information
 from closedform.applications.identification.model import Friction as Friction
 from closedform.applications.identification.model import Model as Model
+from closedform.applications.identification.output.files import toml_text as toml_text
+from closedform.applications.identification.output.page import write_page as write_page
 from closedform.applications.identification.validate import Validation as Validation
 from closedform.applications.identification.validate import validate as validate
 from closedform.applications.identification.verdict import Verdict as Verdict

@@ -107,7 +107,7 @@ class Information:
     def __repr__(self) -> str:
         return (f"<information on {len(self.columns)} unknowns of {self.model.robot.name}: "
                 f"{len(self.logs)} logs, {len(self.blocks)} blocks, "
-                f"{max((sum(b.rows[j] for b in self.blocks) for j in range(len(self.support))), default=0)} rows>")
+                f"{max(map(self.rows, range(len(self.support))), default=0)} rows>")
 
 
 def information(model: Model, logs: Log | Sequence[Log], signals: Signals | None = None,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import final
+from typing import NamedTuple, final
 
 import numpy as np
 
@@ -18,14 +18,25 @@ from closedform.applications.identification.information import (
     window_rows,
 )
 from closedform.applications.identification.logs.log import Log
-from closedform.applications.identification.signals.signals import Signals
+from closedform.applications.identification.signals.filter import Window
+from closedform.applications.identification.signals.signals import Prepared, Signals
 from closedform.arrays import Floats
 from closedform.errors import ArgumentError
 
 SEGMENT = 256
 """Samples of one stretch of the residual's spectrum."""
+SHOWN = 4000
+"""Times that are kept for pictures, about."""
 SAME = 0.1
 """Motions whose information differs by less, relative to itself, are one motion twice."""
+
+
+class Trace(NamedTuple):
+    """Torques over time, thinned out for pictures."""
+
+    t: Floats
+    measured: Floats
+    left: Floats
 
 
 @final
@@ -42,7 +53,8 @@ class Validation:
     frequencies: Floats      # Hz
     spectrum: Floats         # (frequencies, nv): power of τ − τ̂
     seen: bool               # whether the fit has seen this motion
-    travel: Floats           # how far each velocity's coordinate moved, of its usual speed
+    travel: Floats           # mean speed of each joint
+    trace: Trace
 
     @property
     def total(self) -> float:
@@ -83,7 +95,7 @@ def validate(fit: Fit, log: Log, signals: Signals | None = None, *,
     model, info = fit.model, fit.info
     prepared = (signals or info.signals or Signals()).prepare(log)
     kind, slip = effort_kind(model, log), slip_of(model, prepared)
-    sums, x = _Sums(model.robot.nv, prepared.rate), [np.append(fit.x[list(s)], -1.0)
+    sums, x = _Sums(model.robot.nv, prepared), [np.append(fit.x[list(s)], -1.0)
                                                      for s in info.support]
     for window in prepared.windows():
         effort = torques(model, window, kind, info.gains)
@@ -93,7 +105,7 @@ def validate(fit: Fit, log: Log, signals: Signals | None = None, *,
         if info.gains:                       # the torques are what the currents say
             given = left + np.stack([r[:, :len(s)] @ y[:len(s)] for r, y, s in
                                      zip(rows, x, model.support, strict=True)], axis=1)
-        sums.take(given, left, window.reduce(np.abs(window.v)))
+        sums.take(window, given, left)
     own = log_information(model, log, signals or info.signals or Signals(), 2, loaded)
     return sums.result(fit, log.name, repeats(own, info))
 
@@ -122,18 +134,22 @@ def repeats(new: Information, old: Information) -> bool:
 class _Sums:
     """Sums over a log, and the spectrum of what is left."""
 
-    def __init__(self, nv: int, rate: float) -> None:
-        self.rate, self.rows = rate, 0
+    def __init__(self, nv: int, prepared: Prepared) -> None:
+        self.rate, self.rows = prepared.rate, 0
+        self.every = max(1, prepared.rows // SHOWN)
         self.squares, self.left, self.total = np.zeros(nv), np.zeros(nv), np.zeros(nv)
         self.speed, self.power, self.count = np.zeros(nv), np.zeros((SEGMENT // 2 + 1, nv)), 0
         self.rest = np.zeros((0, nv))
+        self.traces: list[tuple[Floats, Floats, Floats]] = []
 
-    def take(self, given: Floats, left: Floats, speed: Floats) -> None:
+    def take(self, window: Window, given: Floats, left: Floats) -> None:
+        t, v = window.t[window.kept], window.v[window.kept]
+        self.traces.append((t[::self.every], given[::self.every], left[::self.every]))
         self.rows += len(given)
         self.squares += np.sum(given**2, axis=0)
         self.total += given.sum(axis=0)
         self.left += np.sum(left**2, axis=0)
-        self.speed += speed.sum(axis=0)
+        self.speed += np.abs(v).sum(axis=0)
         self.rest = np.concatenate([self.rest, left])
         while len(self.rest) >= SEGMENT:
             self._spectrum(self.rest[:SEGMENT])
@@ -149,4 +165,5 @@ class _Sums:
         around = self.squares - self.total**2 / max(self.rows, 1)
         return Validation(fit, log, self.rows, self.squares, self.left, around,
                           np.fft.rfftfreq(SEGMENT, 1 / self.rate), self.power / max(self.count, 1),
-                          seen, self.speed / max(self.rows, 1))
+                          seen, self.speed / max(self.rows, 1),
+                          Trace(*(np.concatenate(x) for x in zip(*self.traces, strict=True))))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from pathlib import Path
 from typing import Any, NamedTuple, final
 
 import numpy as np
@@ -108,7 +109,7 @@ class Fit:
 
     @cached_property
     def unidentifiable(self) -> tuple[str, ...]:
-        """Standard parameters that no motion tells apart: without effect, or in sums with others."""
+        """Parameters that no motion tells apart: without effect, or in sums with others."""
         base = self.model.base
         return (*base.no_effect, *base.regrouped)
 
@@ -159,6 +160,16 @@ class Fit:
             return None
         first = len(self.model.body.parameter_names)
         return Inertia.from_parameters(self.standard[first:first + 10])
+
+    def report(self, path: str | Path, trial: Any = None) -> Path:
+        """Write the page, with a validation's torques if one is given."""
+        from closedform.applications.identification.output.page import write_page
+        return write_page(self, path, trial)
+
+    def to_toml(self, path: str | Path) -> Path:
+        """Write all that was found: also what a URDF cannot hold."""
+        from closedform.applications.identification.output.files import write_toml
+        return write_toml(self, path)
 
     def __repr__(self) -> str:
         return (f"<fit of {self.model.robot.name}: {self.method}, {len(self.x)} unknowns, "
