@@ -1,0 +1,1 @@
+"""Estimators on triangles: they never see a log."""

@@ -1,0 +1,221 @@
+"""Parameters that bodies can have, near a prior: a smooth convex problem, solved by Newton's steps.
+
+    min |R L s − z|² / |z|² + w Σ_i D(P_i(s) ‖ P0_i),     P_i ≻ 0,  rotors and friction ≥ 0
+
+D is the log-det divergence of pseudo-inertia matrices: it keeps P_i positive definite by itself,
+and what the data do not tell stays at the prior. Rotors and friction get a barrier that vanishes.
+Bodies are seen through their prior, P_i = B X_i Bᵀ with P0_i = B Bᵀ, so that all are of size one.
+
+Cites: [LeeWensingPark2020]; [BoydVandenberghe2004, ch. 10, 11].
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple, final
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve
+
+from closedform.applications.identification.estimate.least_squares import Equations
+from closedform.applications.identification.model import Model
+from closedform.arrays import Floats
+from closedform.errors import ClosedformError
+from closedform.maths.identification.pseudo_inertia import BASIS, pseudo_inertia
+
+STEPS = 200
+BARRIER = 1e-6
+"""What is left of the barrier at the end, in units of the prior's weight."""
+CLOSED = 1e-6
+"""Newton's decrement, in the units of the prior's weight, at which a solution stands."""
+FREE = ("offset", "stribeck")
+"""Friction numbers that may have any sign."""
+
+
+class NoSolution(ClosedformError, ArithmeticError):  # noqa: N818
+    """No consistent parameters were found."""
+
+
+class Certificate(NamedTuple):
+    """What shows that a solution is one."""
+
+    smallest_eigenvalue: float     # of all P_i, relative to the prior's
+    gap: float                     # to the optimum, in units of the objective (which begins at 1)
+    gradient: float
+    steps: int
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """The problem in the standard parameters s and the gains."""
+
+    model: Model
+    equations: Equations
+    prior: Floats                  # s0, bodies that can be
+    weight: float
+
+    @property
+    def bodies(self) -> list[slice]:
+        """Where each body's ten are, the payload's last."""
+        n = 10 * len(self.model.body.bodies)
+        own = [slice(i, i + 10) for i in range(0, n, 10)]
+        if self.model.payload is not None:
+            first = len(self.model.body.parameter_names)
+            own.append(slice(first, first + 10))
+        return own
+
+    @property
+    def positive(self) -> list[int]:
+        """Rotors and friction that may not be negative."""
+        inside = {i for s in self.bodies for i in range(s.start, s.stop)}
+        return [i for i, name in enumerate(self.model.standard_names)
+                if i not in inside and not name.endswith(FREE)]
+
+    def whitened(self) -> list[Floats]:
+        """G (10, 4, 4) of every body: X = Σ s_k G_k, one at the prior."""
+        found = []
+        for at in self.bodies:
+            B = np.linalg.cholesky(pseudo_inertia(self.prior[at]))
+            inverse = np.linalg.inv(B)
+            found.append(inverse @ BASIS @ inverse.T)
+        return found
+
+
+def to_unknowns(problem: Problem) -> Floats:
+    """(unknowns, standard parameters and gains): x = L s, gains as they are."""
+    model, width = problem.model, problem.equations.R.shape[1]
+    n, gains = len(model.standard_names), width - len(model.L)
+    to_x = np.zeros((width, n + gains))
+    to_x[:len(model.L), :n] = model.L
+    to_x[len(model.L):, n:] = np.eye(gains)
+    return to_x
+
+
+def solved(problem: Problem, start: Floats | None = None) -> tuple[Floats, Floats, Certificate]:
+    """(s with gains, Hessian there, certificate)."""
+    eq, model = problem.equations, problem.model
+    to_x = to_unknowns(problem)
+    n, total = len(model.standard_names), to_x.shape[1]
+    A = eq.R @ to_x
+    size = eq.size or 1.0
+    Q, c = A.T @ A / size, A.T @ eq.z / size
+    E = np.zeros((len(model.equalities[1]), total))
+    E[:, :n], b = model.equalities
+    s = np.zeros(total) if start is None else np.array(start)
+    if start is None:
+        s[:n] = problem.prior
+        s[problem.positive] = np.maximum(s[problem.positive], _typical(A, eq, problem.positive))
+    cone, steps, decrement = _Cone(problem, total), 0, np.inf
+    for w, mu in _path(problem.weight, warm=start is not None):
+        cone.weight = w
+        for _ in range(STEPS):
+            steps += 1
+            g, H = cone.derivatives(s, mu)
+            g, H = g + 2 * (Q @ s - c), H + 2 * Q
+            off = b - E @ s
+            move, decrement = _newton(H, g, E, off)
+            t = cone.longest(s, move)
+            if np.abs(off).max(initial=0.0) < 1e-9:   # before that nothing can be compared
+                t = _shorter(s, move, t, float(g @ move),
+                             lambda y, m=mu: cone.value(y, m) + y @ Q @ y - 2 * c @ y)
+            s = s + t * move
+            if t == 1.0 and decrement < CLOSED**2 * max(w, mu):
+                break
+        else:
+            raise NoSolution(f"no consistent parameters of {model.robot.name} in {STEPS} steps: "
+                             f"decrement {decrement:.1e} at weight {w:.0e}")
+    g, H = cone.derivatives(s, mu)
+    least = float(np.linalg.eigvalsh(cone.matrices(s)).min(initial=1.0))
+    gap = mu * len(problem.positive)
+    return s, H + 2 * Q, Certificate(least, gap, float(np.sqrt(max(decrement, 0.0))), steps)
+
+
+def _typical(A: Floats, eq: Equations, at: list[int]) -> Floats:
+    """Numbers that are neither zero nor large: a thousandth of the torques each."""
+    size = np.linalg.norm(A[:, at], axis=0)
+    return 1e-3 * np.sqrt(eq.size) / np.where(size > 0, size, 1e3 * np.sqrt(eq.size) or 1.0)
+
+
+class _Cone:
+    """w Σ (tr X − log det X − 4) − μ Σ log s_k; all bodies at once."""
+
+    def __init__(self, problem: Problem, total: int) -> None:
+        self.at = np.array([range(b.start, b.stop) for b in problem.bodies])   # (bodies, 10)
+        self.positive, self.total = problem.positive, total
+        self.G, self.weight = np.array(problem.whitened()), problem.weight     # (bodies, 10, 4, 4)
+        self.traces = np.trace(self.G, axis1=2, axis2=3)
+
+    def matrices(self, s: Floats) -> Floats:
+        """X, (bodies, 4, 4)."""
+        return np.asarray(np.einsum("bk,bkij->bij", s[self.at], self.G))
+
+    def value(self, s: Floats, mu: float) -> float:
+        """Infinite outside."""
+        if np.any(s[self.positive] <= 0):
+            return float("inf")
+        X = self.matrices(s)
+        try:
+            roots = np.linalg.cholesky(X)
+        except np.linalg.LinAlgError:
+            return float("inf")
+        log = 2 * np.sum(np.log(np.diagonal(roots, axis1=1, axis2=2)))
+        near = float(np.trace(X, axis1=1, axis2=2).sum() - log) - 4 * len(X)
+        return self.weight * near - mu * float(np.sum(np.log(s[self.positive])))
+
+    def derivatives(self, s: Floats, mu: float) -> tuple[Floats, Floats]:
+        """Gradient and Hessian."""
+        g, H, w = np.zeros(self.total), np.zeros((self.total, self.total)), self.weight
+        g[self.positive] = -mu / s[self.positive]
+        H[self.positive, self.positive] = mu / s[self.positive]**2
+        Y = np.linalg.solve(self.matrices(s)[:, None], self.G)
+        g[self.at] = w * (self.traces - np.trace(Y, axis1=2, axis2=3))
+        flat = Y.reshape(len(Y), 10, 16)
+        turned = Y.swapaxes(2, 3).reshape(len(Y), 10, 16)
+        H[self.at[:, :, None], self.at[:, None, :]] = w * flat @ turned.swapaxes(1, 2)
+        return g, H
+
+    def longest(self, s: Floats, move: Floats) -> float:
+        """A step that stays well inside."""
+        down = move[self.positive]
+        shares = (s[self.positive] / np.where(down < 0, -down, 1.0))[down < 0]
+        root = np.linalg.inv(np.linalg.cholesky(self.matrices(s)))
+        turned = root @ self.matrices(move) @ root.swapaxes(1, 2)
+        least = float(np.linalg.eigvalsh(turned)[:, 0].min(initial=0.0))
+        return min(1.0, 0.95 * float(shares.min(initial=np.inf)),
+                   -0.95 / least if least < 0 else np.inf)
+
+
+def _newton(H: Floats, g: Floats, E: Floats, off: Floats) -> tuple[Floats, float]:
+    """The step of least H-norm model with E (s + step) = b, and its decrement squared."""
+    scale = 1 / np.sqrt(np.maximum(np.diag(H), 1e-300))
+    K = H * scale[:, None] * scale
+    K[np.diag_indices_from(K)] += 1e-13
+    factor = cho_factor(K)
+    step = -cho_solve(factor, g * scale)
+    if len(off):
+        F = E * scale
+        V = cho_solve(factor, F.T)
+        y = np.linalg.lstsq(F @ V, off - F @ step, rcond=1e-12)[0]
+        step = step + V @ y
+    move = step * scale
+    return move, float(move @ H @ move)
+
+
+def _path(weight: float, warm: bool) -> list[tuple[float, float]]:
+    """(weight, barrier) from a problem that is easy to the one that is asked for."""
+    if warm:
+        return [(weight, 1e-2 * weight), (weight, BARRIER * weight)]
+    easier = [w for w in 10.0 ** np.arange(-1, -12, -1) if w > 3 * weight]
+    return [(w, m * w) for w, m in [*((w, 1.0) for w in easier),
+                                    *((weight, m) for m in (1.0, 1e-2, 1e-4, BARRIER))]]
+
+
+def _shorter(s: Floats, move: Floats, t: float, slope: float,
+             value: Callable[[Floats], float]) -> float:
+    """The step, halved until the value falls by enough of what its slope says."""
+    now = value(s)
+    while value(s + t * move) > now + 1e-4 * t * slope + 1e-15 * abs(now) and t > 1e-10:
+        t /= 2
+    return t

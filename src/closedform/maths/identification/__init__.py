@@ -1,0 +1,1 @@
+"""What measured torques are linear in, and what a body can have."""
