@@ -18,6 +18,11 @@ from closedform.applications.identification.model import Friction as Friction
 from closedform.applications.identification.model import Model as Model
 from closedform.applications.identification.output.files import toml_text as toml_text
 from closedform.applications.identification.output.page import write_page as write_page
+from closedform.applications.identification.signals.diagnosis import Diagnosis as Diagnosis
+from closedform.applications.identification.signals.diagnosis import diagnose as diagnose
+from closedform.applications.identification.signals.filter import Window as Window
+from closedform.applications.identification.signals.signals import Prepared as Prepared
+from closedform.applications.identification.signals.signals import Signals as Signals
 from closedform.applications.identification.validate import Validation as Validation
 from closedform.applications.identification.validate import validate as validate
 from closedform.applications.identification.verdict import Verdict as Verdict

@@ -1,7 +1,7 @@
 """Raw messages of rosbag2 files: SQLite (.db3) by Python's own library, MCAP by walking records.
 
-An index or metadata.yaml is not needed. MCAP: magic, then records of a byte that tells the kind, the
-length (u64) and the content; a chunk holds records, compressed or not.
+An index or metadata.yaml is not needed. MCAP: magic, then records of a byte that tells the kind,
+the length (u64) and the content; a chunk holds records, compressed or not.
 """
 
 from __future__ import annotations

@@ -194,7 +194,7 @@ class Matching:
                 raise ArgumentError(f"{self.where}: several columns could be {kind} of {joint!r}: "
                                     f"{_listed([self.table.names[i] for i in columns])}; "
                                     f"{NOTHING_ELSE}")
-        chosen, how = self._in_order(kind, {j: c for j, c in found.items()})
+        chosen, how = self._in_order(kind, found)
         return Match(chosen, self._unit(chosen), how) if chosen else None
 
     def _in_order(self, kind: str, found: Mapping[str | int | None, list[int]],
@@ -258,12 +258,9 @@ class Matching:
             return []
         follow = {b.joint_name for b in self.robot.bodies if b.joint.driver is not None}
         extra = [name for name in names if name not in known]
-        said = {f"joints that follow others are left out: {_listed([x for x in extra if x in follow])}":
-                any(x in follow for x in extra),
-                f"joints that {self.robot.name} has not are left out: "
-                f"{_listed([x for x in extra if x not in follow])}":
-                any(x not in follow for x in extra)}
-        return [text for text, holds in said.items() if holds]
+        said = {"joints that follow others": [x for x in extra if x in follow],
+                f"joints that {self.robot.name} has not": [x for x in extra if x not in follow]}
+        return [f"{what} are left out: {_listed(some)}" for what, some in said.items() if some]
 
 
 def _listed(names: Sequence[object], most: int = 12) -> str:

@@ -13,8 +13,7 @@ WORDS = {
     "v": "v dq qd qdot dq_dt vel velocity velocities speed speeds joint_velocity joint_velocities "
          "actual_qd",
     "a": "a ddq qdd qddot acc accel acceleration accelerations joint_acceleration",
-    "tau": "tau effort efforts torque torques trq joint_torque joint_torques tau_j tau_meas tau_ext_j "
-           "u",
+    "tau": "tau effort efforts torque torques trq joint_torque joint_torques tau_j tau_meas",
     "current": "current currents i cur actual_current motor_current",
     "motor_position": "motor_position motor_positions motor_pos theta_m q_m q_motor theta_motor "
                       "motor_angle",

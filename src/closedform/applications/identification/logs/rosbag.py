@@ -70,15 +70,12 @@ class Bag:
         left, bytes_ = at, cdr.matrix([raw.data[i] for i in at])
         while len(left):
             known = (x for x in layouts if len(x[0].sample) == bytes_.shape[1])
-            for found, cells in known:
-                fits = found.fits(bytes_)
-                if fits.any():
-                    break
-            else:
+            found, cells = next((x for x in known if x[0].fits(bytes_[:1])[0]), (None, {}))
+            if found is None:
                 found = self._layout(raw.data[left[0]])
                 cells = cells_of(found)
                 layouts.append((found, cells))
-                fits = found.fits(bytes_)
+            fits = found.fits(bytes_)
             if all(name in cells or name == RECEIVED for name in wanted):
                 rows, some = left[fits], bytes_[fits]
                 present[rows] = True

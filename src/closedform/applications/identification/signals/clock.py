@@ -2,9 +2,9 @@
 
     dt_i = Δq_i·v̄_i / v̄_i·v̄_i ≈ n_i T,      n_i = 1, 2, …                    (1)
 
-A controller's samples are a whole number n_i of ticks T apart; programs that write them down are late
-by milliseconds. Where the robot moves, (1) tells n_i from positions and velocities alone; where it
-stands, the logged times do, as far as they can.
+A controller's samples are a whole number n_i of ticks T apart; programs that write them down are
+late by milliseconds. Where the robot moves, (1) tells n_i from positions and velocities alone;
+where it stands, the logged times do, as far as they can.
 """
 
 from __future__ import annotations
@@ -47,17 +47,17 @@ class Clock:
 
     def stamped(self, log: Log, rows: int) -> Iterator[Stamped]:
         """The log with its times, repeated rows left out."""
-        state = _State(log.robot, self)
+        state = State(log.robot, self)
         for piece in log.pieces(rows):
             yield state.next(piece)
 
     def of(self, robot: Robot, samples: Samples) -> Stamped:
         """Samples that are all there."""
-        return _State(robot, self).next(samples)
+        return State(robot, self).next(samples)
 
 
 @dataclass(eq=False)
-class _State:
+class State:
     """What is carried from piece to piece: the last row, its time, how late the log was."""
 
     robot: Robot
@@ -150,7 +150,7 @@ def followed(robot: Robot, rows: Samples, last: Samples | None) -> Samples:
 
 
 def repeated(robot: Robot, rows: Samples, last: Samples | None, clock: Clock) -> np.ndarray:
-    """Which rows bring nothing new: the same numbers as before, or a position that should have moved.
+    """Which rows bring nothing new: the numbers of the row before, or a position that should move.
 
     Rows nearer in time than a tenth of a period are repeats where times are taken as logged.
     """
@@ -234,7 +234,7 @@ def _comb(robot: Robot, head: Samples) -> Clock | None:
 def _slowest(robot: Robot, rows: Samples, dt: Floats, T: float) -> float:
     """The speed at which noise of Δq is an eighth of a tick.
 
-    Noise is what of Δq does not lie along v̄, and the step of the encoders (or of the printed digits).
+    Noise is what of Δq does not lie along v̄, and the step of the encoders (or printed digits).
     """
     assert rows.v is not None
     dq = robot.difference(rows.q[:-1], rows.q[1:])

@@ -12,6 +12,7 @@ and parabolas their a.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import final
@@ -106,3 +107,28 @@ def _kernels(rate: float, cutoff: float, half: int) -> tuple[Floats, Floats, Flo
     h2 = h2 - h * np.sum(h2)            # a constant has no derivative
     h2 = 2 * h2 / np.sum(h2 * s**2)
     return h, h1, h2
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Window:
+    """A piece of a log on a uniform grid, with what is filtered and kept of it.
+
+    q, v and a are smoothed; `effort` has torques and currents, all at N times of the grid. `kept`
+    are the rows that survive decimation and have both sides of the filter; `moving` tells where
+    each velocity is beyond its noise.
+    """
+
+    t: Floats                       # (N,) s, from the beginning of the log
+    q: Floats                       # (N, nq)
+    v: Floats                       # (N, nv)
+    a: Floats                       # (N, nv)
+    effort: Mapping[str, Floats]    # by kind, (N, nv)
+    kept: np.ndarray                # (n,) rows
+    moving: np.ndarray              # (n, nv)
+    low_pass: LowPass               # of the grid's rate
+    step: int                       # of the decimation
+
+    def reduce(self, columns: Floats) -> Floats:
+        """Columns (N, k) through the low-pass that smoothed the positions, the kept rows (n, k)."""
+        return self.low_pass.decimated(columns, self.step)
