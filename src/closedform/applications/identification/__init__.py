@@ -11,6 +11,9 @@ from closedform.applications.identification.estimate.fit import Fit as Fit
 from closedform.applications.identification.estimate.fit import fit as fit
 from closedform.applications.identification.information import Information as Information
 from closedform.applications.identification.information import information as information
+from closedform.applications.identification.logs.log import Log as Log
+from closedform.applications.identification.logs.log import Samples as Samples
+from closedform.applications.identification.logs.read import read as read
 from closedform.applications.identification.model import Friction as Friction
 from closedform.applications.identification.model import Model as Model
 from closedform.applications.identification.output.files import toml_text as toml_text
