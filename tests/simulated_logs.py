@@ -1,6 +1,6 @@
 """Logs of robots that move as we say, with the faults that real ones have."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -34,9 +34,9 @@ class Faults:
     gap: tuple = ()              # begin and end of a time without rows
 
 
-def simulated(robot, duration, faults=Faults(), seed=SEED, highest=0.5):  # noqa: B008
+def simulated(robot, duration, faults=Faults(), highest=0.5, torques=True):  # noqa: B008
     """t, q, v, tau as logged, and the times at which they were taken."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(SEED)
     path = swings(robot, rng, highest)
     t = np.arange(round(duration / faults.period)) * faults.period
     t = t[rng.uniform(size=len(t)) >= faults.lost]
@@ -45,7 +45,7 @@ def simulated(robot, duration, faults=Faults(), seed=SEED, highest=0.5):  # noqa
     q = motion(robot, path, t)[0]
     v = motion(robot, path, t - faults.lag)[1][:, 0]
     q_tau, rates = motion(robot, path, t - faults.delay)
-    tau = cf.compile(robot).inverse_dynamics(q_tau, rates[:, 0], rates[:, 1])
+    tau = cf.compile(robot).inverse_dynamics(q_tau, rates[:, 0], rates[:, 1]) if torques else 0.0
     tau = tau + 0.5 * np.tanh(rates[:, 0] / 1e-3) + 0.2 * rates[:, 0]
     q = q + faults.noise * rng.normal(size=q.shape)
     tau = tau + faults.torque_noise * rng.normal(size=tau.shape)
@@ -59,9 +59,9 @@ def simulated(robot, duration, faults=Faults(), seed=SEED, highest=0.5):  # noqa
     return logged, taken
 
 
-def truth(robot, times, seed=SEED, highest=0.5):
+def truth(robot, times, highest=0.5):
     """q, v and a at given times."""
-    q, rates = motion(robot, swings(robot, np.random.default_rng(seed), highest), np.asarray(times))
+    q, rates = motion(robot, swings(robot, np.random.default_rng(SEED), highest), np.asarray(times))
     return q, rates[:, 0], rates[:, 1]
 
 
@@ -72,7 +72,3 @@ def joint_columns(robot, logged):
         columns |= {f"{name}.{word}": logged[kind][:, j]
                     for j, name in enumerate(robot.joint_names)}
     return columns
-
-
-def with_faults(faults, **changes):
-    return replace(faults, **changes)

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from simulated_logs import Faults, joint_columns, simulated
 
 import closedform as cf
 from closedform import identification as idn
+from simulated_logs import Faults, joint_columns, simulated
 
 PANDA = cf.load("panda")
 NAMES = PANDA.joint_names
@@ -85,10 +85,10 @@ SPELLINGS = {
 
 
 @pytest.mark.parametrize("spelling", SPELLINGS)
-def test_columns_are_matched_by_name_in_any_order(logged, spelling, rng=np.random.default_rng(3)):
+def test_columns_are_matched_by_name_in_any_order(logged, spelling):
     columns = {SPELLINGS[spelling](j, k): logged[kind][:, j]
                for k, kind in enumerate(("q", "v", "tau")) for j in range(7)}
-    mixed = [*rng.permutation(list(columns)), "time", "desired_q1", "temperature"]
+    mixed = [*np.random.default_rng(3).permutation(list(columns)), "time", "desired_q1", "temperature"]
     columns |= {"time": logged["t"], "desired_q1": logged["t"], "temperature": logged["t"]}
     same(idn.read({name: columns[name] for name in mixed}, PANDA), logged)
 

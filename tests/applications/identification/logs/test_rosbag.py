@@ -1,14 +1,15 @@
 """rosbag2 files, written by rosbags: joint states, other messages, faults."""
 
 import sqlite3
+from contextlib import suppress
 
 import numpy as np
 import pytest
-from simulated_logs import Faults, simulated
 
 import closedform as cf
 from closedform import identification as idn
 from closedform.applications.identification.logs import cdr
+from simulated_logs import Faults, simulated
 
 rosbags = pytest.importorskip("rosbags.rosbag2", reason="bags are written with the extra identify")
 typesys = pytest.importorskip("rosbags.typesys")
@@ -193,10 +194,8 @@ def test_damaged_bytes_are_refused_or_read_but_never_crash(tmp_path, logged):
         for at in rng.integers(8, len(whole), 5):
             other[at] = int(rng.integers(256))
         bad.write_bytes(other)
-        try:
+        with suppress(cf.ClosedformError):
             idn.read(bad, PANDA).samples()
-        except cf.ClosedformError:
-            pass
 
 
 def test_a_database_that_is_no_bag_is_refused(tmp_path):
@@ -205,7 +204,7 @@ def test_a_database_that_is_no_bag_is_refused(tmp_path):
     with pytest.raises(cf.FormatError, match="no whole rosbag2 file"):
         idn.read(tmp_path / "other.db3", PANDA)
     (tmp_path / "empty").mkdir()
-    with pytest.raises(cf.FormatError, match="without .db3"):
+    with pytest.raises(cf.FormatError, match="a folder without"):
         idn.read(tmp_path / "empty", PANDA)
 
 

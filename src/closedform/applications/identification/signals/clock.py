@@ -73,7 +73,8 @@ class State:
     robot: Robot
     clock: Clock
     start: float = np.nan           # the logged time of the first row
-    last: Samples | None = None     # one row
+    before: Samples | None = None   # one row, the last that was read
+    last: Samples | None = None     # one row, the last that was no repeat
     time: float = 0.0               # of the last row, new
     late: Floats = field(default_factory=lambda: np.zeros(0))   # s, of rows that q and v place
     waiting: Samples | None = None  # rows whose times wait for neighbours, and those before
@@ -83,10 +84,11 @@ class State:
         """The rows of a piece that have their times now."""
         if not len(piece.t):
             return Stamped(piece.t, piece)
-        if self.last is None:
+        if self.before is None:
             self.start = float(piece.t[0])
-        piece = followed(self.robot, piece._replace(t=piece.t - self.start), self.last)
-        again = repeated(self.robot, piece, self.last, self.clock)
+        piece = followed(self.robot, piece._replace(t=piece.t - self.start), self.before)
+        again = repeated(piece, self.before, self.clock)
+        self.before = piece.rows(slice(-1, None))
         kept = piece.rows(~again) if again.any() else piece
         if not len(kept.t):
             return Stamped(kept.t, kept)
@@ -133,7 +135,9 @@ class State:
         whole = rows if self.last is None else joined([self.last, rows])
         dt, speed = measured_steps(self.robot, whole)
         n = np.rint(dt / T)
-        sure = np.concatenate([[False], (speed > self.clock.slow) & (n >= 1)])
+        # over a pause, (1) says nothing
+        sure = np.concatenate([[False], (speed > self.clock.slow) & (n >= 1)
+                               & (np.diff(whole.t) < max(PAUSE, 20 * T))])
         ticks = np.cumsum(np.concatenate([[0.0], np.where(sure[1:], n, 1.0)]))
         placed = np.flatnonzero(sure)
         for begin, end in _runs(~sure[1:]):
@@ -177,7 +181,7 @@ def followed(robot: Robot, rows: Samples, last: Samples | None) -> Samples:
     return rows._replace(q=whole[len(whole) - len(rows.q):])
 
 
-def repeated(robot: Robot, rows: Samples, last: Samples | None, clock: Clock) -> np.ndarray:
+def repeated(rows: Samples, last: Samples | None, clock: Clock) -> np.ndarray:
     """Which rows bring nothing new: the numbers of the row before, or a position that should move.
 
     Rows nearer in time than a tenth of a period are repeats where times are taken as logged.
@@ -215,7 +219,7 @@ def chosen(robot: Robot, head: Samples, wish: str) -> Clock:
         ticks = _comb(robot, head)
         if ticks is not None:
             return ticks
-    line = Clock(LINE, _mean_step(robot, head), slow=np.inf)
+    line = Clock(LINE, _mean_step(head), slow=np.inf)
     smoother = wish == "uniform" or roughness(line.of(robot, head)) < roughness(
         plain.of(robot, head))
     return line if smoother else plain
@@ -247,16 +251,16 @@ def regular_share(t: Floats) -> float:
         if len(ratio) else 0.0
 
 
-def _mean_step(robot: Robot, head: Samples) -> float:
+def _mean_step(head: Samples) -> float:
     """Seconds between rows that are no repeats: the median of slopes over half of the rows."""
-    rows = head.rows(~repeated(robot, head, None, Clock(LINE, 1.0, slow=np.inf)))
+    rows = head.rows(~repeated(head, None, Clock(LINE, 1.0, slow=np.inf)))
     half = max(len(rows.t) // 2, 1)
     return float(np.median(rows.t[half:] - rows.t[:-half])) / half
 
 
 def _comb(robot: Robot, head: Samples) -> Clock | None:
     """The clock of (1) if most rows that move are on its ticks."""
-    moving = head.rows(~repeated(robot, head, None, Clock(TICKS, 1.0, slow=0.0)))
+    moving = head.rows(~repeated(head, None, Clock(TICKS, 1.0, slow=0.0)))
     if len(moving.t) < 100:
         return None
     dt, speed = measured_steps(robot, moving)

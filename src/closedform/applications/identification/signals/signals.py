@@ -13,7 +13,7 @@ from closedform.applications.identification.logs.log import Log
 from closedform.applications.identification.signals import clock as clocks
 from closedform.applications.identification.signals.delay import torque_delay
 from closedform.applications.identification.signals.filter import Window
-from closedform.applications.identification.signals.findings import findings, is_fault
+from closedform.applications.identification.signals.findings import findings, is_fault, standing
 from closedform.applications.identification.signals.grid import stretches
 from closedform.applications.identification.signals.survey import PIECE, Survey, surveyed
 from closedform.applications.identification.signals.windows import (
@@ -93,7 +93,8 @@ class Signals:
         logged = self.derivatives == "logged"
         delay = 0.0 if isinstance(self.delay, str) else float(self.delay)
         plan = Plan(made.log.robot, T, cutoff, every, keep, delay,
-                    np.maximum(5 * velocity_noise(made), 0.02 * speed), logged)
+                    np.where(standing(made), np.inf,
+                             np.maximum(5 * velocity_noise(made), 0.02 * speed)), logged)
         said = [f"a zero-phase low-pass (Butterworth of order 4, forwards and backwards) at "
                 f"{cutoff:.3g} Hz ({made.why}) on positions, torques and every column",
                 f"velocities {'as logged' if logged else 'and accelerations from the positions'}, "

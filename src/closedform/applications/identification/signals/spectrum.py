@@ -124,10 +124,9 @@ def agreement(robot: Robot, stamped: Stamped, period: float, cutoff: float) -> A
     inside = (t > t[0] + 0.1 * (t[-1] - t[0])) & (t < t[-1] - 0.1 * (t[-1] - t[0]))
     for _ in range(4):
         ahead = np.stack([np.interp(t + lag[j], t, logged[:, j]) for j in range(robot.nv)], axis=1)
-        lag = lag + _projected((v - ahead)[inside], a[inside])
-    v_in, ahead_in = v[inside], ahead[inside]
-    scale = _projected(ahead_in, v_in)
-    fits = _correlations(v_in, logged[inside])
+        scale = _projected(ahead[inside], v[inside])
+        lag = lag + _projected((v - ahead / np.where(scale != 0, scale, 1.0))[inside], a[inside])
+    fits = _correlations(v[inside], logged[inside])
     order = tuple(int(np.argmax(row)) if moves[j] else j for j, row in enumerate(fits))
     return Agreement(np.where(moves, lag, np.nan), np.where(moves, scale, np.nan), order,
                      np.where(moves, np.diag(fits), np.nan))
