@@ -1,9 +1,10 @@
 """By how much logged torques are late: the shift at which the robot's equations explain them best.
 
-    J(d) = Σ_j log |(1 − U_j U_jᵀ) τ_j(t + d)|²                                (1)
+    J(d) = log Σ_j |(1 − U_j U_jᵀ) τ_j(t + d)|²                                (1)
 
 U_j spans the columns of the regressor of torque j with viscous and Coulomb friction and an offset:
-no parameter has to be known.
+no parameter has to be known. (Joints that hardly carry a load are bad judges: where friction is all,
+stiction looks like a delay. So torques count by their size.)
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from closedform.arrays import Floats
 REACH = 0.03        # s, to both sides
 TRIED = 25          # shifts
 KEPT = 2000         # rows at most
-CLEAR = 0.1         # mean of the logarithms by which a shift must be better to be applied
+CLEAR = 0.1         # by which J must be better to be applied
 
 
 def torque_delay(plan: Plan, made: Survey) -> tuple[Plan, str]:
@@ -70,7 +71,7 @@ def _beginning(plan: Plan, made: Survey) -> Window | None:
 
 
 def _misfits(plan: Plan, window: Window, shifts: Floats) -> Floats:
-    """(1) for every shift, the mean over torques that move."""
+    """(1) for every shift, over torques that move."""
     robot, t, tau = plan.robot, window.t, window.effort["tau"]
     Y = np.asarray(compile(robot).regressor(window.q, window.v, window.a))
     shifted = [window.reduce(straight(t, tau, t + d)) for d in shifts]
@@ -87,6 +88,6 @@ def _misfits(plan: Plan, window: Window, shifts: Floats) -> Floats:
         U, s, _ = np.linalg.svd(window.reduce(columns)[inside][use], full_matrices=False)
         U = U[:, s > 1e-9 * s[0]]
         z = np.stack([x[inside, j][use] for x in shifted], axis=1)
-        with np.errstate(divide="ignore"):
-            J.append(np.log(np.maximum(np.sum(z**2, axis=0) - np.sum((U.T @ z)**2, axis=0), 0.0)))
-    return np.mean(J, axis=0) if J else np.full(len(shifts), np.nan)
+        J.append(np.maximum(np.sum(z**2, axis=0) - np.sum((U.T @ z)**2, axis=0), 0.0))
+    with np.errstate(divide="ignore"):
+        return np.log(np.sum(J, axis=0)) if J else np.full(len(shifts), np.nan)
