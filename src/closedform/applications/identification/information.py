@@ -53,7 +53,7 @@ class Information:
     notes: tuple[str, ...] = ()
     rate: float = float("nan")
     gains: bool = False
-    signals: Signals | None = None
+    signals: Signals | None = None      # with the numbers that were chosen
     faults: tuple[str, ...] = ()        # of the signals, that no filter mends
 
     def __add__(self, other: Information) -> Information:
@@ -157,7 +157,9 @@ def log_information(model: Model, log: Log, signals: Signals, blocks: int,
     made = _Accumulator(model, prepared, gains, loaded)
     for window in prepared.windows():
         made.take(window, torques(model, window, effort, gains), blocks)
-    return Information(model, made.blocks(log.name), prepared.notes, prepared.rate, gains, signals,
+    done = replace(signals, cutoff=prepared.plan.cutoff, delay=prepared.plan.delay,
+                   rate=prepared.rate)
+    return Information(model, made.blocks(log.name), prepared.notes, prepared.rate, gains, done,
                        prepared.faults)
 
 
