@@ -77,8 +77,10 @@ def _columns(robot: Robot, kind: str, angular: bool) -> np.ndarray:
     parts = [np.zeros(0, dtype=bool)]
     for body, _, _ in robot.parts:
         joint = body.joint
-        if kind == "q" and not joint.is_vector:
-            lengths = np.isin(np.arange(joint.nq), joint.lengths)
+        lengths = np.isin(np.arange(joint.nq), joint.lengths)
+        if joint.is_vector:
+            parts.append(~lengths if angular else lengths)
+        elif kind == "q":
             parts.append(np.zeros(joint.nq, dtype=bool) if angular else lengths)
         else:
             turning = np.any(np.asarray(joint.S, dtype=float)[3:] != 0, axis=0)

@@ -1,4 +1,4 @@
-"""When samples were taken: as logged, on a straight line, or on ticks told by q and v.
+"""When samples were taken: as logged, on lines through their neighbours, or on ticks.
 
     dt_i = Δq_i·v̄_i / v̄_i·v̄_i ≈ n_i T,      n_i = 1, 2, …                    (1)
 
@@ -25,7 +25,9 @@ REGULAR = 0.05      # steps that are off a multiple of the period by less are re
 NEAR = 0.1          # rows closer than this share of a period are one sample
 COMB = 0.15         # dt is on the comb if it is off a tick by less
 ROUND = (1.0, 1.25, 2.0, 2.5, 4.0, 5.0, 8.0, 10.0)
-RECENT = 64
+RECENT = 4096       # rows that tell how late the log usually is
+SMOOTHED = 0.1      # s, to both sides, over which times are smoothed
+PAUSE = 0.1         # s, longer steps part lines
 
 
 class Stamped(NamedTuple):
@@ -50,10 +52,18 @@ class Clock:
         state = State(log.robot, self)
         for piece in log.pieces(rows):
             yield state.next(piece)
+        yield state.close()
 
     def of(self, robot: Robot, samples: Samples) -> Stamped:
         """Samples that are all there."""
-        return State(robot, self).next(samples)
+        state = State(robot, self)
+        first, rest = state.next(samples), state.close()
+        return Stamped(np.concatenate([first.t, rest.t]), joined([first.rows, rest.rows]))
+
+    @property
+    def neighbours(self) -> int:
+        """Rows to both sides over which times are smoothed."""
+        return max(int(SMOOTHED / self.period), 10)
 
 
 @dataclass(eq=False)
@@ -66,8 +76,11 @@ class State:
     last: Samples | None = None     # one row
     time: float = 0.0               # of the last row, new
     late: Floats = field(default_factory=lambda: np.zeros(0))   # s, of rows that q and v place
+    waiting: Samples | None = None  # rows whose times wait for neighbours, and those before
+    done: int = 0                   # how many of them have left
 
     def next(self, piece: Samples) -> Stamped:
+        """The rows of a piece that have their times now."""
         if not len(piece.t):
             return Stamped(piece.t, piece)
         if self.last is None:
@@ -76,30 +89,42 @@ class State:
         kept = piece.rows(~repeated(self.robot, piece, self.last, self.clock))
         if not len(kept.t):
             return Stamped(kept.t, kept)
-        times = {LOGGED: self._logged, LINE: self._line, TICKS: self._ticks}[self.clock.kind](kept)
+        if self.clock.kind == LINE:
+            self.last = kept.rows(slice(-1, None))
+            self.waiting = kept if self.waiting is None else joined([self.waiting, kept])
+            return self._smoothed(len(self.waiting.t) - self.clock.neighbours)
+        times = kept.t if self.clock.kind == LOGGED else self._ticks(kept)
         self.last, self.time = kept.rows(slice(-1, None)), float(times[-1])
         return Stamped(times, kept)
 
-    def _logged(self, rows: Samples) -> Floats:
-        return rows.t
+    def close(self) -> Stamped:
+        """Rows that waited for neighbours, when no more come."""
+        if self.waiting is None:
+            none = np.zeros(0)
+            empty = Samples(none, none) if self.last is None else self.last.rows(slice(0, 0))
+            return Stamped(none, empty)
+        return self._smoothed(len(self.waiting.t))
 
-    def _line(self, rows: Samples) -> Floats:
-        """A period a row; where that leaves the logged times for good, a new line begins there."""
-        T, t = self.clock.period, rows.t
-        times = np.empty(len(t))
-        begin, t0 = 0, 0.0 if self.last is None else self.time + T
-        while begin < len(t):
-            line = t0 + T * np.arange(len(t) - begin)
-            off = np.abs(line - t[begin:]) > (self.clock.late + 3) * T
-            stop = int(np.argmax(off)) if off.any() else len(off)
-            times[begin:begin + stop] = line[:stop]
-            begin += stop
-            if begin < len(t):
-                before = times[begin - 1] if begin else self.time
-                times[begin] = max(t[begin], before + T)
-                t0 = times[begin] + T
-                begin += 1
-        return times
+    def _smoothed(self, stop: int) -> Stamped:
+        """Rows before a stop on lines of slope T through the logged times of their neighbours.
+
+        t̃_i = mean_k (t_k − (k − i) T), over neighbours without a pause between.
+        """
+        assert self.waiting is not None
+        T, m, t = self.clock.period, self.clock.neighbours, self.waiting.t
+        i = np.arange(self.done, max(stop, self.done))
+        pauses = np.flatnonzero(np.diff(t) > max(PAUSE, 20 * T)) + 1
+        edges = np.concatenate([[0], pauses, [len(t)]])
+        part = np.searchsorted(edges, i, side="right")
+        low = np.maximum(i - m, edges[part - 1])
+        high = np.minimum(i + m + 1, edges[part])
+        sums = np.concatenate([[0.0], np.cumsum(t - T * np.arange(len(t)))])
+        times = (sums[high] - sums[low]) / (high - low) + T * i
+        made = Stamped(np.maximum.accumulate(times), self.waiting.rows(slice(self.done, len(t))
+                                                                     ).rows(slice(0, len(i))))
+        old = max(self.done + len(i) - m, 0)
+        self.waiting, self.done = self.waiting.rows(slice(old, None)), self.done + len(i) - old
+        return made
 
     def _ticks(self, rows: Samples) -> Floats:
         """(1) where it is sure; else a tick a row, and more where the log is later than usual."""
@@ -115,7 +140,7 @@ class State:
             late = np.concatenate([self.late, whole.t[before] - self.time - T * ticks[before]])
             usual = float(np.median(late[-RECENT:])) if len(late) else 0.0
             excess = (whole.t[begin:end] - self.time - usual) / T - ticks[begin:end]
-            more = np.maximum(np.maximum.accumulate(np.rint(excess - self.clock.late / 2)), 0.0)
+            more = np.maximum(np.maximum.accumulate(np.rint(excess - self.clock.late)), 0.0)
             ticks[begin:end] += more
             ticks[end:] += more[-1]
         late = whole.t[placed] - self.time - T * ticks[placed]
@@ -176,8 +201,24 @@ def chosen(robot: Robot, head: Samples, wish: str) -> Clock:
         ticks = _comb(robot, head)
         if ticks is not None:
             return ticks
-    line = _line_clock(robot, head)
-    return line if wish == "uniform" or line.late < 5 else plain
+    line = Clock(LINE, _mean_step(robot, head), slow=np.inf)
+    smoother = wish == "uniform" or roughness(line.of(robot, head)) < roughness(
+        plain.of(robot, head))
+    return line if smoother else plain
+
+
+def roughness(stamped: Stamped) -> float:
+    """How far positions lie from cubics through two rows before and two behind, in the mean."""
+    t, q = stamped.t, stamped.rows.q
+    k = [t[i:len(t) - 4 + i] - t[2:-2] for i in (0, 1, 3, 4)]
+    at_zero = np.zeros_like(q[2:-2])
+    for i, q_i in zip(range(4), (q[:-4], q[1:-3], q[3:-1], q[4:]), strict=True):
+        others = [k[j] for j in range(4) if j != i]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            weight = np.prod([x / (x - k[i]) for x in others], axis=0)
+        at_zero = at_zero + weight[:, None] * q_i
+    off = np.abs(at_zero - q[2:-2])
+    return float(np.mean(np.where(np.isfinite(off), off, np.ptp(q, axis=0))))
 
 
 def _median_step(t: Floats) -> float:
@@ -192,14 +233,11 @@ def regular_share(t: Floats) -> float:
         if len(ratio) else 0.0
 
 
-def _line_clock(robot: Robot, head: Samples) -> Clock:
-    """A straight line through (row, t), by the median of slopes over half of the rows."""
+def _mean_step(robot: Robot, head: Samples) -> float:
+    """Seconds between rows that are no repeats: the median of slopes over half of the rows."""
     rows = head.rows(~repeated(robot, head, None, Clock(LINE, 1.0, slow=np.inf)))
     half = max(len(rows.t) // 2, 1)
-    period = float(np.median(rows.t[half:] - rows.t[:-half])) / half
-    off = rows.t - period * np.arange(len(rows.t))
-    return Clock(LINE, period, slow=np.inf,
-                 late=float(np.percentile(np.abs(off - np.median(off)), 95)) / period)
+    return float(np.median(rows.t[half:] - rows.t[:-half])) / half
 
 
 def _comb(robot: Robot, head: Samples) -> Clock | None:
@@ -228,7 +266,7 @@ def _comb(robot: Robot, head: Samples) -> Clock | None:
     T = _round_period((found.rows.t[-1] - found.rows.t[0]) / ticks)
     late = found.rows.t - T * np.rint(found.t / rough.period)
     spread = float(np.percentile(np.abs(late - np.median(late)), 95)) / T
-    return Clock(TICKS, T, slow, late=max(spread, 1.0))
+    return Clock(TICKS, T, slow, late=max(spread, 0.5))
 
 
 def _slowest(robot: Robot, rows: Samples, dt: Floats, T: float) -> float:

@@ -44,15 +44,15 @@ def torque_delay(plan: Plan, made: Survey) -> tuple[Plan, str]:
     gain = float(J[TRIED // 2] - J[i])
     if i in (0, TRIED - 1):
         return plan, f"{unknown}: none within {1e3 * REACH:.0f} ms fits best"
-    best = shifts[i] + (shifts[1] - shifts[0]) / 2 * (J[i - 1] - J[i + 1]) / (
-        J[i - 1] - 2 * J[i] + J[i + 1])
+    near = np.linspace(shifts[i - 1], shifts[i + 1], TRIED)
+    best = near[int(np.argmin(_misfits(plan, window, near)))]
     if gain < CLEAR:
         return plan, (f"torques fit best {1e3 * best:.2g} ms later than positions, which explains "
                       f"{100 * (1 - np.exp(-gain / 2)):.2g} % more: not clear enough, no delay is "
                       "applied")
     return replace(plan, delay=float(best)), (
-        f"torques are {1e3 * best:.2g} ms {'later' if best > 0 else 'earlier'} than positions: "
-        "they are shifted")
+        f"torques are {1e3 * abs(best):.2g} ms {'later' if best > 0 else 'earlier'} than "
+        "positions: they are shifted")
 
 
 def _beginning(plan: Plan, made: Survey) -> Window | None:

@@ -40,9 +40,9 @@ class Signals:
     `rate` (Hz) of the rows that are kept; None: four times the cutoff. `cutoff` (Hz) of the
     zero-phase low-pass of positions, torques and every column of the regressor; "auto": five times
     the highest frequency of the motion. `clock`: "repair" rebuilds times from q and v where they
-    allow it, "uniform" lays a straight line, "logged" takes times as they are. `delay` (s) by which
-    torques are late; "estimate" applies one that is clear. `derivatives` from "positions", or
-    velocities as "logged".
+    allow it, "uniform" lays lines through neighbours, "logged" takes times as they are. `delay` (s)
+    by which torques are late; "estimate" applies one that is clear. `derivatives` from "positions",
+    or velocities as "logged".
     """
 
     rate: float | None = None
@@ -161,7 +161,8 @@ def _clock_words(made: Survey) -> list[str]:
         clocks.TICKS: f"times rebuilt from positions and velocities: ticks of {1e3 * T:.6g} ms, "
                       f"{made.duration:.3f} s in all (logged {made.logged:.3f} s, steps of "
                       f"{1e3 * made.steps[0]:.3g} to {1e3 * made.steps[2]:.3g} ms)",
-        clocks.LINE: f"times on a straight line: one row every {1e3 * T:.6g} ms",
+        clocks.LINE: f"times on lines through {2 * made.clock.neighbours + 1} neighbours: a row "
+                     f"every {1e3 * T:.6g} ms, {made.duration:.3f} s",
         clocks.LOGGED: f"times as logged, {1 / T:.6g} Hz, {made.duration:.3f} s",
     }
     said = [words[made.clock.kind]]

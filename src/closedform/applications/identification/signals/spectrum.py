@@ -6,7 +6,6 @@ and a logging program do to signals is the same throughout.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -66,25 +65,24 @@ def spectrum(robot: Robot, stamped: Stamped, period: float) -> Spectrum:
     v = dq / period
     # fourth differences of q: the motion is gone, white noise has become √70 times itself
     noise = np.sqrt(np.mean(np.diff(dq, n=3, axis=0)**2, axis=0) / 70)
-    # white noise of positions is |2 sin πfT|² in velocities
-    share, f = _shares(v, period, lambda f: 4 * np.sin(np.pi * f * period)**2)
+    share, f = _shares(v, period)
     speed = np.sqrt(np.mean(v**2, axis=0))
     moves = speed > 0.05 * np.max(speed, initial=1e-12)
     efforts = [x for kind in EFFORTS if (x := getattr(stamped.rows, kind)) is not None]
-    torques = [_below(*_shares(straight(stamped.t, x, at), period, np.ones_like), CARRIED).max()
+    torques = [_below(*_shares(straight(stamped.t, x, at), period), CARRIED).max()
                for x in efforts[:1]]
     return Spectrum(np.where(moves, _below(share, f, EXCITED), 0.0),
                     float(np.max(np.where(moves, _below(share, f, CARRIED), 0.0), initial=0.0)),
                     float(torques[0]) if torques else np.nan, noise, speed)
 
 
-def _shares(x: Floats, period: float, noise: Callable[[Floats], Floats]) -> tuple[Floats, Floats]:
-    """Share of the power below each frequency, (F, k), less a noise as high as the upper third."""
+def _shares(x: Floats, period: float) -> tuple[Floats, Floats]:
+    """Share of the power below each frequency, (F, k), less what the upper third has: noise."""
     f = np.fft.rfftfreq(len(x), period)
     power = np.abs(np.fft.rfft((x - x.mean(axis=0)) * np.hanning(len(x))[:, None], axis=0))**2
-    shape, upper = noise(f)[:, None], f > 0.33 / period
-    floor = np.median(power[upper] / shape[upper], axis=0) / np.log(2)
-    power = np.where(upper[:, None], 0.0, np.maximum(power - 2 * floor * shape, 0.0))
+    upper = f > 0.33 / period
+    power = np.where(power > 10 * np.median(power[upper], axis=0), power, 0.0)
+    power[upper] = 0.0
     total = np.sum(power, axis=0)
     return np.cumsum(power, axis=0) / np.where(total > 0, total, 1.0), f
 

@@ -157,18 +157,19 @@ def _full_pass(made: Survey, pieces: Iterator[Samples]) -> None:
         _note_numbers(made, piece)
         before, made.rows = piece.t[-1], made.rows + len(piece.t)
         if not made.backs and not made.bad:
-            stamped = state.next(piece)
-            moves.take(stamped.rows.q)
-            _note_times(made, stamped)
+            _note_times(made, state.next(piece), moves)
+    if not made.backs and not made.bad:
+        _note_times(made, state.close(), moves)
     made.steps = float(least), max(medians, key=lambda x: x[1])[0], float(longest_step)
     made.moved = moves.range
 
 
-def _note_times(made: Survey, stamped: Stamped) -> None:
-    """Stretches, and samples that are missing inside them."""
+def _note_times(made: Survey, stamped: Stamped, moves: _Moves) -> None:
+    """Stretches, samples that are missing inside them, and how far positions go."""
     t = stamped.t
     if not len(t):
         return
+    moves.take(stamped.rows.q)
     made.kept += len(t)
     made.logged = float(stamped.rows.t[-1])
     last = made.stretches[-1][1] if made.stretches else -np.inf
