@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -32,16 +33,18 @@ from closedform.applications.identification.estimate.uncertainty import (
 )
 from closedform.applications.identification.information import Information
 from closedform.applications.identification.model import Model
-from closedform.arrays import Floats
+from closedform.arrays import Array, Floats
 from closedform.errors import ArgumentError, UnknownName, suggestion
 from closedform.maths.identification.pseudo_inertia import pseudo_inertia, repaired
 from closedform.model.inertia import Inertia
 from closedform.model.robot import Robot
 
-METHODS = ("least_squares", "weighted", "huber", "total", "consistent")
+METHODS = ("least_squares", "weighted", "huber", "total", "consistent", "generalised",
+           "instrumental", "didim")
 WEIGHTS = 10.0 ** np.arange(-8, -1)
 """Weights of the prior that are tried."""
 FOLDS = 5
+DIDIM_STEPS = 8
 CLOSE = 0.08
 VAGUE = 0.3
 """A parameter whose interval's sd is above so much of its value is not identified in practice."""
@@ -178,12 +181,16 @@ class Fit:
 
 
 def fit(info: Information, method: str = "consistent", prior: Robot | None = None,
-        weight: float | str = "auto") -> Fit:
+        weight: float | str = "auto", *, period: float | None = None,
+        law: Callable[[float, Array, Array], Array] | None = None) -> Fit:
     """The robot that logs describe.
 
     `method`: "least_squares", "weighted" by the noise of each torque, "huber" (blocks that fit
     badly count less), "total" least squares, or "consistent": bodies that can be, near those of
-    `prior` (the model's robot), whose `weight` is found from held-out blocks.
+    `prior` (the model's robot), whose `weight` is found from held-out blocks. These look at the
+    logs again: "generalised" whitens residuals, "instrumental" takes the other periods of a motion
+    of `period` seconds as instruments, "didim" the motion that the robot makes under the control
+    `law` (t, q, v) -> torques.
     """
     if not isinstance(info, Information):
         raise ArgumentError(f"fit: info must be idn.information(…), not {type(info).__name__}")
@@ -204,7 +211,36 @@ def fit(info: Information, method: str = "consistent", prior: Robot | None = Non
     if method == "huber":
         x, blocks = robust_blocks(info, weights, x)
         return _plain(info, method, equations(info, weights, blocks), x, weights, before, blocks)
-    return _consistent(info, weights, before, weight)
+    if method == "consistent":
+        return _consistent(info, weights, before, weight)
+    return _again(info, method, before, weight, period, law)
+
+
+def _again(info: Information, method: str, before: Floats, weight: float | str,
+           period: float | None, law: Callable[[float, Array, Array], Array] | None) -> Fit:
+    """The methods that look at the logs again."""
+    from closedform.applications.identification.estimate import second_pass
+    if method == "generalised":
+        info = second_pass.whitened(info, weighted(info)[0])
+        x, weights = weighted(info)
+        return _plain(info, method, equations(info, weights), x, weights, before)
+    if method == "instrumental":
+        if period is None:
+            raise ArgumentError("fit: method 'instrumental' needs period=, seconds of a repetition")
+        x = second_pass.instrumental(info, period)
+        weights = joint_weights(noise(info, x), info)
+        return _plain(info, method, equations(info, weights), x, weights, before)
+    if law is None:
+        raise ArgumentError("fit: method 'didim' needs law=, a function (t, q, v) -> torques")
+    found = _consistent(info, weighted(info)[1], before, weight)
+    for _ in range(DIDIM_STEPS):
+        moved = second_pass.simulated_information(info, found.standard, law)
+        new = _consistent(moved, weighted(moved)[1], before, found.weight)
+        done = np.linalg.norm(new.x - found.x) <= 1e-3 * np.linalg.norm(found.x)
+        found = replace(new, method=method)
+        if done:
+            break
+    return found
 
 
 def prior_parameters(model: Model, prior: Robot | None = None) -> Floats:
