@@ -201,8 +201,8 @@ def torques(model: Model, window: Window, kind: str, gains: bool) -> Floats:
     if gains:
         return motors
     assert model.drives is not None
-    gain = model.drives.gains(len(at)) if kind == "current" else np.ones(len(at))
-    return np.asarray((motors * gain) @ model.motor_matrix)
+    gain = model.drives.gains(len(at)) if kind == "current" else None
+    return np.asarray((motors if gain is None else motors * gain) @ model.motor_matrix)
 
 
 class _Accumulator:
@@ -274,7 +274,7 @@ def window_rows(model: Model, window: Window, slip: Floats, effort: Floats,
                 gains: bool) -> list[Floats]:
     """[W_j, gains, z_j] at the states of a window, a matrix for each torque."""
     kernel, n = model.kernel(gains), len(window.q)
-    rows = [np.empty((n, *slot.shape)) for slot in kernel.interface.outputs]
+    rows: list[Floats] = [np.empty((n, *slot.shape)) for slot in kernel.interface.outputs]
     slips = np.ascontiguousarray(np.broadcast_to(slip, (min(CHUNK, n), len(slip))))
     for start in range(0, n, CHUNK):
         at = slice(start, start + CHUNK)

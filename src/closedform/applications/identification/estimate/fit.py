@@ -94,7 +94,8 @@ class Fit:
         before = np.zeros(len(self.x))
         before[:len(self.model.L)] = self.model.L @ self.prior
         vague = set(self.unidentified)
-        return tuple(Row(n, *map(float, (b, x, s, m, x - r, x + r)), n not in vague)
+        return tuple(Row(n, float(b), float(x), float(s), float(m), float(x - r), float(x + r),
+                         n not in vague)
                      for n, b, x, s, m, r in zip(self.info.columns, before, self.x, self.sd,
                                                  self.naive_sd, self.reach, strict=True))
 
