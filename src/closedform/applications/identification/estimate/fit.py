@@ -39,6 +39,7 @@ from closedform.maths.identification.pseudo_inertia import pseudo_inertia, repai
 from closedform.model.inertia import Inertia
 from closedform.model.robot import Robot
 
+MOVED = 0.05
 METHODS = ("least_squares", "weighted", "huber", "total", "consistent", "generalised",
            "instrumental", "didim")
 WEIGHTS = 10.0 ** np.arange(-8, -1)
@@ -104,11 +105,11 @@ class Fit:
         """Unknowns that the data leave open, although other motions would tell them.
 
         Their sd is above 30 % of their value and would be seen in the torques, or the prior has
-        moved them by more than their sd.
+        moved them by more than their sd and 5 % of their value.
         """
         large = self.sd > VAGUE * np.abs(self.x)
         matters = self.sd * self.equations.scale > 0.01 * np.sqrt(self.equations.size)
-        moved = np.abs(self.x - self.by_data) > self.sd
+        moved = np.abs(self.x - self.by_data) > np.maximum(self.sd, MOVED * np.abs(self.x))
         return tuple(n for n, open_ in zip(self.info.columns, large & matters | moved, strict=True)
                      if open_)
 
