@@ -17,6 +17,7 @@ from typing import BinaryIO, NamedTuple
 from closedform.errors import FormatError, MissingDependency
 
 MAGIC = b"\x89MCAP0\r\n"
+ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
 SCHEMA, CHANNEL, MESSAGE, CHUNK, DATA_END = 3, 4, 5, 6, 15
 _RECORD = struct.Struct("<BQ")
 _MESSAGE = struct.Struct("<HIQQ")
@@ -78,9 +79,16 @@ def _sqlite_batches(path: Path, topic: str, rows: int) -> Iterator[Batch]:
             found = db.execute("SELECT timestamp, data FROM messages WHERE topic_id IN (SELECT id "
                                "FROM topics WHERE name = ?) ORDER BY timestamp, id", (topic,))
             while some := found.fetchmany(rows):
-                yield Batch([time for time, _ in some], [data for _, data in some])
+                yield Batch([time for time, _ in some], _messages([data for _, data in some], path))
     except sqlite3.DatabaseError as error:
         raise FormatError(f"{path}: the bag is cut off or damaged: {error}") from None
+
+
+def _messages(data: list[bytes], path: Path) -> list[bytes]:
+    """Messages as they are, or out of their own compression."""
+    if not data[0].startswith(ZSTD_MAGIC):
+        return data
+    return [_decompressed(one, "zstd", path) for one in data]
 
 
 # ---------------------------------------------------------------------- MCAP
@@ -201,6 +209,13 @@ def _uncompressed(chunk: bytes, path: Path) -> bytes:
     data = chunk[at + 8:]
     if not compression:
         return data
+    raw = _decompressed(data, compression, path)
+    if len(raw) != size:
+        raise FormatError(f"{path}: a chunk has {len(raw)} bytes where {size} were announced")
+    return raw
+
+
+def _decompressed(data: bytes, compression: str, path: Path) -> bytes:
     try:
         if compression == "lz4":
             raw: bytes = import_module("lz4.frame").decompress(data)
@@ -210,12 +225,12 @@ def _uncompressed(chunk: bytes, path: Path) -> bytes:
             raise FormatError(f"{path}: chunks compressed by {compression!r} cannot be read; "
                               "lz4 and zstd can")
     except ImportError:
-        raise MissingDependency(f"{path}: chunks compressed by {compression} need its library: "
+        raise MissingDependency(f"{path} is compressed by {compression}, which needs its library: "
                                 "pip install 'closedform[identify]'") from None
-    except (RuntimeError, ValueError, OSError, EOFError) as error:
-        raise FormatError(f"{path}: a chunk is damaged: {error}") from None
-    if len(raw) != size:
-        raise FormatError(f"{path}: a chunk has {len(raw)} bytes where {size} were announced")
+    except FormatError:
+        raise
+    except Exception as error:      # each library has errors of its own
+        raise FormatError(f"{path}: a compressed part is damaged: {error}") from None
     return raw
 
 

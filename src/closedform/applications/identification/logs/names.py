@@ -41,6 +41,8 @@ def meaning(name: str, joints: Collection[str]) -> Meaning | None:
     plain = name.strip().strip("_")
     if plain in joints:
         return Meaning("q", plain)
+    if plain.lower() in KIND_OF:
+        return Meaning(KIND_OF[plain.lower()], None)
     if COMMANDED.search(plain.lower()):
         return None
     by_joint = _with_joint(plain, joints)

@@ -71,6 +71,8 @@ def _table(source: object, topic: str | None) -> tuple[Table, str]:
         return open_npz(path), str(path)
     if path.suffix.lower() in TEXTS:
         return open_csv(path), str(path)
+    if path.suffix in (".zstd", ".zst", ".gz", ".zip"):
+        raise FormatError(f"{path}: unpack the file first; a log must end in {', '.join(FORMATS)}")
     raise FormatError(f"{path}: a log must end in {', '.join(FORMATS)}, or be the folder of a bag")
 
 

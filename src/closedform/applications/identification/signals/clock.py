@@ -86,7 +86,8 @@ class State:
         if self.last is None:
             self.start = float(piece.t[0])
         piece = followed(self.robot, piece._replace(t=piece.t - self.start), self.last)
-        kept = piece.rows(~repeated(self.robot, piece, self.last, self.clock))
+        again = repeated(self.robot, piece, self.last, self.clock)
+        kept = piece.rows(~again) if again.any() else piece
         if not len(kept.t):
             return Stamped(kept.t, kept)
         if self.clock.kind == LINE:
@@ -170,7 +171,9 @@ def followed(robot: Robot, rows: Samples, last: Samples | None) -> Samples:
     whole = continuous(robot, q)
     for body, i, _ in robot.parts:
         for k in body.joint.angles:
-            whole[:, i.start + k] = np.unwrap(whole[:, i.start + k])
+            angle = whole[:, i.start + k]
+            if np.any(np.abs(np.diff(angle)) > np.pi):
+                whole[:, i.start + k] = np.unwrap(angle)
     return rows._replace(q=whole[len(whole) - len(rows.q):])
 
 
@@ -180,15 +183,26 @@ def repeated(robot: Robot, rows: Samples, last: Samples | None, clock: Clock) ->
     Rows nearer in time than a tenth of a period are repeats where times are taken as logged.
     """
     whole = rows if last is None else joined([last, rows])
-    same = np.all(whole.q[1:] == whole.q[:-1], axis=1)
+    same = _as_before(whole.q, np.arange(len(whole.t) - 1))
     others = [x for kind, x in whole._asdict().items() if x is not None and kind not in ("t", "q")]
-    equal = same & np.all([np.all(x[1:] == x[:-1], axis=1) for x in others], axis=0) \
-        if others else np.zeros_like(same)
+    equal = np.zeros(len(whole.t) - 1, dtype=bool)
+    if len(same) and others:
+        at = same
+        for x in others:
+            at = _as_before(x, at)
+        equal[at] = True
     if whole.v is not None:
-        equal |= same & (np.linalg.norm(whole.v[1:], axis=1) > clock.slow)
+        equal[same] |= np.linalg.norm(whole.v[same + 1], axis=1) > clock.slow
     if clock.kind == LOGGED:
         equal |= np.diff(whole.t) < NEAR * clock.period
     return equal if last is not None else np.concatenate([[False], equal])
+
+
+def _as_before(x: Floats, steps: np.ndarray) -> np.ndarray:
+    """Those steps over which no column changes."""
+    for column in x.T:
+        steps = steps[column[steps + 1] == column[steps]]
+    return steps
 
 
 # ---------------------------------------------------------------------- choosing

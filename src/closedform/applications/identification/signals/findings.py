@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -27,9 +27,10 @@ def is_fault(finding: Finding) -> bool:
 
 def findings(made: Survey) -> tuple[Finding, ...]:
     """All findings, errors first."""
-    every = [*_numbers(made), *_time(made)]
-    if not any(f.level is ERROR for f in every):
-        every += [*_positions(made), *_velocities(made), *_torques(made), *_motion(made)]
+    every = [*_numbers(made), *_back(made)]
+    if not every:
+        every = [*_time(made), *_positions(made), *_velocities(made), *_torques(made),
+                 *_motion(made)]
     levels = list(Level)
     return tuple(sorted(every, key=lambda f: levels.index(f.level)))
 
@@ -40,22 +41,25 @@ def _finding(made: Survey, level: Level, rule: str, subject: str, message: str,
 
 
 def _numbers(made: Survey) -> Iterator[Finding]:
-    for (kind, j), (count, first) in made.bad.items():
-        name = "t" if kind == "t" else wanted_names(made.log.robot, kind)[j]
-        yield _finding(made, ERROR, "not-a-number", name,
-                       f"{kind} of {name} is no number in {count} of {made.rows} rows, first in "
-                       f"row {first}" if kind != "t" else
-                       f"t is no number in {count} of {made.rows} rows, first in row {first}",
+    for kind in dict.fromkeys(kind for kind, _ in made.bad):
+        columns = {j: found for (other, j), found in made.bad.items() if other == kind}
+        names = ["t"] if kind == "t" else wanted_names(made.log.robot, kind)
+        of = "" if kind == "t" else f" of {_some(names, list(columns))}"
+        yield _finding(made, ERROR, "not-a-number", kind,
+                       f"{kind}{of} is no number in {max(n for n, _ in columns.values())} of "
+                       f"{made.rows} rows, first in row {min(i for _, i in columns.values())}",
                        "leave these rows out, or the column if it is not needed")
 
 
-def _time(made: Survey) -> Iterator[Finding]:
+def _back(made: Survey) -> Iterator[Finding]:
     if made.back is not None:
         row, before, after = made.back
         yield _finding(made, ERROR, "time-goes-back", "t",
                        f"time goes back in {made.backs} rows, first in row {row}: {before:.6g} s, "
                        f"then {after:.6g} s", "sort the rows, or cut the log into two")
-        return
+
+
+def _time(made: Survey) -> Iterator[Finding]:
     T, (least, median, most) = made.clock.period, made.steps
     if made.clock.kind == clocks.TICKS:
         yield _finding(made, WARNING, "clock-jitter", "t",
@@ -106,8 +110,8 @@ def _positions(made: Survey) -> Iterator[Finding]:
     better = _permutation(made, low, high)
     if better is not None:
         yield _finding(made, ERROR, ORDER, "q", "positions leave the limits of "
-                       f"{_some(names, outside > 0)}, and would keep all limits if the columns "
-                       f"were in another order, such as {', '.join(better)}",
+                       f"{_some(names, np.flatnonzero(outside))}, and would keep all limits if the "
+                       f"columns were in another order, such as {', '.join(better)}",
                        "columns={'q': …} in the order of the robot's joints")
         return
     for j in np.flatnonzero(outside).tolist():
@@ -152,17 +156,18 @@ def _velocities(made: Survey) -> Iterator[Finding]:
                        f"the velocity of {names[j]} is logged in the column of "
                        f"{names[fit.order[j]]}", "columns={'v': …} in the order of q")
         return
-    for j in np.flatnonzero(moves & (np.abs(fit.fit) > 0.7)).tolist():
-        scale = fit.scale[j]
-        if scale < 0:
-            yield _finding(made, ERROR, ORDER, names[j], f"the velocity of {names[j]} has the "
-                           "opposite sign of what its position does", "look at the columns' signs")
-        elif abs(scale - 1) > 0.1:
-            unit = min((DEGREE, 1 / DEGREE, 1e3, 1e-3, 1e6, 1e-6), key=lambda x: abs(scale / x - 1))
-            sure = abs(scale / unit - 1) < 0.1
-            yield _finding(made, ERROR if sure or not 0.3 < scale < 3 else WARNING, UNITS, names[j],
-                           f"the logged velocity of {names[j]} is {scale:.4g} times that of its "
-                           "position", "look at the units of q, v and t")
+    clear = moves & (np.abs(fit.fit) > 0.7)
+    against = np.flatnonzero(clear & (fit.scale < 0))
+    if len(against):
+        yield _finding(made, ERROR, ORDER, "v", f"the velocity of {_some(names, against)} has the "
+                       "opposite sign of what its position does", "look at the columns' signs")
+    off = np.flatnonzero(clear & (fit.scale > 0) & (np.abs(fit.scale - 1) > 0.1))
+    if len(off):
+        scale = float(np.median(fit.scale[off]))
+        yield _finding(made, WARNING if 0.3 < scale < 3 else ERROR, UNITS, "v",
+                       f"the logged velocity of {_some(names, off)} is {scale:.4g} times that of "
+                       "its position", "look at the units of q, v and t")
+        return
     lag = float(np.nanmedian(fit.lag)) if moves.any() else 0.0
     if abs(lag) > max(0.3 * made.clock.period, 3e-4):
         yield _finding(made, WARNING, "velocity-lag", "v",
@@ -182,10 +187,13 @@ def _torques(made: Survey) -> Iterator[Finding]:
         x, names = made.extremes[kind], wanted_names(robot, "tau")
         largest, limit = np.maximum(np.abs(x.low), np.abs(x.high)), robot.effort_limits
         if kind == "tau":
-            for j in np.flatnonzero(largest > 50 * np.where(limit > 0, limit, np.inf)):
-                yield _finding(made, ERROR, UNITS, names[j],
-                               f"tau of {names[j]} reaches {largest[j]:.4g}, its limit is "
-                               f"{limit[j]:.4g} Nm", "units={'tau': 'Nmm'} reads newton mm")
+            far = np.flatnonzero(largest > 50 * np.where(limit > 0, limit, np.inf))
+            if len(far):
+                j = int(far[0])
+                yield _finding(made, ERROR, UNITS, "tau",
+                               f"tau of {_some(names, far)} cannot be Nm: it reaches "
+                               f"{largest[j]:.4g}, the limit of {names[j]} is {limit[j]:.4g}",
+                               "units={'tau': 'Nmm'} reads newton millimetres")
         least = max(10, 5e-3 * made.rows)
         for j in np.flatnonzero((np.maximum(x.at_low, x.at_high) > least) & (x.high > x.low)):
             if (x.at_low[j] > least and x.low[j] < 0) or (x.at_high[j] > least and x.high[j] > 0):
@@ -223,5 +231,8 @@ def standing(made: Survey) -> np.ndarray:
     return np.asarray(made.moved < np.maximum(least, 8 * noise))
 
 
-def _some(names: list[str], which: np.ndarray) -> str:
-    return ", ".join(np.array(names)[which][:5])
+def _some(names: Sequence[str], which: Sequence[int] | np.ndarray) -> str:
+    """Some of the names; all of them in a word."""
+    if len(which) == len(names) > 2:
+        return "all joints"
+    return ", ".join(names[int(j)] for j in which[:5]) + (", …" if len(which) > 5 else "")

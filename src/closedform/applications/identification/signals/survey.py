@@ -24,7 +24,7 @@ from closedform.arrays import Floats
 from closedform.errors import ArgumentError
 from closedform.model.robot import Robot
 
-HEAD = 131072
+HEAD = 65536
 """Rows at the beginning from which clock, bandwidth and lag are known."""
 PIECE = 32768
 LEAST = 50
@@ -46,9 +46,13 @@ class Extremes:
                    np.zeros(width))
 
     def take(self, x: Floats) -> None:
-        low, high = np.fmin(self.low, np.fmin.reduce(x)), np.fmax(self.high, np.fmax.reduce(x))
-        self.at_low = np.where(low < self.low, 0, self.at_low) + np.sum(x == low, axis=0)
-        self.at_high = np.where(high > self.high, 0, self.at_high) + np.sum(x == high, axis=0)
+        columns = np.ascontiguousarray(x.T)         # three times faster than along the rows
+        low = np.minimum(self.low, columns.min(axis=1))
+        high = np.maximum(self.high, columns.max(axis=1))
+        self.at_low = np.where(low < self.low, 0, self.at_low) + np.count_nonzero(
+            columns == low[:, None], axis=1)
+        self.at_high = np.where(high > self.high, 0, self.at_high) + np.count_nonzero(
+            columns == high[:, None], axis=1)
         self.low, self.high = low, high
 
 
@@ -191,13 +195,15 @@ def _note_numbers(made: Survey, piece: Samples) -> None:
         if x is None:
             continue
         columns = x.reshape(len(x), -1)
+        if np.isfinite(np.sum(columns)):      # much faster than asking every number
+            if kind != "t":
+                made.extremes.setdefault(kind, Extremes.none(columns.shape[1])).take(columns)
+            continue
         wrong = ~np.isfinite(columns)
         if wrong.any():
             for j in np.flatnonzero(wrong.any(axis=0)).tolist():
                 count, first = made.bad.get((kind, j), (0, made.rows + int(np.argmax(wrong[:, j]))))
                 made.bad[kind, j] = count + int(wrong[:, j].sum()), first
-        if kind != "t" and not wrong.all():
-            made.extremes.setdefault(kind, Extremes.none(columns.shape[1])).take(columns)
 
 
 class _Moves:
