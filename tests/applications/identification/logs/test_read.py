@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from simulated_logs import Faults, joint_columns, simulated
 
 import closedform as cf
 from closedform import identification as idn
+from simulated_logs import Faults, joint_columns, simulated
 
 PANDA = cf.load("panda")
 NAMES = PANDA.joint_names

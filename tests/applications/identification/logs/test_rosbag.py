@@ -4,11 +4,11 @@ import sqlite3
 
 import numpy as np
 import pytest
-from simulated_logs import Faults, simulated
 
 import closedform as cf
 from closedform import identification as idn
 from closedform.applications.identification.logs import cdr
+from simulated_logs import Faults, simulated
 
 rosbags = pytest.importorskip("rosbags.rosbag2", reason="bags are written with the extra identify")
 typesys = pytest.importorskip("rosbags.typesys")
