@@ -15,6 +15,6 @@ SLIP = 1e-3
 """rad/s or m/s: s, if no other is given."""
 
 
-def smoothed_sign(v: Array, slip: float = SLIP) -> Array:
+def smoothed_sign(v: Array, slip: Array | float = SLIP) -> Array:
     """v / √(v² + slip²), of the shape of v."""
-    return v / namespace(v).sqrt(v * v + slip**2)
+    return v / namespace(v).sqrt(v * v + slip * slip)

@@ -79,7 +79,7 @@ class Quantity:
     @property
     def words(self) -> dict[str, tuple[str | int, ...]]:
         """Names and sizes of the results, to be read."""
-        return {name: tuple(getattr(s, "__name__", s) for s in size)
+        return {name: tuple(s if isinstance(s, str | int) else s.__name__ for s in size)
                 for name, size in self.outputs}
 
     def takes(self, parameter: str) -> bool:

@@ -53,8 +53,9 @@ class Information:
     notes: tuple[str, ...] = ()
     rate: float = float("nan")
     gains: bool = False
-    signals: Signals | None = None
+    signals: Signals | None = None      # with the numbers that were chosen
     faults: tuple[str, ...] = ()        # of the signals, that no filter mends
+    sources: tuple[tuple[Log, bool], ...] = ()   # the logs, and whether they carry the payload
 
     def __add__(self, other: Information) -> Information:
         if not isinstance(other, Information):
@@ -67,7 +68,8 @@ class Information:
             raise ArgumentError(f"information: {', '.join(twice)} is in both; a log counts once")
         both = sorted((*self.blocks, *other.blocks), key=lambda b: (b.log, b.number))
         notes = (*self.notes, *(n for n in other.notes if n not in self.notes))
-        return replace(self, blocks=tuple(both), notes=notes, faults=(*self.faults, *other.faults))
+        return replace(self, blocks=tuple(both), notes=notes, faults=(*self.faults, *other.faults),
+                       sources=(*self.sources, *other.sources))
 
     @cached_property
     def columns(self) -> tuple[str, ...]:
@@ -126,10 +128,7 @@ def information(model: Model, logs: Log | Sequence[Log], signals: Signals | None
         raise ArgumentError("information: logs must be what idn.read returns, one or several")
     if blocks < 2:
         raise ArgumentError(f"information: blocks must be 2 at least, not {blocks}")
-    names = [x.name for x in given]
-    if len(set(names)) < len(names):
-        raise ArgumentError(f"information: two logs are called "
-                            f"{next(n for n in names if names.count(n) > 1)!r}; a log counts once")
+    given = _told_apart(given)
     on = [True] * len(given) if loaded is None else list(loaded)
     if len(on) != len(given):
         raise ArgumentError(f"information: loaded must have {len(given)} entries, one for each log")
@@ -145,20 +144,39 @@ def information(model: Model, logs: Log | Sequence[Log], signals: Signals | None
     return total
 
 
-def log_information(model: Model, log: Log, signals: Signals, blocks: int,
-                    loaded: bool) -> Information:
-    """The information of one log."""
+def _told_apart(logs: Sequence[Log]) -> list[Log]:
+    """Logs with names of their own; a file that is given twice is refused."""
+    found: list[Log] = []
+    for log in logs:
+        same = [x for x in found if x.source == log.source and x.table is log.table
+                and (x.start, x.stop) == (log.start, log.stop)]
+        if same or (Path(log.source).exists() and any(
+                x.source == log.source and x.start < log.stop and log.start < x.stop
+                for x in found)):
+            raise ArgumentError(f"information: {log.source} is given twice; a log counts once")
+        taken, name, n = {x.name for x in found}, log.name, 2
+        while name in taken:
+            name, n = f"{log.name} {n}", n + 1
+        found.append(log if name == log.name else replace(log, name=name))
+    return found
+
+
+def log_information(model: Model, log: Log, signals: Signals, blocks: int, loaded: bool,
+                    whitening: Floats | None = None) -> Information:
+    """The information of one log; `whitening` (nv, order) predicts residuals from those before."""
     prepared = signals.prepare(log)
     effort = effort_kind(model, log)
     gains = effort == "current" and (model.drives is None or model.drives.gain is None)
     if gains and model.drives is None:
         raise ArgumentError(f"{log.name} has currents and no torques: give the model "
                             "drives=idn.Drives(ratio, gain=…), or without gain to find the gains")
-    made = _Accumulator(model, prepared, gains, loaded)
+    made = _Accumulator(model, prepared, gains, loaded, whitening)
     for window in prepared.windows():
         made.take(window, torques(model, window, effort, gains), blocks)
-    return Information(model, made.blocks(log.name), prepared.notes, prepared.rate, gains, signals,
-                       prepared.faults)
+    done = replace(signals, cutoff=prepared.plan.cutoff, delay=prepared.plan.delay,
+                   rate=prepared.rate)
+    return Information(model, made.blocks(log.name), prepared.notes, prepared.rate, gains, done,
+                       prepared.faults, ((log, loaded),))
 
 
 def effort_kind(model: Model, log: Log) -> str:
@@ -183,14 +201,16 @@ def torques(model: Model, window: Window, kind: str, gains: bool) -> Floats:
     if gains:
         return motors
     assert model.drives is not None
-    gain = model.drives.gains(len(at)) if kind == "current" else np.ones(len(at))
-    return np.asarray((motors * gain) @ model.motor_matrix)
+    gain = model.drives.gains(len(at)) if kind == "current" else None
+    return np.asarray((motors if gain is None else motors * gain) @ model.motor_matrix)
 
 
 class _Accumulator:
     """Factors of one log, block after block."""
 
-    def __init__(self, model: Model, prepared: Prepared, gains: bool, loaded: bool) -> None:
+    def __init__(self, model: Model, prepared: Prepared, gains: bool, loaded: bool,
+                 whitening: Floats | None) -> None:
+        self.whitening = whitening
         self.model, self.rows, self.seen, self.gains = model, max(prepared.rows, 1), 0, gains
         self.factors: dict[int, list[Floats]] = {}
         self.counts: dict[int, list[int]] = {}
@@ -207,7 +227,11 @@ class _Accumulator:
         for j, empty in enumerate(self.empty):
             if empty:
                 rows[j][:, empty] = 0.0
-        reduced = [window.reduce(r) for r in rows]
+        reduced, moving = [window.reduce(r) for r in rows], window.moving
+        if self.whitening is not None:
+            order = self.whitening.shape[1]
+            reduced = [predicted(r, phi) for r, phi in zip(reduced, self.whitening, strict=True)]
+            moving, self.seen = moving[order:], self.seen + order
         n = len(reduced[0])
         number = np.minimum((self.seen + np.arange(n)) * blocks // self.rows, blocks - 1)
         self.seen += n
@@ -215,7 +239,7 @@ class _Accumulator:
         for start, end in zip([0, *ends], [*ends, n], strict=True):
             for j, part in enumerate(reduced):
                 self._add(int(number[start]), j, part[start:end],
-                          window.moving[start:end, j] if self.rests else None)
+                          moving[start:end, j] if self.rests else None)
 
     def _add(self, block: int, j: int, rows: Floats, use: NDArray[np.bool_] | None) -> None:
         nv = self.model.robot.nv
@@ -231,6 +255,13 @@ class _Accumulator:
                      for b in sorted(self.factors))
 
 
+def predicted(rows: Floats, phi: Floats) -> Floats:
+    """rows_t − Σ φ_k rows_{t−k}, from the first row that has all of its past."""
+    order, n = len(phi), len(rows)
+    past = sum((phi[k] * rows[order - 1 - k:n - 1 - k] for k in range(order)), np.zeros(1))
+    return rows[order:] - past
+
+
 def slip_of(model: Model, prepared: Prepared) -> Floats:
     """The scale of the smooth sign for each motor: as given, or from the noise of the velocity."""
     n = len(model.actuated)
@@ -243,7 +274,7 @@ def window_rows(model: Model, window: Window, slip: Floats, effort: Floats,
                 gains: bool) -> list[Floats]:
     """[W_j, gains, z_j] at the states of a window, a matrix for each torque."""
     kernel, n = model.kernel(gains), len(window.q)
-    rows = [np.empty((n, *slot.shape)) for slot in kernel.interface.outputs]
+    rows: list[Floats] = [np.empty((n, *slot.shape)) for slot in kernel.interface.outputs]
     slips = np.ascontiguousarray(np.broadcast_to(slip, (min(CHUNK, n), len(slip))))
     for start in range(0, n, CHUNK):
         at = slice(start, start + CHUNK)

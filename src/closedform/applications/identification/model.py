@@ -247,11 +247,10 @@ class Model:
         columns = []
         unit = np.eye(self.robot.nv)
         terms, speed = self.friction.terms, self.friction.speed
-        for n, i in enumerate(at):
-            f = friction_columns(terms, v[i], slip[n], speed) if terms else []
-            columns += [unit[i] * x for x in f]
-        for i in self.coupled:
-            f = friction_columns(terms, rows[i] @ v, slip[i], speed) if terms else []
+        for n, i in enumerate(at if terms else ()):
+            columns += [unit[i] * x for x in friction_columns(terms, v[i], slip[n], speed)]
+        for i in self.coupled if terms else ():
+            f = friction_columns(terms, rows[i] @ v, slip[i], speed)
             columns += [rows[i] * x for x, n in zip(f, self.friction.names, strict=True)
                         if n != "offset"]
         if columns:
@@ -267,7 +266,7 @@ class Model:
         """The standard parameters whose columns are kept, and L."""
         own, kept = len(self.body.parameter_names), list(self.base.kept)
         total = len(self.standard_names)
-        L = np.zeros((len(kept), total))
+        L: Floats = np.zeros((len(kept), total))
         L[:, :own] = np.asarray(self.base.K, dtype=float)
         friction = total - len(self._friction_names)
         extra = list(range(own, friction))

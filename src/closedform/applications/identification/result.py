@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -28,10 +29,11 @@ def identified_robot(model: Model, standard: Floats) -> Robot:
     bodies = []
     for k, body in enumerate(model.body.bodies):
         inertia = Inertia.from_parameters(standard[10 * k:10 * k + 10])
-        keywords = {"rotor_inertia": _rotor(model, k, values)}
+        keywords: dict[str, Any] = {"rotor_inertia": _rotor(model, k, values)}
         for kind in ("viscous", "coulomb"):
-            found = [values.get(f"{model.velocity_names[i]}.{kind}") for i in _velocities(model, k)]
-            if found and all(x is not None for x in found):
+            names = [f"{model.velocity_names[i]}.{kind}" for i in _velocities(model, k)]
+            found = [values[n] for n in names if n in values]
+            if found:
                 keywords[kind] = found[0] if len(found) == 1 else tuple(found)
         bodies.append(replace(body, inertia=inertia, joint=replace(body.joint, **keywords)))
     return replace(model.robot, bodies=tuple(bodies))

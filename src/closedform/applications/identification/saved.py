@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -20,7 +21,8 @@ def save_information(info: Information, path: str | Path) -> Path:
     about = {"version": VERSION, "robot": info.model.robot.name, "columns": info.columns,
              "notes": info.notes, "faults": info.faults, "rate": info.rate, "gains": info.gains,
              "blocks": [(b.log, b.number, b.rows) for b in info.blocks]}
-    arrays = {f"R{i}_{j}": R for i, b in enumerate(info.blocks) for j, R in enumerate(b.factors)}
+    arrays: dict[str, Any] = {f"R{i}_{j}": R for i, b in enumerate(info.blocks)
+                              for j, R in enumerate(b.factors)}
     part = target.with_name(target.name + ".part")
     with part.open("wb") as file:
         np.savez_compressed(file, about=np.array(json.dumps(about)), **arrays)

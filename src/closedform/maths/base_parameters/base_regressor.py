@@ -46,7 +46,8 @@ def packed_entries(robot: Robot) -> tuple[np.ndarray, np.ndarray]:
     for _ in range(STATES):
         v, a = rng.normal(size=(2, robot.nv))
         seen |= regressors.regressor(bare, robot.random(rng), v, a)[:, columns] != 0
-    return np.nonzero(seen)
+    rows, at = np.nonzero(seen)
+    return rows, at
 
 
 def base_entries(robot: Robot) -> int:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple, final
 
 import numpy as np
@@ -118,8 +119,7 @@ def solved(problem: Problem, start: Floats | None = None) -> tuple[Floats, Float
             move, decrement = _newton(H, g, E, off)
             t = cone.longest(s, move)
             if np.abs(off).max(initial=0.0) < 1e-9:   # before that nothing can be compared
-                t = _shorter(s, move, t, float(g @ move),
-                             lambda y, m=mu: cone.value(y, m) + y @ Q @ y - 2 * c @ y)
+                t = _shorter(s, move, t, float(g @ move), partial(_objective, cone, Q, c, mu))
             s = s + t * move
             if t == 1.0 and decrement < CLOSED**2 * max(w, mu):
                 break
@@ -201,6 +201,10 @@ def _newton(H: Floats, g: Floats, E: Floats, off: Floats) -> tuple[Floats, float
         step = step + V @ y
     move = step * scale
     return move, float(move @ H @ move)
+
+
+def _objective(cone: _Cone, Q: Floats, c: Floats, mu: float, s: Floats) -> float:
+    return float(cone.value(s, mu) + s @ Q @ s - 2 * c @ s)
 
 
 def _path(weight: float, warm: bool) -> list[tuple[float, float]]:

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -32,16 +33,20 @@ from closedform.applications.identification.estimate.uncertainty import (
 )
 from closedform.applications.identification.information import Information
 from closedform.applications.identification.model import Model
-from closedform.arrays import Floats
+from closedform.arrays import Array, Floats
 from closedform.errors import ArgumentError, UnknownName, suggestion
 from closedform.maths.identification.pseudo_inertia import pseudo_inertia, repaired
 from closedform.model.inertia import Inertia
 from closedform.model.robot import Robot
 
-METHODS = ("least_squares", "weighted", "huber", "total", "consistent")
+MOVED = 0.05
+METHODS = ("least_squares", "weighted", "huber", "total", "consistent", "generalised",
+           "instrumental", "didim")
 WEIGHTS = 10.0 ** np.arange(-8, -1)
 """Weights of the prior that are tried."""
 FOLDS = 5
+DIDIM_STEPS = 8
+CLOSE = 0.08
 VAGUE = 0.3
 """A parameter whose interval's sd is above so much of its value is not identified in practice."""
 
@@ -90,7 +95,8 @@ class Fit:
         before = np.zeros(len(self.x))
         before[:len(self.model.L)] = self.model.L @ self.prior
         vague = set(self.unidentified)
-        return tuple(Row(n, *map(float, (b, x, s, m, x - r, x + r)), n not in vague)
+        return tuple(Row(n, float(b), float(x), float(s), float(m), float(x - r), float(x + r),
+                         n not in vague)
                      for n, b, x, s, m, r in zip(self.info.columns, before, self.x, self.sd,
                                                  self.naive_sd, self.reach, strict=True))
 
@@ -99,11 +105,11 @@ class Fit:
         """Unknowns that the data leave open, although other motions would tell them.
 
         Their sd is above 30 % of their value and would be seen in the torques, or the prior has
-        moved them by more than their sd.
+        moved them by more than their sd and 5 % of their value.
         """
         large = self.sd > VAGUE * np.abs(self.x)
         matters = self.sd * self.equations.scale > 0.01 * np.sqrt(self.equations.size)
-        moved = np.abs(self.x - self.by_data) > self.sd
+        moved = np.abs(self.x - self.by_data) > np.maximum(self.sd, MOVED * np.abs(self.x))
         return tuple(n for n, open_ in zip(self.info.columns, large & matters | moved, strict=True)
                      if open_)
 
@@ -177,12 +183,16 @@ class Fit:
 
 
 def fit(info: Information, method: str = "consistent", prior: Robot | None = None,
-        weight: float | str = "auto") -> Fit:
+        weight: float | str = "auto", *, period: float | None = None,
+        law: Callable[[float, Array, Array], Array] | None = None) -> Fit:
     """The robot that logs describe.
 
     `method`: "least_squares", "weighted" by the noise of each torque, "huber" (blocks that fit
     badly count less), "total" least squares, or "consistent": bodies that can be, near those of
-    `prior` (the model's robot), whose `weight` is found from held-out blocks.
+    `prior` (the model's robot), whose `weight` is found from held-out blocks. These look at the
+    logs again: "generalised" whitens residuals, "instrumental" takes the other periods of a motion
+    of `period` seconds as instruments, "didim" the motion that the robot makes under the control
+    `law` (t, q, v) -> torques.
     """
     if not isinstance(info, Information):
         raise ArgumentError(f"fit: info must be idn.information(…), not {type(info).__name__}")
@@ -203,7 +213,36 @@ def fit(info: Information, method: str = "consistent", prior: Robot | None = Non
     if method == "huber":
         x, blocks = robust_blocks(info, weights, x)
         return _plain(info, method, equations(info, weights, blocks), x, weights, before, blocks)
-    return _consistent(info, weights, before, weight)
+    if method == "consistent":
+        return _consistent(info, weights, before, weight)
+    return _again(info, method, before, weight, period, law)
+
+
+def _again(info: Information, method: str, before: Floats, weight: float | str,
+           period: float | None, law: Callable[[float, Array, Array], Array] | None) -> Fit:
+    """The methods that look at the logs again."""
+    from closedform.applications.identification.estimate import second_pass
+    if method == "generalised":
+        info = second_pass.whitened(info, weighted(info)[0])
+        x, weights = weighted(info)
+        return _plain(info, method, equations(info, weights), x, weights, before)
+    if method == "instrumental":
+        if period is None:
+            raise ArgumentError("fit: method 'instrumental' needs period=, seconds of a repetition")
+        x = second_pass.instrumental(info, period)
+        weights = joint_weights(noise(info, x), info)
+        return _plain(info, method, equations(info, weights), x, weights, before)
+    if law is None:
+        raise ArgumentError("fit: method 'didim' needs law=, a function (t, q, v) -> torques")
+    found = _consistent(info, weighted(info)[1], before, weight)
+    for _ in range(DIDIM_STEPS):
+        moved = second_pass.simulated_information(info, found.standard, law)
+        new = _consistent(moved, weighted(moved)[1], before, found.weight)
+        done = np.linalg.norm(new.x - found.x) <= 1e-3 * np.linalg.norm(found.x)
+        found = replace(new, method=method)
+        if done:
+            break
+    return found
 
 
 def prior_parameters(model: Model, prior: Robot | None = None) -> Floats:
@@ -264,14 +303,18 @@ def _consistent(info: Information, weights: Floats, prior: Floats, weight: float
     own = spread(jackknife(info, weights, y, H * size / 2, to_x) @ to_x.T)
     by_data = eq.solve()
     data = spread(jackknife(info, weights, by_data, eq.R.T @ eq.R, np.eye(len(x))))
-    sd, reach = _open(np.maximum(own, data), eq)      # a prior makes no interval narrower
+    sd, reach = _open(np.maximum(own, data), eq)      # a prior makes no interval narrower,
+    reach = np.hypot(reach, x - by_data)              # and what it moves stays inside
     return Fit(info, "consistent", x, y[:len(prior)], prior, sd, naive(eq.R.T @ eq.R), reach,
                noise(info, x), weights, eq, by_data, float(weight), certificate, tried)
 
 
 def chosen_weight(info: Information, weights: Floats,
                   prior: Floats) -> tuple[float, tuple[tuple[float, float], ...]]:
-    """The largest weight whose held-out error is within one standard error of the least."""
+    """The largest weight whose held-out error is as good as the least.
+
+    That is within a standard error of it, or within 8 % of its square.
+    """
     folds = np.array([b.number for b in info.blocks])
     count = int(folds.max()) + 1
     fold = folds * FOLDS // max(count, 1)
@@ -295,7 +338,7 @@ def chosen_weight(info: Information, weights: Floats,
     best = int(np.argmin(mean))
     worse = table - table[:, best:best + 1]
     error = np.std(worse, axis=0, ddof=1) / np.sqrt(len(table))
-    within = np.flatnonzero(worse.mean(axis=0) <= error)
+    within = np.flatnonzero(worse.mean(axis=0) <= np.maximum(error, CLOSE * mean[best]))
     pairs = tuple((float(w), float(100 * np.sqrt(m))) for w, m in zip(WEIGHTS, mean, strict=True))
     return float(WEIGHTS[within[-1]]), pairs
 

@@ -166,7 +166,7 @@ def joint_weights(sigma: Floats, info: Information) -> Floats:
 
 def weighted(info: Information) -> tuple[Floats, Floats]:
     """x and the weights 1/σ_j that belong to it, found in turns."""
-    weights = np.ones(len(info.support))
+    weights: Floats = np.ones(len(info.support))
     x = equations(info, weights).solve()
     for _ in range(TURNS):
         weights = joint_weights(noise(info, x), info)

@@ -1,9 +1,10 @@
 """By how much logged torques are late: the shift at which the robot's equations explain them best.
 
-    J(d) = Σ_j log |(1 − U_j U_jᵀ) τ_j(t + d)|²                                (1)
+    J(d) = log |(1 − U Uᵀ) τ(t + d)|²                                          (1)
 
-U_j spans the columns of the regressor of torque j with viscous and Coulomb friction and an offset:
-no parameter has to be known.
+U spans the columns of all torques together, base parameters and friction of every joint, so that
+no parameter has to be known. (Each torque by itself has too much freedom: it takes a shift for a
+change of its inertias, and where friction is all, stiction looks like a delay.)
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from closedform.arrays import Floats
 REACH = 0.03        # s, to both sides
 TRIED = 25          # shifts
 KEPT = 2000         # rows at most
-CLEAR = 0.1         # mean of the logarithms by which a shift must be better to be applied
+CLEAR = 0.1         # by which J must be better to be applied
 
 
 def torque_delay(plan: Plan, made: Survey) -> tuple[Plan, str]:
@@ -70,23 +71,26 @@ def _beginning(plan: Plan, made: Survey) -> Window | None:
 
 
 def _misfits(plan: Plan, window: Window, shifts: Floats) -> Floats:
-    """(1) for every shift, the mean over torques that move."""
+    """(1) for every shift, over torques that move."""
     robot, t, tau = plan.robot, window.t, window.effort["tau"]
-    Y = np.asarray(compile(robot).regressor(window.q, window.v, window.a))
+    Y = np.asarray(compile(robot).base_regressor(window.q, window.v, window.a))
     shifted = [window.reduce(straight(t, tau, t + d)) for d in shifts]
-    inside = slice(int(REACH * len(window.kept) / (t[-1] - t[0])) + 1, -1 - int(
-        REACH * len(window.kept) / (t[-1] - t[0])))
-    J = []
+    ends = 1 + int(REACH * len(window.kept) / (t[-1] - t[0]))
+    inside = slice(ends, -ends)
+    A, z = [], []
     for j in range(robot.nv):
         use = window.moving[inside, j]
         if use.sum() < 50 or not np.any(tau[:, j]):
             continue
         v = window.v[:, j]
-        columns = np.column_stack([Y[:, j], v, np.tanh(v / max(plan.slowest[j], 1e-9)),
-                                   np.ones(len(v))])
-        U, s, _ = np.linalg.svd(window.reduce(columns)[inside][use], full_matrices=False)
-        U = U[:, s > 1e-9 * s[0]]
-        z = np.stack([x[inside, j][use] for x in shifted], axis=1)
-        with np.errstate(divide="ignore"):
-            J.append(np.log(np.maximum(np.sum(z**2, axis=0) - np.sum((U.T @ z)**2, axis=0), 0.0)))
-    return np.mean(J, axis=0) if J else np.full(len(shifts), np.nan)
+        own = np.zeros((len(v), 3 * robot.nv))
+        own[:, 3 * j:3 * j + 3] = np.column_stack([
+            v, np.tanh(v / max(plan.slowest[j], 1e-9)), np.ones(len(v))])
+        A.append(window.reduce(np.concatenate([Y[:, j], own], axis=1))[inside][use])
+        z.append(np.stack([x[inside, j][use] for x in shifted], axis=1))
+    if not A:
+        return np.full(len(shifts), np.nan)
+    U, s, _ = np.linalg.svd(np.concatenate(A), full_matrices=False)
+    U, given = U[:, s > 1e-9 * s[0]], np.concatenate(z)
+    with np.errstate(divide="ignore"):
+        return np.log(np.maximum(np.sum(given**2, axis=0) - np.sum((U.T @ given)**2, axis=0), 0.0))

@@ -1,0 +1,107 @@
+"""Logs as triangles: the same as all rows together, and small."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import closedform as cf
+from closedform.applications.identification.information import slip_of
+from closedform.errors import ArgumentError, FormatError
+from measured_runs import run
+
+idn = cf.identification
+ROBOT = cf.load("planar2r")
+SIGNALS = idn.Signals(cutoff=5.0, delay=0.0)
+MODEL = idn.Model(ROBOT)
+
+
+def log(seed=0, **changes):
+    return idn.read(run(ROBOT, seed, **changes), ROBOT)
+
+
+def all_rows(model, logs, signals=SIGNALS):
+    """[W, z] of every kept row, torque by torque, with nothing left out."""
+    found = []
+    for one in logs:
+        prepared = signals.prepare(one)
+        slip = slip_of(model, prepared)
+        for window in prepared.windows():
+            W = np.array([model.columns(q, v, a, slip)
+                          for q, v, a in zip(window.q, window.v, window.a, strict=True)])
+            z = window.effort["tau"]
+            for j in range(model.robot.nv):
+                rows = window.reduce(np.concatenate([W[:, j], z[:, j:j + 1]], axis=1))
+                found.append((j, rows[window.moving[:, j]]))
+    return [np.concatenate([r for i, r in found if i == j]) for j in range(model.robot.nv)]
+
+
+def test_the_factors_are_those_of_all_rows_together():
+    info = idn.information(MODEL, [log(0), log(1)], signals=SIGNALS)
+    for j, rows in enumerate(all_rows(MODEL, [log(0), log(1)])):
+        support = [*info.support[j], len(MODEL.names)]
+        expected = rows[:, support].T @ rows[:, support]
+        R = info.factor(j)
+        np.testing.assert_allclose(R.T @ R, expected, rtol=1e-9, atol=1e-9 * expected.max())
+        assert info.rows(j) == len(rows)
+
+
+def test_adding_is_the_same_bits_in_any_order():
+    one, two = (idn.information(MODEL, x, signals=SIGNALS)
+                for x in (named("a", 0), named("b", 1)))
+    both = idn.information(MODEL, [named("b", 1), named("a", 0)], signals=SIGNALS)
+    for info in (one + two, two + one):
+        for x, y in zip(info.blocks, sorted(both.blocks, key=lambda b: (b.log, b.number)),
+                        strict=True):
+            assert x.log == y.log and x.number == y.number
+            for R, S in zip(x.factors, y.factors, strict=True):
+                np.testing.assert_array_equal(R, S)
+
+
+def named(name, seed):
+    return replace(log(seed), name=name)
+
+
+def test_it_is_saved_and_read_again(tmp_path):
+    info = idn.information(MODEL, log(), signals=SIGNALS)
+    again = idn.Information.load(info.save(tmp_path / "info.npz"), MODEL)
+    np.testing.assert_array_equal(again.factor(1), info.factor(1))
+    assert again.notes == info.notes and again.logs == info.logs
+    with pytest.raises(FormatError, match="not on this model"):
+        idn.Information.load(tmp_path / "info.npz", idn.Model(ROBOT, idn.Friction()))
+    (tmp_path / "other.npz").write_bytes(b"nothing")
+    with pytest.raises(FormatError, match="no information"):
+        idn.Information.load(tmp_path / "other.npz", MODEL)
+    with pytest.raises(FormatError, match="no such file"):
+        idn.Information.load(tmp_path / "absent.npz", MODEL)
+
+
+def test_currents_are_torques_through_gains_and_gears():
+    """τ = Pᵀ (gain i): the same information as from torques, and from those of motors."""
+    data, P, gain = run(ROBOT), np.array([[40.0, 0], [-30.0, 30.0]]), np.array([0.2, 0.1])
+    motors = data["tau"] @ np.linalg.inv(P)
+    drives = idn.Drives([40, 30], gain=gain, coupling=P)
+    model = idn.Model(ROBOT, idn.Friction("viscous"), rotors=False, drives=drives)
+    infos = [idn.information(model, idn.read(
+        {"t": data["t"], "q": data["q"], kind: x}, ROBOT), signals=SIGNALS)
+        for kind, x in (("tau", data["tau"]), ("motor_torque", motors), ("current", motors / gain))]
+    for info in infos[1:]:
+        for j in range(2):
+            expected = infos[0].factor(j)
+            np.testing.assert_allclose(np.abs(info.factor(j)), np.abs(expected), rtol=1e-7,
+                                       atol=1e-8 * np.abs(expected).max())
+
+
+@pytest.mark.parametrize(("make", "message"), [
+    (lambda: idn.information("model", log()), "idn.Model"),
+    (lambda: idn.information(MODEL, []), "idn.read"),
+    (lambda: idn.information(MODEL, log(), blocks=1), "blocks"),
+    (lambda: idn.information(MODEL, log(), loaded=[True, False]), "loaded"),
+    (lambda: idn.information(MODEL, idn.read({k: run(ROBOT)[k] for k in "tq"}, ROBOT)),
+     "no torques"),
+    (lambda: idn.information(MODEL, idn.read(
+        {"t": run(ROBOT)["t"], "q": run(ROBOT)["q"], "current": run(ROBOT)["tau"]}, ROBOT)),
+     "idn.Drives")])
+def test_what_gives_no_information_is_refused(make, message):
+    with pytest.raises(ArgumentError, match=message):
+        make()
