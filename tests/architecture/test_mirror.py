@@ -78,6 +78,14 @@ HOLDS = {
         "applications", "figure_text"),
     "applications/flexible/test_flexible.py": (
         "applications/flexible", "batch equations files pictures programs vibration"),
+    "applications/identification/logs/test_read.py": (
+        "applications/identification/logs", "columns csv log names npz parquet table units"),
+    "applications/identification/logs/test_rosbag.py": (
+        "applications/identification/logs", "bag_files cdr"),
+    "applications/identification/signals/test_signals.py": (
+        "applications/identification/signals", "delay grid spectrum survey windows"),
+    "applications/identification/signals/test_diagnosis.py": (
+        "applications/identification/signals", "findings"),
     "applications/redundancy/test_redundancy.py": (
         "applications/redundancy",
         "batch certificate climb criteria curves plots resolved solving "

@@ -45,6 +45,7 @@ FOLDERS = {
         "flexible": {"algebra", "scalars"},
         "elastic": {"algebra", "scalars", "definitions", "algorithms"},
         "redundancy": {"algebra", "scalars", "algorithms"},
+        "identification": {"algebra", "definitions", "algorithms"},
     },
     "program": {"rules": set(), "ordering": {"rules"}},
     "lowerings": {
@@ -58,6 +59,7 @@ FOLDERS = {
         "motion": {"compile"}, "redundancy": {"compile", "motion"},
         "flexible": {"compile", "motion"}, "elastic": {"compile", "motion"},
         "export": {"compile", "flexible", "elastic"},
+        "identification": {"compile", "motion", "report"},
         "report": {"compile", "motion", "redundancy", "conventions", "base_parameters", "export"},
     },
 }

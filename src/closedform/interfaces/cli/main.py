@@ -1,7 +1,8 @@
-"""The command line `closedform`: each command is a file of this folder, and a row of `COMMANDS`.
+"""The command line `closedform`: each command is a file below this folder, a row of `COMMANDS`.
 
 Results go to standard output, warnings and errors to standard error, one line each. Exit status:
-0 for done, 1 for a check that fails (`lint`, `report`), 2 for a request that cannot be met.
+0 for done, 1 for a check that fails (`lint`, `report`, `signals`, `identify`), 2 for a request
+that cannot be met.
 """
 
 from __future__ import annotations
@@ -27,11 +28,13 @@ from closedform.interfaces.cli import (
     show,
     torques,
 )
+from closedform.interfaces.cli.identification import identify, signals
 from closedform.interfaces.cli.terminal import complain
 from closedform.version import __version__
 
 COMMANDS = (
-    show, lint, robots, quantities, report, torques, base, ik, flexible, elastic, export,
+    show, lint, robots, quantities, report, torques, base, ik, flexible, elastic, signals,
+    identify, export,
 )
 """In the order of the help; each registers its commands."""
 
@@ -39,7 +42,7 @@ app = typer.Typer(
     no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode="rich",
     help="Closed-form models of robots, flexible arms and elastic joints: show one, check its "
          "file, list, report, time and export its quantities; torques along motions, base "
-         "parameters, inverse kinematics, vibration.",
+         "parameters, inverse kinematics, vibration; robots identified from logs.",
     epilog="Start with [bold]closedform robots[/], [bold]closedform show panda[/] and "
            "[bold]closedform report panda[/].",
 )

@@ -88,7 +88,8 @@ SPELLINGS = {
 def test_columns_are_matched_by_name_in_any_order(logged, spelling):
     columns = {SPELLINGS[spelling](j, k): logged[kind][:, j]
                for k, kind in enumerate(("q", "v", "tau")) for j in range(7)}
-    mixed = [*np.random.default_rng(3).permutation(list(columns)), "time", "desired_q1", "temperature"]
+    mixed = list(np.random.default_rng(3).permutation(list(columns)))
+    mixed += ["time", "desired_q1", "temperature"]
     columns |= {"time": logged["t"], "desired_q1": logged["t"], "temperature": logged["t"]}
     same(idn.read({name: columns[name] for name in mixed}, PANDA), logged)
 

@@ -195,7 +195,8 @@ def _torques(made: Survey) -> Iterator[Finding]:
                                f"{largest[j]:.4g}, the limit of {names[j]} is {limit[j]:.4g}",
                                "units={'tau': 'Nmm'} reads newton millimetres")
         least = max(10, 5e-3 * made.rows)
-        for j in np.flatnonzero((np.maximum(x.at_low, x.at_high) > least) & (x.high > x.low)):
+        for j in np.flatnonzero((np.maximum(x.at_low, x.at_high) > least)
+                                & (x.high > x.low)).tolist():
             if (x.at_low[j] > least and x.low[j] < 0) or (x.at_high[j] > least and x.high[j] > 0):
                 count = int(max(x.at_low[j], x.at_high[j]))
                 yield _finding(made, WARNING, "saturation", names[j],
