@@ -5,6 +5,7 @@ import pytest
 
 import closedform as cf
 from closedform import identification as idn
+from closedform.applications.identification.logs import csv
 from simulated_logs import Faults, joint_columns, simulated
 
 PANDA = cf.load("panda")
@@ -228,7 +229,10 @@ def test_units_that_cannot_be_are_refused(logged, units, message):
 
 # ---------------------------------------------------------------------- CSV
 @pytest.mark.parametrize("separator", [",", ";", "\t", " "])
-def test_csv_files_are_read_with_any_separator(tmp_path, logged, separator):
+@pytest.mark.parametrize("arrow", [True, False])
+def test_csv_files_are_read_with_any_separator(tmp_path, logged, separator, arrow, monkeypatch):
+    if not arrow:
+        monkeypatch.setattr(csv, "_arrow", lambda: None)
     write_csv(tmp_path / "run.csv", joint_columns(PANDA, logged), separator)
     same(idn.read(tmp_path / "run.csv", PANDA), logged)
 

@@ -5,8 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from importlib import import_module
+from io import BytesIO
 from itertools import islice
 from pathlib import Path
+from types import ModuleType
 from typing import TextIO, final
 
 import numpy as np
@@ -46,8 +49,7 @@ class Csv:
         if not full:
             return np.zeros((0, len(columns)))
         try:
-            return np.loadtxt(full, delimiter=self.separator, usecols=tuple(columns), ndmin=2,
-                              comments=None, quotechar='"')
+            return _numbers(full, self.separator, columns, len(self.names))
         except ValueError:
             return np.array([self._row(line, columns, k) for k, line in
                              enumerate(lines, start=number + 1)
@@ -67,6 +69,34 @@ class Csv:
                 raise FormatError(f"{self.path}:{number}: column {self.names[i]!r} must be a "
                                   f"number, not {cells[i]!r}") from None
         return row
+
+
+def _numbers(lines: list[str], separator: str | None, columns: Sequence[int],
+             width: int) -> Floats:
+    """The columns of many lines; by pyarrow where there is one, which takes a tenth of the time."""
+    arrow = _arrow()
+    if arrow is None or separator is None:
+        return np.loadtxt(lines, delimiter=separator, usecols=tuple(columns), ndmin=2,
+                          comments=None, quotechar='"')
+    names = [str(i) for i in range(width)]
+    wanted = [names[i] for i in columns]
+    if not lines[-1].endswith("\n"):
+        lines = [*lines[:-1], lines[-1] + "\n"]
+    table = arrow.read_csv(
+        BytesIO("".join(lines).encode()),
+        read_options=arrow.ReadOptions(column_names=names, use_threads=False),
+        parse_options=arrow.ParseOptions(delimiter=separator),
+        convert_options=arrow.ConvertOptions(
+            include_columns=list(dict.fromkeys(wanted)),
+            column_types=dict.fromkeys(wanted, "float64")))
+    return np.stack([table.column(name).to_numpy() for name in wanted], axis=1)
+
+
+def _arrow() -> ModuleType | None:
+    try:
+        return import_module("pyarrow.csv")
+    except ImportError:
+        return None
 
 
 def open_csv(path: Path) -> Csv:
