@@ -111,8 +111,11 @@ def test_saturated_torques_are_told(good):
     assert "extreme value" in found["saturation"].message
 
 
-def test_a_log_without_torques_is_told(good):
+def test_a_log_without_torques_or_with_empty_columns_is_told(good):
     assert "no-torques" in rules({k: x for k, x in good.items() if k != "tau"})
+    zero = rules(changed(good, tau=0 * good["tau"]))["no-torques"]
+    assert zero.level is cf.Level.ERROR and "tau of all joints is 0 in every row" in zero.message
+    assert "all joints is not what" in rules(changed(good, v=0 * good["v"]))["velocities"].message
 
 
 def test_the_table_has_a_row_for_each_joint_and_json_is_strict(good):
@@ -127,6 +130,11 @@ def test_the_table_has_a_row_for_each_joint_and_json_is_strict(good):
 def test_a_picture_is_written(good, tmp_path):
     idn.diagnose(idn.read(good, PANDA)).plot(tmp_path / "log.png")
     assert (tmp_path / "log.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_time_that_stands_still_is_refused(good):
+    with pytest.raises(cf.ArgumentError, match="time stands still"):
+        idn.diagnose(idn.read(changed(good, t=0 * good["t"]), PANDA))
 
 
 @pytest.mark.parametrize("rows", [0, 30])

@@ -264,7 +264,8 @@ def _comb(robot: Robot, head: Samples) -> Clock | None:
     if len(moving.t) < 100:
         return None
     dt, speed = measured_steps(robot, moving)
-    T = float(np.median(dt[speed > np.median(speed)]))
+    fast = (speed >= np.median(speed)) & (speed > 0)
+    T = float(np.median(dt[fast])) if fast.any() else 0.0
     if not T > 0:
         return None
     slow = _slowest(robot, moving, dt, T)

@@ -156,6 +156,11 @@ def _velocities(made: Survey) -> Iterator[Finding]:
                        f"the velocity of {names[j]} is logged in the column of "
                        f"{names[fit.order[j]]}", "columns={'v': …} in the order of q")
         return
+    unlike = np.flatnonzero(moves & ~(np.abs(fit.fit) > 0.7))
+    if len(unlike):
+        yield _finding(made, WARNING, "velocities", "v", f"the logged velocity of "
+                       f"{_some(names, unlike)} is not what its position does",
+                       "velocities and accelerations are taken from the positions")
     clear = moves & (np.abs(fit.fit) > 0.7)
     against = np.flatnonzero(clear & (fit.scale < 0))
     if len(against):
@@ -168,7 +173,7 @@ def _velocities(made: Survey) -> Iterator[Finding]:
                        f"the logged velocity of {_some(names, off)} is {scale:.4g} times that of "
                        "its position", "look at the units of q, v and t")
         return
-    lag = float(np.nanmedian(fit.lag)) if moves.any() else 0.0
+    lag = float(np.median(fit.lag[clear])) if clear.any() else 0.0
     if abs(lag) > max(0.3 * made.clock.period, 3e-4):
         yield _finding(made, WARNING, "velocity-lag", "v",
                        f"logged velocities are {1e3 * abs(lag):.2g} ms "
@@ -194,6 +199,11 @@ def _torques(made: Survey) -> Iterator[Finding]:
                                f"tau of {_some(names, far)} cannot be Nm: it reaches "
                                f"{largest[j]:.4g}, the limit of {names[j]} is {limit[j]:.4g}",
                                "units={'tau': 'Nmm'} reads newton millimetres")
+        same = np.flatnonzero(x.low == x.high)
+        if len(same):
+            yield _finding(made, ERROR if len(same) == len(names) else WARNING, "no-torques", kind,
+                           f"{kind} of {_some(names, same)} is {x.low[same[0]]:.4g} in every row",
+                           "columns={'tau': …} says where torques are")
         least = max(10, 5e-3 * made.rows)
         for j in np.flatnonzero((np.maximum(x.at_low, x.at_high) > least)
                                 & (x.high > x.low)).tolist():

@@ -21,6 +21,7 @@ EXCITED = 0.99      # share of a velocity's power below the highest excited freq
 CARRIED = 0.9999    # and below the bandwidth
 MULTIPLE = 5.0      # of the highest excited frequency: the cutoff
 LOWEST = 0.25       # Hz, of a cutoff
+SURE = 0.9          # correlation from which a column is known by its position
 
 
 class Spectrum(NamedTuple):
@@ -127,7 +128,8 @@ def agreement(robot: Robot, stamped: Stamped, period: float, cutoff: float) -> A
         scale = _projected(ahead[inside], v[inside])
         lag = lag + _projected((v - ahead / np.where(scale != 0, scale, 1.0))[inside], a[inside])
     fits = _correlations(v[inside], logged[inside])
-    order = tuple(int(np.argmax(row)) if moves[j] else j for j, row in enumerate(fits))
+    order = tuple(int(np.argmax(row)) if moves[j] and np.max(row) > SURE else j
+                  for j, row in enumerate(fits))
     return Agreement(np.where(moves, lag, np.nan), np.where(moves, scale, np.nan), order,
                      np.where(moves, np.diag(fits), np.nan))
 

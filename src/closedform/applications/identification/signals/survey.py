@@ -127,6 +127,8 @@ def _usable(head: Samples) -> Samples:
 def _begun(log: Log, head: Samples, wish: str, cutoff: float | None) -> Survey:
     if len(head.t) < LEAST:
         raise ArgumentError(f"{log.source}: of the first rows fewer than {LEAST} are numbers")
+    if head.t[-1] <= head.t[0]:
+        raise ArgumentError(f"{log.source}: time stands still at {head.t[0]:.6g} s")
     clock = clocks.chosen(log.robot, head, wish)
     stamped = clock.of(log.robot, head)
     T = clock.period
