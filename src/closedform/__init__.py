@@ -25,6 +25,11 @@ from closedform.maths.algorithms.jacobian_jets import jacobian_jet as jacobian_j
 from closedform.maths.algorithms.jets import inverse_dynamics_jet as inverse_dynamics_jet
 from closedform.maths.base_parameters.base_parameters import BaseParameters as BaseParameters
 from closedform.maths.base_parameters.base_parameters import base_parameters as base_parameters
+from closedform.maths.base_parameters.base_regressor import base_regressor as base_regressor
+from closedform.maths.base_parameters.base_regressor import (
+    packed_base_regressor as packed_base_regressor,
+)
+from closedform.maths.base_parameters.base_regressor import packed_entries as packed_entries
 from closedform.maths.base_parameters.numeric_rank import RankDisagreement as RankDisagreement
 from closedform.maths.catalogue import CATALOGUE as CATALOGUE
 from closedform.maths.catalogue import CATALOGUES as CATALOGUES
@@ -157,6 +162,7 @@ from closedform.version import __version__ as __version__
 if TYPE_CHECKING:
     from closedform.applications import elastic as elastic
     from closedform.applications import flexible as flexible
+    from closedform.applications import identification as identification
     from closedform.applications import redundancy as redundancy
     from closedform.applications.elastic.system import ElasticSystem as ElasticSystem
     from closedform.applications.export import targets as targets
@@ -177,7 +183,8 @@ if TYPE_CHECKING:
 
 _APPLICATIONS = "closedform.applications"
 _LATER = {
-    **{name: (f"{_APPLICATIONS}.{name}", None) for name in ("elastic", "flexible", "redundancy")},
+    **{name: (f"{_APPLICATIONS}.{name}", None) for name in ("elastic", "flexible", "identification",
+                                                             "redundancy")},
     "targets": (f"{_APPLICATIONS}.export.targets", None),
     "ExportOptions": (f"{_APPLICATIONS}.export.options", "ExportOptions"),
     "export": (f"{_APPLICATIONS}.export.export", "export"),

@@ -18,7 +18,8 @@ from closedform.model.robot import Robot
 P = ParamSpec("P")
 R = TypeVar("R")
 
-Size = tuple[str | int, ...]
+Size = tuple["str | int | Callable[[Any], int]", ...]
+"""A shape: numbers, words of `Kind.counts`, or functions that count something of a model."""
 
 
 class Argument(NamedTuple):
@@ -115,7 +116,8 @@ class Kind:
     def shape(self, model: Any, size: Size, order: int = 2) -> tuple[int, ...]:
         """A size such as ("bodies", 6) in a model's numbers; `order` is that of a jet."""
         known = self.counts(model, order)
-        return tuple(known[s] if isinstance(s, str) else s for s in size)
+        return tuple(known[s] if isinstance(s, str) else s if isinstance(s, int) else s(model)
+                     for s in size)
 
     def size_of(self, name: str, names: Collection[str]) -> Size:
         """The size of an argument among others: beside `rates`, `wrenches` have a row per order."""

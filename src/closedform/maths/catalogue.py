@@ -51,6 +51,7 @@ from closedform.maths.algorithms.own_frames import (
     matrices as own_frames_matrices,
 )
 from closedform.maths.arguments import ROBOTS
+from closedform.maths.base_parameters import base_regressor
 from closedform.maths.definitions import (
     center_of_mass,
     centroidal_dynamics,
@@ -220,6 +221,11 @@ CATALOGUE: tuple[Quantity, ...] = (
                  ("d2tau_dqda", _NNN))),
     _row("regressor", regressor.regressor, "q v a", "nv parameters", regressors.regressor,
          letter="Y", essential=True),
+    Quantity(ROBOTS, "base_regressor", base_regressor.base_regressor, ("q", "v", "a"),
+             ("nv", base_regressor.base), (base_regressor.fast_base_regressor,)),
+    Quantity(ROBOTS, "packed_base_regressor", base_regressor.packed_base_regressor,
+             ("q", "v", "a"), (base_regressor.base_entries,),
+             (base_regressor.fast_packed_base_regressor,)),
     _row("slotine_li_regressor", regressor.slotine_li_regressor, "q v v_r a_r", "nv parameters",
          regressors.slotine_li_regressor),
     _row("momentum_regressor", regressor.momentum_regressor, "q v", "nv parameters",

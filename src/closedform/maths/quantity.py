@@ -76,6 +76,12 @@ class Quantity:
         """Names and sizes of the results: the quantity itself, or its named tuple's fields."""
         return self.fields or ((self.name, self.shape),)
 
+    @property
+    def words(self) -> dict[str, tuple[str | int, ...]]:
+        """Names and sizes of the results, to be read."""
+        return {name: tuple(getattr(s, "__name__", s) for s in size)
+                for name, size in self.outputs}
+
     def takes(self, parameter: str) -> bool:
         """Whether the definition has a parameter of this name, such as `reference`."""
         return parameter in signature(self.definition).parameters

@@ -376,6 +376,18 @@ class Quantities:
     ) -> np.ndarray:
         """Y, (nv, parameters): the torque M a + C v + g is Y π."""
     @_kernel
+    def base_regressor(
+        self, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, out: np.ndarray | None = None,
+        threads: int | None = None,
+    ) -> np.ndarray:
+        """Y_b, (nv, base parameters): the torque M a + C v + g is Y_b π_b."""
+    @_kernel
+    def packed_base_regressor(
+        self, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, out: np.ndarray | None = None,
+        threads: int | None = None,
+    ) -> np.ndarray:
+        """The entries of Y_b that are not zero in every state, (entries,), row by row."""
+    @_kernel
     def slotine_li_regressor(
         self, q: ArrayLike, v: ArrayLike, v_r: ArrayLike, a_r: ArrayLike, *,
         out: np.ndarray | None = None, threads: int | None = None,
@@ -584,6 +596,12 @@ class CompiledWithInputs(Protocol):
     @property
     def regressor(self) -> Kernel:
         """Y, (nv, parameters): the torque M a + C v + g is Y π."""
+    @property
+    def base_regressor(self) -> Kernel:
+        """Y_b, (nv, base parameters): the torque M a + C v + g is Y_b π_b."""
+    @property
+    def packed_base_regressor(self) -> Kernel:
+        """The entries of Y_b that are not zero in every state, (entries,), row by row."""
     @property
     def slotine_li_regressor(self) -> Kernel:
         """Y, (nv, parameters): M a_r + C v_r + g = Y π, with the passive C of (6b)."""

@@ -53,6 +53,8 @@ class Information:
     notes: tuple[str, ...] = ()
     rate: float = float("nan")
     gains: bool = False
+    signals: Signals | None = None
+    faults: tuple[str, ...] = ()        # of the signals, that no filter mends
 
     def __add__(self, other: Information) -> Information:
         if not isinstance(other, Information):
@@ -65,7 +67,7 @@ class Information:
             raise ArgumentError(f"information: {', '.join(twice)} is in both; a log counts once")
         both = sorted((*self.blocks, *other.blocks), key=lambda b: (b.log, b.number))
         notes = (*self.notes, *(n for n in other.notes if n not in self.notes))
-        return replace(self, blocks=tuple(both), notes=notes)
+        return replace(self, blocks=tuple(both), notes=notes, faults=(*self.faults, *other.faults))
 
     @cached_property
     def columns(self) -> tuple[str, ...]:
@@ -105,7 +107,7 @@ class Information:
     def __repr__(self) -> str:
         return (f"<information on {len(self.columns)} unknowns of {self.model.robot.name}: "
                 f"{len(self.logs)} logs, {len(self.blocks)} blocks, "
-                f"{max((sum(b.rows[j] for b in self.blocks) for j in range(len(self.support))), default=0)} rows>")
+                f"{max(map(self.rows, range(len(self.support))), default=0)} rows>")
 
 
 def information(model: Model, logs: Log | Sequence[Log], signals: Signals | None = None,
@@ -154,8 +156,9 @@ def log_information(model: Model, log: Log, signals: Signals, blocks: int,
                             "drives=idn.Drives(ratio, gain=…), or without gain to find the gains")
     made = _Accumulator(model, prepared, gains, loaded)
     for window in prepared.windows():
-        made.take(window, _torques(model, window, effort, gains), blocks)
-    return Information(model, made.blocks(log.name), prepared.notes, prepared.rate, gains)
+        made.take(window, torques(model, window, effort, gains), blocks)
+    return Information(model, made.blocks(log.name), prepared.notes, prepared.rate, gains, signals,
+                       prepared.faults)
 
 
 def effort_kind(model: Model, log: Log) -> str:
@@ -170,7 +173,7 @@ def effort_kind(model: Model, log: Log) -> str:
                         "columns={'tau': […]} (or 'current', 'motor_torque')")
 
 
-def _torques(model: Model, window: Window, kind: str, gains: bool) -> Floats:
+def torques(model: Model, window: Window, kind: str, gains: bool) -> Floats:
     """z (N, nv), or the currents (N, motors) where their gains are unknown."""
     given = window.effort[kind]
     if kind == "tau":

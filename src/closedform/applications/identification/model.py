@@ -149,7 +149,7 @@ class Model:
             return self.body
         at = self.robot.frame(self.payload)
         load = Body(self.load_name, at.body, Fixed(), at.placement, Inertia())
-        return replace(self.body, bodies=(*self.body.bodies, load))
+        return replace(self.body, bodies=(*self.body.bodies, load), frames=())
 
     @cached_property
     def load_name(self) -> str:

@@ -20,8 +20,8 @@ def identified_robot(model: Model, standard: Floats) -> Robot:
     """
     values = dict(zip(model.standard_names, map(float, standard), strict=True))
     negative = sorted(n for n, x in values.items()
-                      if n.rpartition(".")[2] in ("viscous", "coulomb") and x < 0
-                      or ".rotor" in n and x < 0)
+                      if (n.rpartition(".")[2] in ("viscous", "coulomb") and x < 0)
+                      or (".rotor" in n and x < 0))
     if negative:
         raise ArgumentError(f"no joint has what was found: {', '.join(negative[:4])} below zero; "
                             'fit(method="consistent") keeps to what can be')

@@ -133,15 +133,15 @@ def motion(robot: Robot, trajectory: Trajectory, times: ArrayLike) -> tuple[Floa
     scale = np.array([math.factorial(k) for k in range(ROWS)], dtype=float)[:, None, None]
     c, q, rates = x / scale, x[0].copy(), np.empty((ROWS - 1, len(t), robot.nv))
     for body, i, j in robot.parts:
-        rates[:, :, j] = _velocities(body.joint, c[:, :, i]) * scale[:-1]
+        rates[:, :, j] = joint_velocities(body.joint, c[:, :, i]) * scale[:-1]
         if body.joint.unit:
             turn = q[:, i][:, body.joint.unit]
             turn[:] = normalised(turn)
     return q, np.moveaxis(rates, 0, 1)
 
 
-def _velocities(joint: Joint, c: Floats) -> Floats:
-    """Taylor coefficients of a joint's velocities from those of its coordinates, (4, points, n)."""
+def joint_velocities(joint: Joint, c: Floats) -> Floats:
+    """Taylor coefficients of a joint's velocities from those of its coordinates, one fewer."""
     q = objects([Series(list(c[:, :, i])) for i in range(joint.nq)], (joint.nq,))
     v = joint.velocities(q, derivative(q), OBJECTS)
     return np.stack([np.stack([v_i.c[k] for v_i in v], axis=-1) for k in range(len(c) - 1)])

@@ -30,7 +30,7 @@ def quantities(kind: KindArgument = None, as_json: JsonOption = False) -> None:
     shown = KINDS if kind is None else {kind: KINDS[kind]}
     if as_json:
         told = [{"of": noun, "name": row.name, "inputs": row.inputs, "letter": row.letter,
-                 "outputs": dict(row.outputs), "about": row.summary,
+                 "outputs": row.words, "about": row.summary,
                  "derivatives": [x._asdict() for x in row.derivatives]}
                 for noun, rows in shown.items() for row in rows]
         typer.echo(json.dumps(told, indent=2, ensure_ascii=False))
@@ -38,7 +38,7 @@ def quantities(kind: KindArgument = None, as_json: JsonOption = False) -> None:
     for noun, rows in shown.items():
         made = table(f"of {noun.replace('-', ' ')}", "from", "shape", "about")
         for row in rows:
-            sizes = ["×".join(map(str, size)) or "1" for _, size in row.outputs]
+            sizes = ["×".join(map(str, size)) or "1" for size in row.words.values()]
             made.add_row(row.name, " ".join([*row.inputs, *["frame"] * row.framed]),
                          ", ".join(dict.fromkeys(sizes)), escape(row.summary))
         console().print(made, "", sep="\n")

@@ -71,9 +71,9 @@ def free_numbers(pi: Array) -> Array:
 
 def divergence(P: Array, P0: Array) -> float:
     """D(P‖P₀) = tr(P₀⁻¹ P) − log det(P₀⁻¹ P) − 4: 0 if they are one, and the same in any frame."""
-    ratio = np.linalg.solve(P0, P)
-    sign, size = np.linalg.slogdet(ratio)
-    return float(np.trace(ratio) - size - 4) if sign > 0 else float("inf")
+    root = np.linalg.inv(np.linalg.cholesky(P0))
+    sizes = np.linalg.eigvalsh(root @ P @ root.T)
+    return float(np.sum(sizes - np.log(sizes) - 1)) if sizes[0] > 0 else float("inf")
 
 
 def repaired(pi: Array, density: float = 1000.0) -> Array:

@@ -93,13 +93,6 @@ def to_unknowns(problem: Problem) -> Floats:
     return to_x
 
 
-def hessian(problem: Problem, s: Floats) -> Floats:
-    """Of the objective at a solution."""
-    A = problem.equations.R @ to_unknowns(problem)
-    return _Cone(problem, len(s)).derivatives(s, BARRIER * problem.weight)[1] \
-        + 2 * A.T @ A / (problem.equations.size or 1.0)
-
-
 def solved(problem: Problem, start: Floats | None = None) -> tuple[Floats, Floats, Certificate]:
     """(s with gains, Hessian there, certificate)."""
     eq, model = problem.equations, problem.model
@@ -134,7 +127,7 @@ def solved(problem: Problem, start: Floats | None = None) -> tuple[Floats, Float
             raise NoSolution(f"no consistent parameters of {model.robot.name} in {STEPS} steps: "
                              f"decrement {decrement:.1e} at weight {w:.0e}")
     g, H = cone.derivatives(s, mu)
-    least = min((float(np.linalg.eigvalsh(X)[0]) for X in cone.matrices(s)), default=1.0)
+    least = float(np.linalg.eigvalsh(cone.matrices(s)).min(initial=1.0))
     gap = mu * len(problem.positive)
     return s, H + 2 * Q, Certificate(least, gap, float(np.sqrt(max(decrement, 0.0))), steps)
 
@@ -146,50 +139,52 @@ def _typical(A: Floats, eq: Equations, at: list[int]) -> Floats:
 
 
 class _Cone:
-    """w Σ (tr X − log det X − 4) − μ Σ log s_k."""
+    """w Σ (tr X − log det X − 4) − μ Σ log s_k; all bodies at once."""
 
     def __init__(self, problem: Problem, total: int) -> None:
-        self.at, self.positive, self.total = problem.bodies, problem.positive, total
-        self.G, self.weight = problem.whitened(), problem.weight
+        self.at = np.array([range(b.start, b.stop) for b in problem.bodies])   # (bodies, 10)
+        self.positive, self.total = problem.positive, total
+        self.G, self.weight = np.array(problem.whitened()), problem.weight     # (bodies, 10, 4, 4)
+        self.traces = np.trace(self.G, axis1=2, axis2=3)
 
-    def matrices(self, s: Floats) -> list[Floats]:
-        return [np.tensordot(s[at], G, 1) for at, G in zip(self.at, self.G, strict=True)]
+    def matrices(self, s: Floats) -> Floats:
+        """X, (bodies, 4, 4)."""
+        return np.asarray(np.einsum("bk,bkij->bij", s[self.at], self.G))
 
     def value(self, s: Floats, mu: float) -> float:
+        """Infinite outside."""
         if np.any(s[self.positive] <= 0):
             return float("inf")
-        total = -mu * float(np.sum(np.log(s[self.positive])))
-        for X in self.matrices(s):
-            try:
-                diagonal = np.diag(np.linalg.cholesky(X))
-            except np.linalg.LinAlgError:
-                return float("inf")
-            log = 2 * float(np.sum(np.log(diagonal)))
-            total += self.weight * (float(np.trace(X)) - log - 4)
-        return total
+        X = self.matrices(s)
+        try:
+            roots = np.linalg.cholesky(X)
+        except np.linalg.LinAlgError:
+            return float("inf")
+        log = 2 * np.sum(np.log(np.diagonal(roots, axis1=1, axis2=2)))
+        near = float(np.trace(X, axis1=1, axis2=2).sum() - log) - 4 * len(X)
+        return self.weight * near - mu * float(np.sum(np.log(s[self.positive])))
 
     def derivatives(self, s: Floats, mu: float) -> tuple[Floats, Floats]:
-        g, H = np.zeros(self.total), np.zeros((self.total, self.total))
+        """Gradient and Hessian."""
+        g, H, w = np.zeros(self.total), np.zeros((self.total, self.total)), self.weight
         g[self.positive] = -mu / s[self.positive]
         H[self.positive, self.positive] = mu / s[self.positive]**2
-        w = self.weight
-        for at, G, X in zip(self.at, self.G, self.matrices(s), strict=True):
-            Y = np.linalg.solve(X, G)
-            g[at] = w * (np.trace(G, axis1=1, axis2=2) - np.trace(Y, axis1=1, axis2=2))
-            H[at, at] = w * np.einsum("kij,lji->kl", Y, Y)
+        Y = np.linalg.solve(self.matrices(s)[:, None], self.G)
+        g[self.at] = w * (self.traces - np.trace(Y, axis1=2, axis2=3))
+        flat = Y.reshape(len(Y), 10, 16)
+        turned = Y.swapaxes(2, 3).reshape(len(Y), 10, 16)
+        H[self.at[:, :, None], self.at[:, None, :]] = w * flat @ turned.swapaxes(1, 2)
         return g, H
 
     def longest(self, s: Floats, move: Floats) -> float:
         """A step that stays well inside."""
         down = move[self.positive]
-        shares = (s[self.positive] / -down)[down < 0]
-        t = min(1.0, 0.95 * float(shares.min(initial=np.inf)))
-        for at, G, X in zip(self.at, self.G, self.matrices(s), strict=True):
-            root = np.linalg.inv(np.linalg.cholesky(X))
-            least = float(np.linalg.eigvalsh(root @ np.tensordot(move[at], G, 1) @ root.T)[0])
-            if least < 0:
-                t = min(t, -0.95 / least)
-        return t
+        shares = (s[self.positive] / np.where(down < 0, -down, 1.0))[down < 0]
+        root = np.linalg.inv(np.linalg.cholesky(self.matrices(s)))
+        turned = root @ self.matrices(move) @ root.swapaxes(1, 2)
+        least = float(np.linalg.eigvalsh(turned)[:, 0].min(initial=0.0))
+        return min(1.0, 0.95 * float(shares.min(initial=np.inf)),
+                   -0.95 / least if least < 0 else np.inf)
 
 
 def _newton(H: Floats, g: Floats, E: Floats, off: Floats) -> tuple[Floats, float]:
@@ -210,10 +205,11 @@ def _newton(H: Floats, g: Floats, E: Floats, off: Floats) -> tuple[Floats, float
 
 def _path(weight: float, warm: bool) -> list[tuple[float, float]]:
     """(weight, barrier) from a problem that is easy to the one that is asked for."""
-    weights = [] if warm else [w for w in 10.0 ** np.arange(-1, -12, -1) if w > 3 * weight]
-    falling = [(w, w) for w in weights]
-    first = min(weight, 1e-4)
-    return [*falling, *((weight, mu) for mu in (first, 1e-2 * first, 1e-4 * first, BARRIER * weight))]
+    if warm:
+        return [(weight, 1e-2 * weight), (weight, BARRIER * weight)]
+    easier = [w for w in 10.0 ** np.arange(-1, -12, -1) if w > 3 * weight]
+    return [(w, m * w) for w, m in [*((w, 1.0) for w in easier),
+                                    *((weight, m) for m in (1.0, 1e-2, 1e-4, BARRIER))]]
 
 
 def _shorter(s: Floats, move: Floats, t: float, slope: float,

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from pathlib import Path
 from typing import Any, NamedTuple, final
 
 import numpy as np
@@ -23,7 +24,12 @@ from closedform.applications.identification.estimate.least_squares import (
     torque_squares,
     weighted,
 )
-from closedform.applications.identification.estimate.uncertainty import jackknife, naive, spread
+from closedform.applications.identification.estimate.uncertainty import (
+    jackknife,
+    naive,
+    spread,
+    unseen,
+)
 from closedform.applications.identification.information import Information
 from closedform.applications.identification.model import Model
 from closedform.arrays import Floats
@@ -33,7 +39,7 @@ from closedform.model.inertia import Inertia
 from closedform.model.robot import Robot
 
 METHODS = ("least_squares", "weighted", "huber", "total", "consistent")
-WEIGHTS = 10.0 ** np.arange(-8, -1.5, 0.5)
+WEIGHTS = 10.0 ** np.arange(-8, -1)
 """Weights of the prior that are tried."""
 FOLDS = 5
 VAGUE = 0.3
@@ -69,6 +75,7 @@ class Fit:
     sigma: Floats                       # noise of each torque
     weights: Floats
     equations: Equations
+    by_data: Floats                     # x without prior
     weight: float = 0.0                 # of the prior
     certificate: consistent.Certificate | None = None
     held_out: tuple[tuple[float, float], ...] = ()   # (weight, held-out error) that were tried
@@ -91,36 +98,20 @@ class Fit:
     def unidentified(self) -> tuple[str, ...]:
         """Unknowns that the data leave open, although other motions would tell them.
 
-        Their sd is above 30 % of their value and of the usual size of such a number, or the prior
-        holds more of them than the data.
+        Their sd is above 30 % of their value and would be seen in the torques, or the prior has
+        moved them by more than their sd.
         """
-        share = self._prior_share
         large = self.sd > VAGUE * np.abs(self.x)
-        typical = self.sd * self.equations.scale > 0.01 * np.sqrt(self.equations.size)
-        return tuple(n for n, a, b, c in zip(self.info.columns, large, typical, share, strict=True)
-                     if (a and b) or c > 0.5)
+        matters = self.sd * self.equations.scale > 0.01 * np.sqrt(self.equations.size)
+        moved = np.abs(self.x - self.by_data) > self.sd
+        return tuple(n for n, open_ in zip(self.info.columns, large & matters | moved, strict=True)
+                     if open_)
 
     @cached_property
     def unidentifiable(self) -> tuple[str, ...]:
-        """Standard parameters that no motion tells apart: without effect, or in sums with others."""
+        """Parameters that no motion tells apart: without effect, or in sums with others."""
         base = self.model.base
         return (*base.no_effect, *base.regrouped)
-
-    @cached_property
-    def _prior_share(self) -> Floats:
-        """How much of each unknown comes from the prior: 1 − (data's information)/(all of it)."""
-        if self.method != "consistent":
-            return np.zeros(len(self.x))
-        alone = _inverse_diagonal(2 * self.equations.R.T @ self.equations.R / self.equations.size)
-        with_prior = np.maximum(self._posterior, 1e-300)
-        return 1 - np.minimum(with_prior / np.maximum(alone, 1e-300), 1.0)
-
-    @cached_property
-    def _posterior(self) -> Floats:
-        problem = consistent.Problem(self.model, self.equations, self.prior, self.weight)
-        to_x = consistent.to_unknowns(problem)
-        H = consistent.hessian(problem, np.append(self.standard, self._gain_values))
-        return np.diag(to_x @ np.linalg.pinv(H, rcond=1e-12, hermitian=True) @ to_x.T)
 
     @property
     def _gain_values(self) -> Floats:
@@ -169,6 +160,16 @@ class Fit:
             return None
         first = len(self.model.body.parameter_names)
         return Inertia.from_parameters(self.standard[first:first + 10])
+
+    def report(self, path: str | Path, trial: Any = None) -> Path:
+        """Write the page, with a validation's torques if one is given."""
+        from closedform.applications.identification.output.page import write_page
+        return write_page(self, path, trial)
+
+    def to_toml(self, path: str | Path) -> Path:
+        """Write all that was found: also what a URDF cannot hold."""
+        from closedform.applications.identification.output.files import write_toml
+        return write_toml(self, path)
 
     def __repr__(self) -> str:
         return (f"<fit of {self.model.robot.name}: {self.method}, {len(self.x)} unknowns, "
@@ -238,13 +239,13 @@ def _plain(info: Information, method: str, eq: Equations, x: Floats, weights: Fl
     """A fit without prior; the standard parameters are those nearest the prior."""
     H = eq.R.T @ eq.R
     left_out = jackknife(info, weights, x, H, np.eye(len(x)), blocks)
-    sd, reach = spread(left_out)
+    sd, reach = _open(spread(left_out), eq)
     L = info.model.L
     standard = prior + np.linalg.pinv(L) @ (x[:len(L)] - L @ prior)
     sigma = noise(info, x)
     scaled = equations(info, joint_weights(sigma, info))
     return Fit(info, method, x, standard, prior, sd, naive(scaled.R.T @ scaled.R), reach, sigma,
-               weights, eq)
+               weights, eq, x)
 
 
 def _consistent(info: Information, weights: Floats, prior: Floats, weight: float | str) -> Fit:
@@ -260,10 +261,12 @@ def _consistent(info: Information, weights: Floats, prior: Floats, weight: float
     to_x = consistent.to_unknowns(problem)
     x = to_x @ y
     size = eq.size
-    left_out = jackknife(info, weights, y, H * size / 2, to_x)
-    sd, reach = spread(left_out @ to_x.T)
+    own = spread(jackknife(info, weights, y, H * size / 2, to_x) @ to_x.T)
+    by_data = eq.solve()
+    data = spread(jackknife(info, weights, by_data, eq.R.T @ eq.R, np.eye(len(x))))
+    sd, reach = _open(np.maximum(own, data), eq)      # a prior makes no interval narrower
     return Fit(info, "consistent", x, y[:len(prior)], prior, sd, naive(eq.R.T @ eq.R), reach,
-               noise(info, x), weights, eq, float(weight), certificate, tried)
+               noise(info, x), weights, eq, by_data, float(weight), certificate, tried)
 
 
 def chosen_weight(info: Information, weights: Floats,
@@ -290,15 +293,20 @@ def chosen_weight(info: Information, weights: Floats,
     table = np.array(errors)
     mean = table.mean(axis=0)
     best = int(np.argmin(mean))
-    error = float(np.std(table[:, best] - mean[best], ddof=1) / np.sqrt(len(table)))
-    within = np.flatnonzero(mean <= mean[best] + error)
+    worse = table - table[:, best:best + 1]
+    error = np.std(worse, axis=0, ddof=1) / np.sqrt(len(table))
+    within = np.flatnonzero(worse.mean(axis=0) <= error)
     pairs = tuple((float(w), float(100 * np.sqrt(m))) for w, m in zip(WEIGHTS, mean, strict=True))
     return float(WEIGHTS[within[-1]]), pairs
+
+
+def _open(spreads: Any, eq: Equations) -> tuple[Floats, Floats]:
+    """sd and reach, without end for what the data do not see."""
+    blind = unseen(eq.R)
+    sd, reach = (np.where(blind, np.inf, x) for x in spreads)
+    return sd, reach
 
 
 def _part(info: Information, at: list[int]) -> Information:
     return replace(info, blocks=tuple(info.blocks[i] for i in at))
 
-
-def _inverse_diagonal(H: Floats) -> Any:
-    return np.diag(np.linalg.pinv(H, rcond=1e-14, hermitian=True))

@@ -14,8 +14,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import stats
 
+from closedform.applications.identification.estimate.least_squares import RANK
 from closedform.applications.identification.information import Information
 from closedform.arrays import Floats
 
@@ -39,7 +41,7 @@ def jackknife(info: Information, weights: Floats, estimate: Floats, H: Floats, t
     """
     factor = np.linalg.pinv(H, rcond=1e-12, hermitian=True)
     found = []
-    for i, block in enumerate(info.blocks):
+    for i in range(len(info.blocks)):
         A, r = _block(info, i, weights, to_x @ estimate, None if blocks is None else blocks[i])
         A = A @ to_x
         # (H − AᵀA)⁻¹ by Woodbury's identity
@@ -47,7 +49,6 @@ def jackknife(info: Information, weights: Floats, estimate: Floats, H: Floats, t
         small = np.eye(len(A)) - A @ F
         g = A.T @ r
         found.append(estimate + factor @ g + F @ np.linalg.lstsq(small, F.T @ g, rcond=1e-12)[0])
-        del block
     return np.array(found)
 
 
@@ -72,6 +73,16 @@ def spread(left_out: Floats) -> tuple[Floats, Floats]:
     B = len(left_out)
     sd = np.sqrt((B - 1) / B * np.sum((left_out - left_out.mean(axis=0))**2, axis=0))
     return sd, float(stats.t.ppf((1 + LEVEL) / 2, B - 1)) * sd
+
+
+def unseen(R: Floats) -> NDArray[np.bool_]:
+    """The unknowns that have a part in what the data do not see at all: the null space of R."""
+    size = np.linalg.norm(R, axis=0)
+    scale = np.where(size > 0, size, 1.0)
+    _, values, turned = np.linalg.svd(R / scale)
+    rank = int(np.sum(values > RANK * max(values[0], 1e-300))) if len(values) else 0
+    null = turned[rank:]
+    return np.asarray((np.abs(null).max(axis=0, initial=0.0) > 1e-6) | (size == 0))
 
 
 def naive(H: Floats) -> Floats:

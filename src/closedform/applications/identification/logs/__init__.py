@@ -1,0 +1,1 @@
+"""Logs of robots: tables of numbers in files, and which column is what."""

@@ -1,0 +1,128 @@
+"""`read`: a file or arrays as the log of a robot."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from closedform.applications.identification.logs.columns import KINDS, Match, Matching, width
+from closedform.applications.identification.logs.csv import open_csv
+from closedform.applications.identification.logs.log import Column, Log, Samples
+from closedform.applications.identification.logs.npz import open_npz
+from closedform.applications.identification.logs.parquet import open_parquet
+from closedform.applications.identification.logs.rosbag import open_bag
+from closedform.applications.identification.logs.table import Arrays, Table
+from closedform.applications.identification.logs.units import ANGLES, factors, unit_of_time
+from closedform.errors import ArgumentError, FormatError, suggestion
+from closedform.model.robot import Robot
+
+TEXTS = (".csv", ".txt", ".tsv", ".dat")
+FORMATS = (*TEXTS, ".parquet", ".npz", ".npy", ".db3", ".mcap")
+PEEK = 4096
+"""Rows at the beginning that tell the unit of time."""
+
+
+def read(source: str | Path | Mapping[str, Any] | Samples, robot: Robot,
+         columns: Mapping[str, Any] | None = None, topic: str | None = None,
+         units: Mapping[str, str] | str | None = None) -> Log:
+    """The log of a robot: a .csv, .parquet, .npz, .db3 or .mcap file, a bag's folder, or arrays.
+
+    `columns` says which columns are t, q, v, a, tau, current, motor_position and motor_torque: by
+    name, number or slice; `{"joints": {"panda_joint1": "fer_joint1"}}` says what the log calls the
+    joints. What is not said is matched by the columns' names. `topic` is the one of a bag to read.
+    `units` by kind (`{"q": "deg", "t": "ms"}`; "deg" alone: all angles); the default is what the
+    names or the file state, else SI, times by their size. Nothing but the beginning is read yet.
+    """
+    if not isinstance(robot, Robot):
+        raise ArgumentError(f"robot must be a cf.Robot, such as cf.load('panda'), not {robot!r}")
+    if columns is not None and not isinstance(columns, Mapping):
+        raise ArgumentError("columns must be a mapping from kinds to columns, such as "
+                            f"{{'q': slice(1, 8)}}, not {columns!r}")
+    table, where = _table(source, topic)
+    found, notes = Matching(table, robot, columns or {}, where).matches()
+    told = _told_units(units, found)
+    placed, changed = _placed(found, told, robot)
+    log = Log(Path(where).stem, robot, where, (*table.notes, *notes, *changed), table, placed)
+    return log if told.get("t") or found["t"].unit else _with_time(log)
+
+
+def _table(source: object, topic: str | None) -> tuple[Table, str]:
+    if isinstance(source, Samples):
+        kept = {kind: x for kind, x in source._asdict().items() if x is not None}
+        return Arrays(kept), "the log"
+    if hasattr(source, "keys") and hasattr(source, "__getitem__"):
+        return Arrays({str(name): source[name] for name in source.keys()}), "the log"  # noqa: SIM118
+    if not isinstance(source, str | Path):
+        raise ArgumentError("a log must be a file, arrays by name or Samples, not "
+                            f"{type(source).__name__}")
+    path = Path(source)
+    if not path.exists():
+        raise FormatError(f"{path}: no such file")
+    if path.is_dir() or path.suffix in (".db3", ".mcap"):
+        return open_bag(path, topic), str(path)
+    if topic is not None:
+        raise ArgumentError(f"topic: {path} is no bag and has no topics")
+    if path.suffix == ".parquet":
+        return open_parquet(path), str(path)
+    if path.suffix in (".npz", ".npy"):
+        return open_npz(path), str(path)
+    if path.suffix.lower() in TEXTS:
+        return open_csv(path), str(path)
+    raise FormatError(f"{path}: a log must end in {', '.join(FORMATS)}, or be the folder of a bag")
+
+
+def _told_units(units: object, found: Mapping[str, Match]) -> dict[str, str]:
+    if units is None:
+        return {}
+    if isinstance(units, str):
+        if units.lower() not in ANGLES:
+            raise ArgumentError(f"units must be by kind, or a unit of angles: "
+                                f"{suggestion(units, ANGLES)}")
+        return {kind: units for kind in ("q", "v", "a", "motor_position") if kind in found}
+    if not isinstance(units, Mapping):
+        raise ArgumentError(f"units must be a mapping such as {{'q': 'deg'}}, not {units!r}")
+    for kind in units:
+        if kind not in KINDS:
+            raise ArgumentError(f"units: no kind {kind!r}; {suggestion(kind, KINDS)}")
+    return {str(kind): str(unit) for kind, unit in units.items()}
+
+
+def _placed(found: Mapping[str, Match], told: Mapping[str, str], robot: Robot,
+            ) -> tuple[dict[str, Column], list[str]]:
+    placed, notes = {}, []
+    for kind, match in found.items():
+        unit = told.get(kind) or match.unit
+        factor = np.ones(width(robot, kind)) if unit is None else factors(robot, kind, unit)
+        if np.any(factor != 1):
+            notes.append(f"{kind}: converted from {unit}")
+        placed[kind] = Column(match.columns, factor)
+    return placed, notes
+
+
+def _with_time(log: Log) -> Log:
+    """The log with times in seconds, whose unit nobody stated."""
+    head = next(log.pieces(PEEK), None) if "q" in log.kinds else None
+    if head is None or len(head.t) < 2:
+        return log
+    unit = unit_of_time(head.t, _period(head, log.robot))
+    if unit == "s":
+        return log
+    where = {**log.where, "t": Column(log.where["t"].columns, factors(log.robot, "t", unit))}
+    note = f"t: taken for {unit}, by the size of its steps"
+    return Log(log.name, log.robot, log.source, (*log.notes, note), log.table, where)
+
+
+def _period(head: Samples, robot: Robot) -> float | None:
+    """Seconds between rows as q and v tell them, Δq·v/v·v, where the robot moves."""
+    if head.v is None or not (np.isfinite(head.q).all() and np.isfinite(head.v).all()):
+        return None
+    dq, v = robot.difference(head.q[:-1], head.q[1:]), head.v[1:]
+    speed = np.sum(v * v, axis=1)
+    fast = (speed > 0.01 * speed.max()) & np.any(dq != 0, axis=1)
+    if fast.sum() < 10:
+        return None
+    period = float(np.median(np.sum(dq * v, axis=1)[fast] / speed[fast]))
+    return period if period > 0 else None

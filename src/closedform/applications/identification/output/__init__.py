@@ -1,0 +1,1 @@
+"""A fit to go on with: a table, files, a page."""

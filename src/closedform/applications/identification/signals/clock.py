@@ -1,0 +1,253 @@
+"""When samples were taken: as logged, on a straight line, or on ticks told by q and v.
+
+    dt_i = Δq_i·v̄_i / v̄_i·v̄_i ≈ n_i T,      n_i = 1, 2, …                    (1)
+
+A controller's samples are a whole number n_i of ticks T apart; programs that write them down are
+late by milliseconds. Where the robot moves, (1) tells n_i from positions and velocities alone;
+where it stands, the logged times do, as far as they can.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import NamedTuple, final
+
+import numpy as np
+
+from closedform.applications.identification.logs.log import Log, Samples, joined
+from closedform.applications.motion.trajectories import continuous
+from closedform.arrays import Floats
+from closedform.model.robot import Robot
+
+LOGGED, LINE, TICKS = "logged", "line", "ticks"
+REGULAR = 0.05      # steps that are off a multiple of the period by less are regular
+NEAR = 0.1          # rows closer than this share of a period are one sample
+COMB = 0.15         # dt is on the comb if it is off a tick by less
+ROUND = (1.0, 1.25, 2.0, 2.5, 4.0, 5.0, 8.0, 10.0)
+RECENT = 64
+
+
+class Stamped(NamedTuple):
+    """Rows with times that increase; those before belong together unless a gap lies between."""
+
+    t: Floats
+    rows: Samples
+
+
+@final
+@dataclass(frozen=True)
+class Clock:
+    """How samples get their times; `slow` is the speed below which (1) says nothing."""
+
+    kind: str
+    period: float           # s
+    slow: float = 0.0       # rad/s or m/s, of |v̄|
+    late: float = 0.0       # ticks by which logged times are usually off
+
+    def stamped(self, log: Log, rows: int) -> Iterator[Stamped]:
+        """The log with its times, repeated rows left out."""
+        state = State(log.robot, self)
+        for piece in log.pieces(rows):
+            yield state.next(piece)
+
+    def of(self, robot: Robot, samples: Samples) -> Stamped:
+        """Samples that are all there."""
+        return State(robot, self).next(samples)
+
+
+@dataclass(eq=False)
+class State:
+    """What is carried from piece to piece: the last row, its time, how late the log was."""
+
+    robot: Robot
+    clock: Clock
+    start: float = np.nan           # the logged time of the first row
+    last: Samples | None = None     # one row
+    time: float = 0.0               # of the last row, new
+    late: Floats = field(default_factory=lambda: np.zeros(0))   # s, of rows that q and v place
+
+    def next(self, piece: Samples) -> Stamped:
+        if not len(piece.t):
+            return Stamped(piece.t, piece)
+        if self.last is None:
+            self.start = float(piece.t[0])
+        piece = followed(self.robot, piece._replace(t=piece.t - self.start), self.last)
+        kept = piece.rows(~repeated(self.robot, piece, self.last, self.clock))
+        if not len(kept.t):
+            return Stamped(kept.t, kept)
+        times = {LOGGED: self._logged, LINE: self._line, TICKS: self._ticks}[self.clock.kind](kept)
+        self.last, self.time = kept.rows(slice(-1, None)), float(times[-1])
+        return Stamped(times, kept)
+
+    def _logged(self, rows: Samples) -> Floats:
+        return rows.t
+
+    def _line(self, rows: Samples) -> Floats:
+        """A period a row; where that leaves the logged times for good, a new line begins there."""
+        T, t = self.clock.period, rows.t
+        times = np.empty(len(t))
+        begin, t0 = 0, 0.0 if self.last is None else self.time + T
+        while begin < len(t):
+            line = t0 + T * np.arange(len(t) - begin)
+            off = np.abs(line - t[begin:]) > (self.clock.late + 3) * T
+            stop = int(np.argmax(off)) if off.any() else len(off)
+            times[begin:begin + stop] = line[:stop]
+            begin += stop
+            if begin < len(t):
+                before = times[begin - 1] if begin else self.time
+                times[begin] = max(t[begin], before + T)
+                t0 = times[begin] + T
+                begin += 1
+        return times
+
+    def _ticks(self, rows: Samples) -> Floats:
+        """(1) where it is sure; else a tick a row, and more where the log is later than usual."""
+        T = self.clock.period
+        whole = rows if self.last is None else joined([self.last, rows])
+        dt, speed = measured_steps(self.robot, whole)
+        n = np.rint(dt / T)
+        sure = np.concatenate([[False], (speed > self.clock.slow) & (n >= 1)])
+        ticks = np.cumsum(np.concatenate([[0.0], np.where(sure[1:], n, 1.0)]))
+        placed = np.flatnonzero(sure)
+        for begin, end in _runs(~sure[1:]):
+            before = placed[placed < begin][-RECENT:]
+            late = np.concatenate([self.late, whole.t[before] - self.time - T * ticks[before]])
+            usual = float(np.median(late[-RECENT:])) if len(late) else 0.0
+            excess = (whole.t[begin:end] - self.time - usual) / T - ticks[begin:end]
+            more = np.maximum(np.maximum.accumulate(np.rint(excess - self.clock.late / 2)), 0.0)
+            ticks[begin:end] += more
+            ticks[end:] += more[-1]
+        late = whole.t[placed] - self.time - T * ticks[placed]
+        self.late = np.concatenate([self.late, late])[-RECENT:]
+        times = self.time + T * ticks
+        return times if self.last is None else times[1:]
+
+
+def _runs(which: np.ndarray) -> Iterator[tuple[int, int]]:
+    """Runs of steps that hold, as the rows behind them: first, and behind the last."""
+    edges = np.flatnonzero(np.diff(np.concatenate([[False], which, [False]]).astype(int)))
+    yield from zip((edges[::2] + 1).tolist(), (edges[1::2] + 1).tolist(), strict=True)
+
+
+def measured_steps(robot: Robot, rows: Samples) -> tuple[Floats, Floats]:
+    """Seconds between rows by (1), and |v̄|, (N − 1,) each."""
+    assert rows.v is not None
+    v = (rows.v[1:] + rows.v[:-1]) / 2
+    squared = np.sum(v * v, axis=1)
+    along = np.sum(robot.difference(rows.q[:-1], rows.q[1:]) * v, axis=1)
+    return along / np.where(squared > 0, squared, 1.0), np.sqrt(squared)
+
+
+def followed(robot: Robot, rows: Samples, last: Samples | None) -> Samples:
+    """Angles without jumps of 2π, quaternions without changes of sign, from the row before on."""
+    q = rows.q if last is None else np.concatenate([last.q, rows.q])
+    whole = continuous(robot, q)
+    for body, i, _ in robot.parts:
+        for k in body.joint.angles:
+            whole[:, i.start + k] = np.unwrap(whole[:, i.start + k])
+    return rows._replace(q=whole[len(whole) - len(rows.q):])
+
+
+def repeated(robot: Robot, rows: Samples, last: Samples | None, clock: Clock) -> np.ndarray:
+    """Which rows bring nothing new: the numbers of the row before, or a position that should move.
+
+    Rows nearer in time than a tenth of a period are repeats where times are taken as logged.
+    """
+    whole = rows if last is None else joined([last, rows])
+    same = np.all(whole.q[1:] == whole.q[:-1], axis=1)
+    others = [x for kind, x in whole._asdict().items() if x is not None and kind not in ("t", "q")]
+    equal = same & np.all([np.all(x[1:] == x[:-1], axis=1) for x in others], axis=0) \
+        if others else np.zeros_like(same)
+    if whole.v is not None:
+        equal |= same & (np.linalg.norm(whole.v[1:], axis=1) > clock.slow)
+    if clock.kind == LOGGED:
+        equal |= np.diff(whole.t) < NEAR * clock.period
+    return equal if last is not None else np.concatenate([[False], equal])
+
+
+# ---------------------------------------------------------------------- choosing
+def chosen(robot: Robot, head: Samples, wish: str) -> Clock:
+    """The clock for a log from its first rows; `wish` is repair, logged or uniform."""
+    plain = Clock(LOGGED, _median_step(head.t), slow=np.inf)
+    if wish == "logged" or (wish == "repair" and regular_share(plain.of(robot, head).t) > 0.99):
+        return plain
+    if wish == "repair" and head.v is not None:
+        ticks = _comb(robot, head)
+        if ticks is not None:
+            return ticks
+    line = _line_clock(robot, head)
+    return line if wish == "uniform" or line.late < 5 else plain
+
+
+def _median_step(t: Floats) -> float:
+    steps = np.diff(t)
+    return float(np.median(steps[steps > 0])) if np.any(steps > 0) else 1.0
+
+
+def regular_share(t: Floats) -> float:
+    """Share of steps that are a multiple of the median step."""
+    ratio = np.diff(t) / _median_step(t)
+    return float(np.mean((np.abs(ratio - np.rint(ratio)) < REGULAR) & (ratio > 0.5))) \
+        if len(ratio) else 0.0
+
+
+def _line_clock(robot: Robot, head: Samples) -> Clock:
+    """A straight line through (row, t), by the median of slopes over half of the rows."""
+    rows = head.rows(~repeated(robot, head, None, Clock(LINE, 1.0, slow=np.inf)))
+    half = max(len(rows.t) // 2, 1)
+    period = float(np.median(rows.t[half:] - rows.t[:-half])) / half
+    off = rows.t - period * np.arange(len(rows.t))
+    return Clock(LINE, period, slow=np.inf,
+                 late=float(np.percentile(np.abs(off - np.median(off)), 95)) / period)
+
+
+def _comb(robot: Robot, head: Samples) -> Clock | None:
+    """The clock of (1) if most rows that move are on its ticks."""
+    moving = head.rows(~repeated(robot, head, None, Clock(TICKS, 1.0, slow=0.0)))
+    if len(moving.t) < 100:
+        return None
+    dt, speed = measured_steps(robot, moving)
+    T = float(np.median(dt[speed > np.median(speed)]))
+    if not T > 0:
+        return None
+    slow = _slowest(robot, moving, dt, T)
+    for _ in range(3):        # the comb's own ticks refine the tick
+        sure = (speed > slow) & (dt > T / 2)
+        if sure.sum() < max(100, 0.2 * len(dt)):
+            return None
+        ratio = dt[sure] / T
+        on_comb = np.abs(ratio - np.rint(ratio)) < COMB
+        T = float(np.median(dt[sure][on_comb] / np.rint(ratio[on_comb]))) if on_comb.any() else T
+    if np.mean(on_comb) < 0.9:
+        return None
+    rough = Clock(TICKS, T, slow, late=2.0)
+    found = rough.of(robot, head)
+    ticks = found.t[-1] / T
+    # over the whole time the log's own clock is right, and controllers have round periods
+    T = _round_period((found.rows.t[-1] - found.rows.t[0]) / ticks)
+    late = found.rows.t - T * np.rint(found.t / rough.period)
+    spread = float(np.percentile(np.abs(late - np.median(late)), 95)) / T
+    return Clock(TICKS, T, slow, late=max(spread, 1.0))
+
+
+def _slowest(robot: Robot, rows: Samples, dt: Floats, T: float) -> float:
+    """The speed at which noise of Δq is an eighth of a tick.
+
+    Noise is what of Δq does not lie along v̄, and the step of the encoders (or printed digits).
+    """
+    assert rows.v is not None
+    dq = robot.difference(rows.q[:-1], rows.q[1:])
+    aside = dq - dt[:, None] * (rows.v[1:] + rows.v[:-1]) / 2
+    noise = float(np.median(np.abs(aside))) * 1.5
+    steps = np.abs(dq)[dq != 0]
+    quantum = float(np.percentile(steps, 0.1)) if len(steps) else 0.0
+    return 8 * max(noise, quantum / 3) / T
+
+
+def _round_period(T: float) -> float:
+    """The nearest period that is round, or a whole number of Hz, within 0.2 %; else T."""
+    scale = 10.0 ** np.floor(np.log10(T))
+    near = [x * scale for x in ROUND] + [1 / max(round(1 / T), 1)]
+    best = min(near, key=lambda x: abs(x - T))
+    return float(best) if abs(best / T - 1) < 2e-3 else T

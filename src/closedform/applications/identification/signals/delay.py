@@ -1,0 +1,93 @@
+"""By how much logged torques are late: the shift at which the robot's equations explain them best.
+
+    J(d) = log Σ_j |(1 − U_j U_jᵀ) τ_j(t + d)|²                                (1)
+
+U_j spans the columns of the regressor of torque j with viscous and Coulomb friction and an offset:
+no parameter has to be known. (Joints that hardly carry a load are bad judges: where friction is all,
+stiction looks like a delay. So torques count by their size.)
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from closedform.applications.compile.kernels import compile
+from closedform.applications.identification.logs.log import joined
+from closedform.applications.identification.signals.filter import Window
+from closedform.applications.identification.signals.grid import straight
+from closedform.applications.identification.signals.spectrum import longest
+from closedform.applications.identification.signals.survey import Survey
+from closedform.applications.identification.signals.windows import Plan, Stream
+from closedform.arrays import Floats
+
+REACH = 0.03        # s, to both sides
+TRIED = 25          # shifts
+KEPT = 2000         # rows at most
+CLEAR = 0.1         # by which J must be better to be applied
+
+
+def torque_delay(plan: Plan, made: Survey) -> tuple[Plan, str]:
+    """The plan with a delay where one is clear, and what to say about it."""
+    unknown = "the delay of the torques was not estimated"
+    if "tau" not in made.log.kinds or made.found is None:
+        return plan, f"{unknown}: no joint torques are logged"
+    window = _beginning(replace(plan, delay=0.0, rows=2 * KEPT * plan.keep), made)
+    if window is None or len(window.kept) < max(60, 15 * len(made.log.robot.bodies)):
+        return plan, f"{unknown}: the log is too short"
+    shifts = np.linspace(-REACH, REACH, TRIED)
+    J = _misfits(plan, window, shifts)
+    if not np.isfinite(J).all():
+        return plan, f"{unknown}: the equations leave nothing of the torques, or all"
+    i = int(np.argmin(J))
+    gain = float(J[TRIED // 2] - J[i])
+    if i in (0, TRIED - 1):
+        return plan, f"{unknown}: none within {1e3 * REACH:.0f} ms fits best"
+    best = shifts[i] + (shifts[1] - shifts[0]) / 2 * (J[i - 1] - J[i + 1]) / (
+        J[i - 1] - 2 * J[i] + J[i + 1])
+    if gain < CLEAR:
+        return plan, (f"torques fit best {1e3 * best:.2g} ms later than positions, which explains "
+                      f"{100 * (1 - np.exp(-gain / 2)):.2g} % more: not clear enough, no delay is "
+                      "applied")
+    return replace(plan, delay=float(best)), (
+        f"torques are {1e3 * best:.2g} ms {'later' if best > 0 else 'earlier'} than positions: "
+        "they are shifted")
+
+
+def _beginning(plan: Plan, made: Survey) -> Window | None:
+    """One window of the first rows, for the equations and for shifting."""
+    pieces, rows = [], 0
+    need = int((KEPT * plan.keep + 2 * plan.coarse.half) * plan.every) + 2 * plan.fine.half
+    for piece in made.log.pieces():
+        pieces.append(piece)
+        rows += len(piece.t)
+        if rows >= need:
+            break
+    head = joined(pieces).rows(slice(0, need))
+    part = longest(made.clock.of(made.log.robot, head), made.gap)
+    stream = Stream(plan)
+    return next(iter([*stream.push(part), *stream.close()]), None)
+
+
+def _misfits(plan: Plan, window: Window, shifts: Floats) -> Floats:
+    """(1) for every shift, over torques that move."""
+    robot, t, tau = plan.robot, window.t, window.effort["tau"]
+    Y = np.asarray(compile(robot).regressor(window.q, window.v, window.a))
+    shifted = [window.reduce(straight(t, tau, t + d)) for d in shifts]
+    inside = slice(int(REACH * len(window.kept) / (t[-1] - t[0])) + 1, -1 - int(
+        REACH * len(window.kept) / (t[-1] - t[0])))
+    J = []
+    for j in range(robot.nv):
+        use = window.moving[inside, j]
+        if use.sum() < 50 or not np.any(tau[:, j]):
+            continue
+        v = window.v[:, j]
+        columns = np.column_stack([Y[:, j], v, np.tanh(v / max(plan.slowest[j], 1e-9)),
+                                   np.ones(len(v))])
+        U, s, _ = np.linalg.svd(window.reduce(columns)[inside][use], full_matrices=False)
+        U = U[:, s > 1e-9 * s[0]]
+        z = np.stack([x[inside, j][use] for x in shifted], axis=1)
+        J.append(np.maximum(np.sum(z**2, axis=0) - np.sum((U.T @ z)**2, axis=0), 0.0))
+    with np.errstate(divide="ignore"):
+        return np.log(np.sum(J, axis=0)) if J else np.full(len(shifts), np.nan)

@@ -1,0 +1,169 @@
+"""A fit on motion that it has not seen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple, final
+
+import numpy as np
+
+from closedform.applications.identification.estimate.fit import Fit
+from closedform.applications.identification.information import (
+    Information,
+    effort_kind,
+    log_information,
+    slip_of,
+    torques,
+    window_rows,
+)
+from closedform.applications.identification.logs.log import Log
+from closedform.applications.identification.signals.filter import Window
+from closedform.applications.identification.signals.signals import Prepared, Signals
+from closedform.arrays import Floats
+from closedform.errors import ArgumentError
+
+SEGMENT = 256
+"""Samples of one stretch of the residual's spectrum."""
+SHOWN = 4000
+"""Times that are kept for pictures, about."""
+SAME = 0.1
+"""Motions whose information differs by less, relative to itself, are one motion twice."""
+
+
+class Trace(NamedTuple):
+    """Torques over time, thinned out for pictures."""
+
+    t: Floats
+    measured: Floats
+    left: Floats
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Validation:
+    """How well a fit predicts the torques of a log."""
+
+    fit: Fit
+    log: str
+    rows: int
+    squares: Floats          # Σ τ², of each torque
+    left: Floats             # Σ (τ − τ̂)²
+    around: Floats           # Σ (τ − mean)²
+    frequencies: Floats      # Hz
+    spectrum: Floats         # (frequencies, nv): power of τ − τ̂
+    seen: bool               # whether the fit has seen this motion
+    travel: Floats           # mean speed of each joint
+    trace: Trace
+
+    @property
+    def total(self) -> float:
+        """100 |τ − τ̂| / |τ| of all torques."""
+        return float(100 * np.sqrt(self.left.sum() / max(self.squares.sum(), 1e-300)))
+
+    @property
+    def joints(self) -> Floats:
+        """100 |τ − τ̂| / |τ| of each torque."""
+        safe = np.where(self.squares > 0, self.squares, np.nan)
+        return np.asarray(100 * np.sqrt(self.left / safe))
+
+    @property
+    def rms(self) -> Floats:
+        """√ mean (τ − τ̂)² of each torque, Nm or N."""
+        return np.asarray(np.sqrt(self.left / max(self.rows, 1)))
+
+    @property
+    def explained(self) -> Floats:
+        """The share of each torque's variation that is explained, 1 at best."""
+        return np.asarray(1 - self.left / np.where(self.around > 0, self.around, np.nan))
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        return tuple(self.fit.model.velocity_names)
+
+    def __repr__(self) -> str:
+        return f"<validation on {self.log}: {self.total:.2f} % of {self.rows} rows>"
+
+
+def validate(fit: Fit, log: Log, signals: Signals | None = None, *,
+             loaded: bool = True) -> Validation:
+    """How well a fit predicts a log; `signals` and `loaded` as for `information`."""
+    if not isinstance(fit, Fit):
+        raise ArgumentError(f"validate: fit must be idn.fit(…), not {type(fit).__name__}")
+    if not isinstance(log, Log):
+        raise ArgumentError(f"validate: log must be idn.read(…), not {type(log).__name__}")
+    model, info = fit.model, fit.info
+    prepared = (signals or info.signals or Signals()).prepare(log)
+    kind, slip = effort_kind(model, log), slip_of(model, prepared)
+    sums, x = _Sums(model.robot.nv, prepared), [np.append(fit.x[list(s)], -1.0)
+                                                     for s in info.support]
+    for window in prepared.windows():
+        effort = torques(model, window, kind, info.gains)
+        rows = [window.reduce(r) for r in window_rows(model, window, slip, effort, info.gains)]
+        left = np.stack([-(r @ y) for r, y in zip(rows, x, strict=True)], axis=1)
+        given = np.stack([r[:, -1] for r in rows], axis=1)
+        if info.gains:                       # the torques are what the currents say
+            given = left + np.stack([r[:, :len(s)] @ y[:len(s)] for r, y, s in
+                                     zip(rows, x, model.support, strict=True)], axis=1)
+        sums.take(window, given, left)
+    own = log_information(model, log, signals or info.signals or Signals(), 2, loaded)
+    return sums.result(fit, log.name, repeats(own, info))
+
+
+def repeats(new: Information, old: Information) -> bool:
+    """Whether a log is the motion of one of others again: its information is the same, by rows."""
+    def gram(info: Information, log: str) -> Floats:
+        p = len(info.columns)
+        G = np.zeros((p, p))
+        for b in info.blocks:
+            if b.log == log:
+                for j, s in enumerate(info.support):
+                    R = b.factors[j][:, :-1]
+                    G[np.ix_(s, s)] += R.T @ R
+        return G / max(sum(max(b.rows) for b in info.blocks if b.log == log), 1)
+    mine = gram(new, new.logs[0])
+    scale = np.sqrt(np.maximum(np.diag(mine), 1e-300))
+    for log in old.logs:
+        other = gram(old, log)
+        apart = (mine - other) / scale[:, None] / scale
+        if np.abs(apart).max(initial=0.0) < SAME:
+            return True
+    return False
+
+
+class _Sums:
+    """Sums over a log, and the spectrum of what is left."""
+
+    def __init__(self, nv: int, prepared: Prepared) -> None:
+        self.rate, self.rows = prepared.rate, 0
+        self.every = max(1, prepared.rows // SHOWN)
+        self.squares, self.left, self.total = np.zeros(nv), np.zeros(nv), np.zeros(nv)
+        self.speed, self.power, self.count = np.zeros(nv), np.zeros((SEGMENT // 2 + 1, nv)), 0
+        self.rest = np.zeros((0, nv))
+        self.traces: list[tuple[Floats, Floats, Floats]] = []
+
+    def take(self, window: Window, given: Floats, left: Floats) -> None:
+        t, v = window.t[window.kept], window.v[window.kept]
+        self.traces.append((t[::self.every], given[::self.every], left[::self.every]))
+        self.rows += len(given)
+        self.squares += np.sum(given**2, axis=0)
+        self.total += given.sum(axis=0)
+        self.left += np.sum(left**2, axis=0)
+        self.speed += np.abs(v).sum(axis=0)
+        self.rest = np.concatenate([self.rest, left])
+        while len(self.rest) >= SEGMENT:
+            self._spectrum(self.rest[:SEGMENT])
+            self.rest = self.rest[SEGMENT // 2:]
+
+    def _spectrum(self, piece: Floats) -> None:
+        window = np.hanning(len(piece))[:, None]
+        found = np.abs(np.fft.rfft(piece * window, axis=0))**2
+        self.power[:len(found)] += found / (np.sum(window**2) * self.rate)
+        self.count += 1
+
+    def result(self, fit: Fit, log: str, seen: bool) -> Validation:
+        around = self.squares - self.total**2 / max(self.rows, 1)
+        return Validation(fit, log, self.rows, self.squares, self.left, around,
+                          np.fft.rfftfreq(SEGMENT, 1 / self.rate), self.power / max(self.count, 1),
+                          seen, self.speed / max(self.rows, 1),
+                          Trace(*(np.concatenate(x) for x in zip(*self.traces, strict=True))))

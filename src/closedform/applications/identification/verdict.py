@@ -1,0 +1,104 @@
+"""Whether an identified robot may be trusted, and if not, every reason."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+
+from closedform.applications.identification.estimate.fit import Fit
+from closedform.applications.identification.validate import Validation
+from closedform.errors import ArgumentError
+
+WORSE = 1.5
+"""Held-out error may be so many times that of the fit."""
+EXPLAINED = 0.5
+AT_REST = 1e-3
+"""Mean speed below which a joint stands, rad/s or m/s."""
+
+
+@final
+@dataclass(frozen=True)
+class Verdict:
+    """Holds, or the reasons why not."""
+
+    holds: bool
+    reasons: tuple[str, ...]
+    remarks: tuple[str, ...] = ()
+
+    def __bool__(self) -> bool:
+        return self.holds
+
+    def __str__(self) -> str:
+        head = "the identified robot holds" if self.holds else "the identified robot does not hold"
+        return "\n".join([head, *(f"- {r}" for r in self.reasons),
+                          *(f"  ({r})" for r in self.remarks)])
+
+
+def verdict(fit: Fit, trial: Validation | None = None, limit: float | None = None) -> Verdict:
+    """Whether a fit holds: on motion that was held out, with bodies that can be.
+
+    `limit` is the total error in % that is allowed; by default 1.5 times that of the fit.
+    """
+    if not isinstance(fit, Fit):
+        raise ArgumentError(f"verdict: fit must be idn.fit(…), not {type(fit).__name__}")
+    if trial is not None and not isinstance(trial, Validation):
+        raise ArgumentError(f"verdict: trial must be idn.validate(…), not {type(trial).__name__}")
+    reasons = [*_data(fit), *_bodies(fit), *_held_out(fit, trial, limit)]
+    remarks = []
+    if fit.unidentified:
+        remarks.append(f"{len(fit.unidentified)} of {len(fit.x)} unknowns are not excited enough: "
+                       + _few(fit.unidentified))
+    return Verdict(not reasons, tuple(reasons), tuple(remarks))
+
+
+def _data(fit: Fit) -> list[str]:
+    reasons = [f"the signals: {note}" for note in fit.info.faults]
+    rank, unknowns = fit.equations.rank, len(fit.x)
+    if rank < unknowns:
+        blind = [n for n, s in zip(fit.info.columns, fit.sd, strict=True) if np.isinf(s)]
+        reasons.append(f"the motion does not excite all: rank {rank} of {unknowns}; "
+                       f"open: {_few(blind)}")
+    elif fit.method != "consistent" and len(fit.unidentified) > unknowns / 4:
+        reasons.append(f"{len(fit.unidentified)} of {unknowns} unknowns are known worse than 30 % "
+                       f"and no prior holds them: {_few(fit.unidentified)}")
+    return reasons
+
+
+def _bodies(fit: Fit) -> list[str]:
+    reasons = []
+    if not fit.smallest_eigenvalue > 0:
+        reasons.append("no body can have these inertias (smallest eigenvalue of the pseudo-inertia "
+                       f"matrices {fit.smallest_eigenvalue:.1e}); method=\"consistent\" finds some")
+    if fit.certificate is not None and fit.certificate.smallest_eigenvalue < 1e-4:
+        reasons.append("a body lies at the border of what can be (eigenvalue "
+                       f"{fit.certificate.smallest_eigenvalue:.1e} of the prior's): give the prior "
+                       "more weight, or check the file's inertias")
+    negative = [n for n, x, r in zip(fit.info.columns, fit.x, fit.reach, strict=True)
+                if n.rpartition(".")[2].startswith(("viscous", "coulomb")) and x + r < 0]
+    if negative:
+        reasons.append(f"friction below zero: {_few(negative)}")
+    return reasons
+
+
+def _held_out(fit: Fit, trial: Validation | None, limit: float | None) -> list[str]:
+    if trial is None:
+        return ["no motion was held out: give a log that the fit has not seen"]
+    reasons = []
+    if trial.seen:
+        reasons.append(f"{trial.log} repeats a motion of the fit: it says nothing about others")
+    allowed = WORSE * max(fit.total, 0.1) if limit is None else limit
+    if not trial.total <= allowed:
+        reasons.append(f"held-out error {trial.total:.2f} %, above {allowed:.2f} %"
+                       + (f" ({WORSE:g} times the fit's)" if limit is None else ""))
+    for name, share, speed in zip(trial.names, trial.explained, trial.travel, strict=True):
+        if speed > AT_REST and not share >= EXPLAINED:
+            reasons.append(f"only {100 * share:.0f} % of the variation of {name}'s torque is "
+                           "explained")
+    return reasons
+
+
+def _few(names: tuple[str, ...] | list[str]) -> str:
+    shown = ", ".join(names[:6])
+    return shown if len(names) <= 6 else f"{shown} and {len(names) - 6} more"

@@ -1,0 +1,1 @@
+"""Commands that identify robots from logs."""

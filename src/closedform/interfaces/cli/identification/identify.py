@@ -1,0 +1,130 @@
+"""The command `closedform identify`: from a model file and logs to an identified robot."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from closedform.errors import ArgumentError
+from closedform.interfaces.cli.robot_argument import RobotArgument
+from closedform.interfaces.cli.terminal import (
+    FloatingOption,
+    JsonOption,
+    complain,
+    console,
+    loaded,
+    table,
+)
+
+EXAMPLES = ("[bold]Example:[/]  closedform identify my.urdf run1.mcap run2.csv --validate "
+            "run3.mcap -o identified.urdf --report fit.html")
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to the program."""
+
+    @app.command("identify", epilog=EXAMPLES)
+    def command(
+        robot: RobotArgument,
+        logs: Annotated[list[Path], typer.Argument(
+            metavar="LOG...", help="Logs: .csv, .parquet, .npz, .db3 or .mcap.")],
+        validate: Annotated[list[Path] | None, typer.Option(
+            help="A log of another motion, for the verdict; may be given again.")] = None,
+        output: Annotated[Path | None, typer.Option(
+            "--output", "-o", help="The identified robot: .urdf, or .toml with all that was "
+            "found.")] = None,
+        report: Annotated[Path | None, typer.Option(help="A page to write, .html.")] = None,
+        method: Annotated[str, typer.Option(
+            help="consistent, weighted, least_squares, huber or total.")] = "consistent",
+        friction: Annotated[str, typer.Option(
+            help="Terms, with commas: viscous, coulomb, offset, asymmetric, stribeck.")]
+        = "viscous,coulomb,offset",
+        rotors: Annotated[bool, typer.Option(help="Find rotor inertias.")] = True,
+        topic: Annotated[str | None, typer.Option(help="The topic of a bag.")] = None,
+        columns: Annotated[str | None, typer.Option(
+            help='Columns, as JSON: {"q": ["a", "b"], "tau": [7, 8]}.')] = None,
+        cutoff: Annotated[float | None, typer.Option(
+            min=0, help="Hz of the low pass; chosen from the data if not given.")] = None,
+        limit: Annotated[float | None, typer.Option(
+            min=0, help="The held-out error in % that the verdict allows.")] = None,
+        floating: FloatingOption = False,
+        as_json: JsonOption = False,
+    ) -> None:
+        """Identify inertias, rotors and friction from logs; exit 1 if the verdict does not hold."""
+        from closedform.applications import identification as idn
+        made = loaded(robot, floating)
+        for path, endings in ((output, (".urdf", ".toml")), (report, (".html",))):
+            if path is not None and path.suffix.lower() not in endings:
+                raise ArgumentError(f"{path}: a file ending in {' or '.join(endings)} expected")
+        given: Any = None if columns is None else _columns(columns)
+        terms = [t.strip() for t in friction.split(",") if t.strip()]
+        model = idn.Model(made, idn.Friction(*terms), rotors=rotors)
+        signals = idn.Signals(cutoff="auto" if cutoff is None else cutoff)
+
+        def read(path: Path) -> Any:
+            return idn.read(path, made, columns=given, topic=topic)
+        info = idn.information(model, [read(p) for p in logs], signals=signals)
+        fit = idn.fit(info, method=method)
+        trials = [idn.validate(fit, read(p)) for p in validate or ()]
+        worst = max(trials, key=lambda t: t.total, default=None)
+        said = idn.verdict(fit, worst, limit)
+        if output is not None:
+            text = fit.robot.to_urdf() if output.suffix.lower() == ".urdf" \
+                else idn.toml_text(fit, said)
+            output.write_text(text, encoding="utf8")
+        if report is not None:
+            idn.write_page(fit, report, worst, said)
+        if as_json:
+            typer.echo(json.dumps(_summary(fit, worst, said), indent=2))
+        else:
+            _show(fit, worst, said)
+        for path in (output, report):
+            if path is not None:
+                complain("wrote", path)
+        if not said.holds:
+            raise typer.Exit(1)
+
+
+def _columns(text: str) -> dict[str, Any]:
+    try:
+        found = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise ArgumentError(f"--columns: no JSON ({error.msg} at {error.pos})") from None
+    if not isinstance(found, dict):
+        raise ArgumentError('--columns: an object such as {"q": ["a", "b"]} expected')
+    return found
+
+
+def _show(fit: Any, trial: Any, said: Any) -> None:
+    out = console()
+    out.print(str(said), style="green" if said.holds else "red", markup=False)
+    for note in fit.info.notes:
+        out.print(f"  {note}", markup=False, style="dim")
+    rows = table("torque", "fit %", "fit rms", "held out %", "held out rms", "explained %")
+    for j, (name, (percent, rms)) in enumerate(fit.residuals.items()):
+        held = ["", "", ""] if trial is None else [
+            f"{trial.joints[j]:.2f}", f"{trial.rms[j]:.3g}", f"{100 * trial.explained[j]:.1f}"]
+        rows.add_row(name, f"{percent:.2f}", f"{rms:.3g}", *held)
+    rows.add_row("all", f"{fit.total:.2f}", "", "" if trial is None else f"{trial.total:.2f}", "",
+                 "")
+    out.print(rows)
+    found = table("unknown", "before", "found", "95 % interval", "identified")
+    for r in fit.table:
+        found.add_row(r.name, f"{r.prior:.4g}", f"{r.value:.4g}", f"{r.low:.4g} … {r.high:.4g}",
+                      "yes" if r.identified else "not by this motion")
+    out.print(found)
+
+
+def _summary(fit: Any, trial: Any, said: Any) -> dict[str, Any]:
+    return {
+        "holds": said.holds, "reasons": list(said.reasons), "remarks": list(said.remarks),
+        "method": fit.method, "total_percent": fit.total, "signals": list(fit.info.notes),
+        "held_out": None if trial is None else {
+            "log": trial.log, "total_percent": trial.total, "repeats": trial.seen,
+            "joints_percent": dict(zip(trial.names, map(float, trial.joints), strict=True)),
+            "rms": dict(zip(trial.names, map(float, trial.rms), strict=True))},
+        "unknowns": [r._asdict() for r in fit.table], "gains": fit.gains,
+    }
