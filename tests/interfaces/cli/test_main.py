@@ -224,7 +224,7 @@ def test_a_shell_completes_commands_robots_files_and_quantities(words, found, tm
 
 
 def test_every_command_is_a_file_of_the_folder_and_is_told_by_the_help():
-    files = {path.stem for path in Path(main_module.__file__).parent.glob("*.py")
+    files = {path.stem for path in Path(main_module.__file__).parent.rglob("*.py")
              if "def register(" in path.read_text(encoding="utf8")}
     assert {command.__name__.rpartition(".")[2] for command in main_module.COMMANDS} == files
     told = run("--help").stdout

@@ -27,11 +27,13 @@ from closedform.interfaces.cli import (
     show,
     torques,
 )
+from closedform.interfaces.cli.identification import excite
 from closedform.interfaces.cli.terminal import complain
 from closedform.version import __version__
 
 COMMANDS = (
-    show, lint, robots, quantities, report, torques, base, ik, flexible, elastic, export,
+    show, lint, robots, quantities, report, torques, base, ik, flexible, elastic, excite,
+    export,
 )
 """In the order of the help; each registers its commands."""
 

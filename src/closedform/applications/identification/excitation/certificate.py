@@ -17,8 +17,10 @@ from math import comb
 
 import numpy as np
 
+from closedform.applications.identification.excitation.motions import Basis
 from closedform.applications.identification.excitation.rows import Rows
 from closedform.arrays import Floats, namespace
+from closedform.maths.kinematics import body_segments
 from closedform.model.segments import Segment
 
 FIRST = 1024
@@ -30,22 +32,22 @@ DEPTH = 7
 MOST = 500_000
 """Samples at a time; a motion that needs more is too close to its limits."""
 
-Torque = Callable[[Floats], Floats]
-"""Times -> (times, nv)."""
+Sizes = Callable[[Floats], Floats]
+"""Times -> (times, sizes), such as |τ|."""
 
 
-def within(torque: Torque, duration: float, limit: Floats, rate: Floats) -> bool:
-    """Whether |τ| ≤ limit at all times of a motion, certainly; `rate` bounds |dτ/dt|."""
+def within(size: Sizes, duration: float, limit: Floats, rate: Floats) -> bool:
+    """Whether sizes keep a limit at all times of a motion, certainly; `rate` bounds d/dt of them."""
     used = np.isfinite(limit)
     if not used.any():
         return True
     half = duration / FIRST / 2
     middle = (2 * np.arange(FIRST) + 1) * half
     for _ in range(DEPTH):
-        size = np.abs(torque(middle))[:, used]
-        if np.any(size > limit[used]):
+        now = size(middle)[:, used]
+        if np.any(now > limit[used]):
             return False
-        middle = middle[np.any(size + rate[used] * half > limit[used], axis=1)]
+        middle = middle[np.any(now + rate[used] * half > limit[used], axis=1)]
         if not len(middle):
             return True
         if len(middle) * PARTS > MOST:
@@ -55,12 +57,10 @@ def within(torque: Torque, duration: float, limit: Floats, rate: Floats) -> bool
     return False
 
 
-def torque_rates(rows: Rows, reach: Floats, rates: Floats) -> Floats:
-    """(nv,): bounds of |dτ/dt| of the robot as expected.
-
-    `reach` (nq,) bounds |q|; `rates` (3, nv) bound |v|, |a| and the jerk.
-    """
+def torque_rates(rows: Rows, basis: Basis, X: Floats) -> Floats:
+    """(nv,): bounds of |dτ/dt| of the robot as expected, on a motion."""
     model, robot = rows.model, rows.model.loaded
+    reach, rates = _bounds(rows, basis, X)
     chains = _Chains(robot.segments, rows.room.start, reach, rates)
     n, own = 10 * len(model.body.bodies), len(model.body.parameter_names)
     tens = np.concatenate([rows.standard[:n], rows.standard[own:own + 10]]) \
@@ -72,6 +72,29 @@ def torque_rates(rows: Rows, reach: Floats, rates: Floats) -> Floats:
             at = 10 * segment.body
             chains.add(found, k, tens[at:at + 10], gravity, rotor)
     return found + _friction(rows, rates)
+
+
+def place_rates(rows: Rows, basis: Basis, X: Floats) -> Callable[[int, float], float]:
+    """(body, distance from its origin) -> a bound of how fast points there move; −1: the world."""
+    robot = rows.model.robot
+    chains = _Chains(robot.segments, rows.room.start, *_bounds(rows, basis, X))
+    at = [0, *body_segments(robot)]
+
+    def fastest(body: int, distance: float) -> float:
+        k = at[body + 1]
+        return float(chains.place[k][1] + _fixed(chains.turn[k], distance)[1])
+    return fastest
+
+
+def _bounds(rows: Rows, basis: Basis, X: Floats) -> tuple[Floats, Floats]:
+    """Of |q|, (nq,), and of |v|, |a| and the jerk, (3, nv), at all times."""
+    room = rows.room
+    low, high = basis.range(X, 0)
+    reach, rates = np.abs(room.start), np.zeros((3, rows.model.robot.nv))
+    reach[list(room.q_at)] = np.maximum(np.abs(room.home + low), np.abs(room.home + high))
+    for order in (1, 2, 3):
+        rates[order - 1, list(room.at)] = basis.largest(X, order)
+    return reach, rates
 
 
 def _friction(rows: Rows, rates: Floats) -> Floats:

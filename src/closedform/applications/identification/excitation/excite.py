@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from closedform.applications.identification.estimate.least_squares import known_rows, weighted
 from closedform.applications.identification.excitation.criteria import CRITERIA, Scene
 from closedform.applications.identification.excitation.limits import Limits, room_of
 from closedform.applications.identification.excitation.motions import KINDS
@@ -13,12 +14,10 @@ from closedform.applications.identification.excitation.plan import Plan
 from closedform.applications.identification.excitation.problem import Problem, reach_of
 from closedform.applications.identification.excitation.rows import Rows
 from closedform.applications.identification.excitation.search import search
+from closedform.applications.identification.information import Information
 from closedform.applications.identification.model import Model
 from closedform.arrays import ArrayLike, Floats, real_array
 from closedform.errors import ArgumentError, UnknownName, suggestion
-
-if TYPE_CHECKING:
-    from closedform.applications.identification.information import Information
 
 RATE = 100.0
 """Hz: samples of a log that count as new, where no earlier log tells."""
@@ -57,7 +56,7 @@ def excite(model: Model, duration: float = 10.0, harmonics: int = 5,
     often = _positive(rate, "rate", "Hz") if rate is not None else \
         prior.rate if prior is not None and prior.rate > 0 else RATE
     known, plain = earlier(model, prior, 1 / noise), earlier(model, prior, measured * 1.0)
-    reach = reach_of(rows, measured, known, _equal(model))
+    reach = reach_of(rows, measured, known, known_rows(Information(model, ()))[0])
     scale = sizes(rows, reach.open)
     condition = criterion == "condition"
     samples = often * basis.duration / len(basis.grid)
@@ -102,14 +101,6 @@ def _kind(name: str) -> str:
     return "mc" if last.startswith("mc") else "I" if last.startswith("I") else last
 
 
-def _equal(model: Model) -> Floats:
-    """What is known exactly, in the unknowns: those rows of A s = b that x = L s decides."""
-    A, _ = model.equalities
-    Y, *_ = np.linalg.lstsq(model.L.T, A.T, rcond=None)
-    told = np.abs(model.L.T @ Y - A.T).max(axis=0, initial=0.0) < 1e-9
-    return np.asarray(Y.T[told]).reshape(-1, len(model.names))
-
-
 def _noise(rows: Rows, sigma: ArrayLike | None, prior: Information | None) -> Floats:
     """σ of every torque; ∞ of a floating base, which no motor measures, unless it is given."""
     model, room = rows.model, rows.room
@@ -132,7 +123,6 @@ def _noise(rows: Rows, sigma: ArrayLike | None, prior: Information | None) -> Fl
     usual = np.maximum(usual, 1e-3 * usual.max(initial=0.0)) + (usual.max(initial=0.0) == 0)
     found[motors] = NOISE * np.where(np.isfinite(limit), limit, usual)[motors]
     if prior is not None:
-        from closedform.applications.identification.estimate.least_squares import weighted
         _, weights = weighted(prior)
         seen = weights > 0
         found[seen] = 1 / weights[seen]
@@ -166,10 +156,9 @@ def _check(model: Any, criterion: Any, kind: Any, limits: Any, prior: Any) -> No
         raise UnknownName(f"excite: no kind {kind!r}; {suggestion(str(kind), KINDS)}")
     if limits is not None and not isinstance(limits, Limits):
         raise ArgumentError(f"excite: limits must be idn.Limits(…), not {limits!r}")
-    if prior is not None:
-        columns = getattr(prior, "columns", None)
-        if columns is None or tuple(columns[:len(model.names)]) != model.names:
-            raise ArgumentError("excite: prior must be idn.information(…) of the same model")
+    if prior is not None and not (isinstance(prior, Information)
+                                  and prior.model.names == model.names):
+        raise ArgumentError("excite: prior must be idn.information(…) of the same model")
 
 
 def _positive(x: Any, name: str, unit: str) -> float:

@@ -32,8 +32,8 @@ class Limits:
 
     One number for all joints that have a motor, one for each, or a dictionary of joints.
     `position` is a pair (lower, upper) of these, or a dictionary of pairs. A motion takes up to
-    `margin` of every limit. `clearance` (m) is the distance that links keep from each other, which
-    needs the extra `coal`; without it nobody looks at collisions.
+    `margin` of every limit. `clearance` (m) is the distance that the lines of links (from joint to
+    joint) keep from each other, their thickness included; without it nobody looks at collisions.
     """
 
     position: Any = None
@@ -45,7 +45,8 @@ class Limits:
 
     def __post_init__(self) -> None:
         if not isinstance(self.margin, int | float) or not 0 < self.margin <= 1:
-            raise ArgumentError(f"Limits: margin must be above 0 and at most 1, not {self.margin!r}")
+            raise ArgumentError("Limits: margin must be above 0 and at most 1, not "
+                                f"{self.margin!r}")
         if self.clearance is not None and not (isinstance(self.clearance, int | float)
                                                and 0 <= self.clearance < np.inf):
             raise ArgumentError(f"Limits: clearance must be metres, not {self.clearance!r}")

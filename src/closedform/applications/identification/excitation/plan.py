@@ -1,4 +1,4 @@
-"""A planned motion: samples, what it will tell, how much of the limits it uses; tables, pictures."""
+"""A planned motion: samples, what it will tell, how much of the limits it uses; files of it."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, final
 
 import numpy as np
+from scipy.linalg import orth
 
 from closedform.applications.identification.excitation.criteria import condition_number
 from closedform.applications.identification.excitation.motions import Basis
@@ -33,8 +34,8 @@ class Conditions(NamedTuple):
     condition: float            # of W, torques and columns as they are
     scaled: float               # of W with columns of length one
     inertial: float             # of the columns of inertias and rotors alone
-    information: float          # log det H / columns, H weighted by the noise: D, the more the better
-    a: float                    # root mean square of sd / size of the unknowns: A, the less the better
+    information: float          # D: log det H / columns, H weighted by the noise; more is better
+    a: float                    # A: root mean square of sd / size of the unknowns; less is better
 
 
 class Row(NamedTuple):
@@ -93,7 +94,7 @@ class Plan:
         """t, q, v, a at even times from the start to the end, both included."""
         if not isinstance(rate, int | float) or not 0 < rate < np.inf:
             raise ArgumentError(f"sample: rate must be positive, in Hz, not {rate!r}")
-        n = max(int(round(rate * self.duration)), 1)
+        n = max(round(rate * self.duration), 1)
         t = np.arange(n + 1) * (self.duration / n)
         return t, *self.at(t)
 
@@ -128,17 +129,17 @@ class Plan:
         H = gram(self.rows, self._rows, measured) + self.plain_known
         size = np.sqrt(np.diag(H))
         size = np.where(size > 0, size, 1.0)
-        friction = self.rows.model._friction_names
-        body = [k for k, n in enumerate(self.rows.model.names) if n not in set(friction)]
-        scaled, inertial = np.linalg.qr(B / (1 / size)[:, None])[0], np.linalg.qr(B[body])[0]
-        rank = np.linalg.matrix_rank(B[body])
+        friction = self.rows.model.friction.names
+        body = [k for k, n in enumerate(self.rows.model.names)
+                if n.rpartition(".")[2].removeprefix("motor_") not in friction]
+        scaled, inertial = orth(size[:, None] * B), orth(B[body])
         told = ~np.array(self.reach.open)
-        relative = (self.predicted_sd / self.scale)[told]
+        relative = self.predicted_sd[told] / self.scale[told]
         _, log_det = np.linalg.slogdet(B.T @ self.matrix @ B)
         return Conditions(
             condition_number(B.T @ H @ B),
             condition_number(scaled.T @ (H / np.outer(size, size)) @ scaled),
-            condition_number(inertial[:, :rank].T @ H[np.ix_(body, body)] @ inertial[:, :rank]),
+            condition_number(inertial.T @ H[np.ix_(body, body)] @ inertial),
             float(log_det) / B.shape[1], float(np.sqrt(np.mean(relative**2))))
 
     @cached_property

@@ -36,7 +36,7 @@ class Problem:
     basis: Basis
     criterion: Criterion
     scene: Scene
-    weights: Floats                    # (nv,): of squares, 1/σ² or 1; times samples for each of ours
+    weights: Floats                    # (nv,): of squares, 1/σ² or 1, times the log's samples
     known: Floats                      # (columns, columns): information before
 
     @cached_property
@@ -65,6 +65,10 @@ class Problem:
         """q, v, a of the joints that move, at the samples."""
         q, v, a = (wave @ X for wave in self._waves)
         return q + self.rows.room.home, v, a
+
+    def by_position(self, gradient: Floats, every: int) -> Floats:
+        """The gradient of a function of every so many samples' positions."""
+        return ((self._waves[0][::every].T @ gradient) * self.units).ravel()
 
     def matrix(self, rows: Sequence[Floats]) -> Floats:
         """H, (columns, columns), with what was known before."""

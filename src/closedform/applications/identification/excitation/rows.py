@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import final
+from typing import Any, final
 
 import numpy as np
 
@@ -61,7 +61,7 @@ class Rows:
         return [self.expected[list(s)] for s in self.model.support]
 
     @cached_property
-    def blocks(self) -> list[tuple[Floats, ...]]:
+    def blocks(self) -> list[tuple[Any, ...]]:
         """For each torque where its WᵀW stands among all columns."""
         return [np.ix_(s, s) for s in self.model.support]
 

@@ -57,7 +57,7 @@ def search(problem: Problem, starts: int, seed: int, links: Links | None = None)
     rng = np.random.default_rng(seed)
     rough = []
     for _ in counted(range(starts), "exciting"):
-        x = 0.5 * rng.normal(size=problem.basis.size * len(problem.rows.room.at))
+        x: Floats = 0.5 * rng.normal(size=problem.basis.size * len(problem.rows.room.at))
         rough.append(_improved(problem, x, ROUGH, links))
     rough.sort(key=lambda r: r[1])
     found = []
@@ -131,11 +131,5 @@ def torques_of(rows: Rows, basis: Basis, X: Floats, t: Floats) -> Floats:
 
 def certain(rows: Rows, basis: Basis, X: Floats) -> bool:
     """Whether the torques keep their limits at all times."""
-    room = rows.room
-    low, high = basis.range(X, 0)
-    reach, rates = np.abs(room.start), np.zeros((3, rows.model.robot.nv))
-    reach[list(room.q_at)] = np.maximum(np.abs(room.home + low), np.abs(room.home + high))
-    for order in (1, 2, 3):
-        rates[order - 1, list(room.at)] = basis.largest(X, order)
-    return within(partial(torques_of, rows, basis, X), basis.duration, room.torque,
-                  torque_rates(rows, reach, rates))
+    return within(lambda t: np.abs(torques_of(rows, basis, X, t)), basis.duration,
+                  rows.room.torque, torque_rates(rows, basis, X))
