@@ -37,7 +37,7 @@ Sizes = Callable[[Floats], Floats]
 
 
 def within(size: Sizes, duration: float, limit: Floats, rate: Floats) -> bool:
-    """Whether sizes keep a limit at all times of a motion, certainly; `rate` bounds d/dt of them."""
+    """Whether sizes keep a limit at all times of a motion, certainly; `rate` bounds their slope."""
     used = np.isfinite(limit)
     if not used.any():
         return True

@@ -63,7 +63,7 @@ class Links:
 
     # ------------------------------------------------------------------ distances
     def distances(self, ends: Floats) -> tuple[Floats, Floats]:
-        """d (states, pairs) and ∂d/∂ends (states, pairs, 2, 2, 3) of lines (states, lines, 2, 3)."""
+        """d (states, pairs) and ∂d/∂ends (states, pairs, 2, 2, 3); `ends` (states, lines, 2, 3)."""
         return line_distances(ends[:, self.pairs[:, 0]], ends[:, self.pairs[:, 1]])
 
     def along(self, q: Floats) -> Floats:
@@ -84,7 +84,7 @@ class Links:
     @cached_property
     def _adjoint(self) -> Kernel:
         def product(q: Array, Z: Array) -> dict[str, Array]:
-            total = namespace(q).array(line_ends(self.robot, self.lines, q)).ravel() @ Z
+            total = np.ravel(np.asarray(line_ends(self.robot, self.lines, q))) @ Z
             return {"q": gradient(total, q[list(self.rows.room.q_at)])}
         return self._kernel("adjoint", product, {"Z": (6 * len(self.lines),)})
 
@@ -162,7 +162,8 @@ def line_ends(robot: Robot, lines: tuple[Line, ...], q: Array) -> Array:
 
 def _lines(robot: Robot) -> list[Line]:
     """From each body's origin to its children's; of the last ones to frames and the centre."""
-    number = {None: -1, **{name: k for k, name in enumerate(robot.body_names)}}
+    number: dict[str | None, int] = {None: -1}
+    number.update((name, k) for k, name in enumerate(robot.body_names))
     origin, found = np.zeros(3), []
     parents = {number[body.parent] for body in robot.bodies}
     for k, body in enumerate(robot.bodies):

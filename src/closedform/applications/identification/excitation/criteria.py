@@ -85,7 +85,8 @@ def _inverse(H: Floats) -> tuple[Floats | None, float]:
             2 * float(np.sum(np.log(diagonal))))
 
 
-def condition_number(H: Floats) -> float:
-    """√(λ_max / λ_min)."""
+def condition_number(H: Floats, zero: float = 0.0) -> float:
+    """√(λ_max / λ_min), without those below `zero` of the largest."""
     values = np.linalg.eigvalsh(H)
+    values = values[values >= zero * values[-1]] if zero else values
     return float(np.sqrt(values[-1] / values[0])) if values[0] > 0 else float("inf")

@@ -233,8 +233,9 @@ def _start(robot: Robot, start: ArrayLike | None, q_at: list[int], low: Floats,
     """The place to start from: the middle of the limits, neutral where there are none."""
     if start is None:
         q = np.array(robot.neutral(), dtype=float)
-        middle = (low + high) / 2
-        q[q_at] = np.where(np.isfinite(middle), middle, np.clip(q[q_at], low, high))
+        both = np.isfinite(low) & np.isfinite(high)
+        middle = (np.where(both, low, 0.0) + np.where(both, high, 0.0)) / 2
+        q[q_at] = np.where(both, middle, np.clip(q[q_at], low, high))
         return q
     q = np.array(real_array(start, (robot.nq,), "excite: start"))
     if q.shape != (robot.nq,) or not np.all(np.isfinite(q)):

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 DENSE = 20_001
+DARK = 1e-13
+"""Eigenvalues of the inertial columns below so much of the largest are sums that nothing tells."""
 WELL = 0.3
 """A number whose sd is below so much of its size counts as found."""
 
@@ -132,14 +134,14 @@ class Plan:
         friction = self.rows.model.friction.names
         body = [k for k, n in enumerate(self.rows.model.names)
                 if n.rpartition(".")[2].removeprefix("motor_") not in friction]
-        scaled, inertial = orth(size[:, None] * B), orth(B[body])
+        scaled = orth(size[:, None] * B)
         told = ~np.array(self.reach.open)
         relative = self.predicted_sd[told] / self.scale[told]
         _, log_det = np.linalg.slogdet(B.T @ self.matrix @ B)
         return Conditions(
             condition_number(B.T @ H @ B),
             condition_number(scaled.T @ (H / np.outer(size, size)) @ scaled),
-            condition_number(inertial.T @ H[np.ix_(body, body)] @ inertial),
+            condition_number(H[np.ix_(body, body)], DARK),
             float(log_det) / B.shape[1], float(np.sqrt(np.mean(relative**2))))
 
     @cached_property
