@@ -28,13 +28,13 @@ from closedform.interfaces.cli import (
     show,
     torques,
 )
-from closedform.interfaces.cli.identification import identify, signals
+from closedform.interfaces.cli.identification import excite, identify, signals
 from closedform.interfaces.cli.terminal import complain
 from closedform.version import __version__
 
 COMMANDS = (
     show, lint, robots, quantities, report, torques, base, ik, flexible, elastic, signals,
-    identify, export,
+    identify, excite, export,
 )
 """In the order of the help; each registers its commands."""
 
