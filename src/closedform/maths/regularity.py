@@ -8,7 +8,6 @@ import numpy as np
 
 from closedform.arrays import Array, namespace, numeric
 from closedform.errors import SingularMatrix
-from closedform.model.coordinates import coordinate_names
 from closedform.model.robot import Robot
 
 LISTED = 5
@@ -54,10 +53,8 @@ def refuse_singular(robot: Robot, M: Array) -> None:
 
 def _links(robot: Robot, velocities: list[int]) -> str:
     """The bodies that the velocities move, with their joints where those have other names."""
-    coordinates = coordinate_names(robot.v_slices)
-    owner = {i: body.name for body, _, v in robot.parts for i in range(v.start, v.stop)}
-    names = list(dict.fromkeys(
-        owner[i] if coordinates[i].partition("[")[0] == owner[i]
-        else f"{owner[i]} (joint {coordinates[i]})" for i in velocities))
+    moved = [body for body, _, v in robot.parts if set(range(v.start, v.stop)) & set(velocities)]
+    names = [body.name if body.joint_name == body.name
+             else f"{body.name} (joint {body.joint_name})" for body in moved]
     more = f" and {len(names) - LISTED} more" if len(names) > LISTED else ""
     return ", ".join(names[:LISTED]) + more
