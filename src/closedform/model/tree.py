@@ -34,6 +34,8 @@ class Tree(ABC):
     source: str
     configurations: Mapping[str, np.ndarray]
     """Named coordinates, each (nq,), such as a file's keyframes: `configurations["home"]`."""
+    notes: tuple[str, ...]
+    """What reading its file left out."""
     segments: tuple[Segment, ...] = field(init=False)             # the tree the equations walk
     parts: tuple[tuple[Body, slice, slice], ...] = field(init=False)
     """Bodies whose joints own coordinates, with their parts of q and v."""
@@ -43,7 +45,8 @@ class Tree(ABC):
 
     def __init__(self, name: str, bodies: Iterable[Body], gravity: ArrayLike = STANDARD_GRAVITY,
                  frames: Iterable[Frame] = (), source: str = "",
-                 configurations: Mapping[str, ArrayLike] | None = None) -> None:
+                 configurations: Mapping[str, ArrayLike] | None = None,
+                 notes: Iterable[str] = ()) -> None:
         checked_name(name, "robot")
         set_ = object.__setattr__
         set_(self, "name", name)
@@ -51,6 +54,7 @@ class Tree(ABC):
         set_(self, "frames", _records(frames, "frames", "cf.Frame"))
         set_(self, "gravity", _gravity(gravity))
         set_(self, "source", source)
+        set_(self, "notes", tuple(notes))
         _check(self)
         set_(self, "segments", segments_of(self.bodies))  # checks mimic couplings
         q, v = starts(self.bodies)

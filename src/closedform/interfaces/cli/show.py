@@ -57,6 +57,8 @@ def show(robot: RobotArgument, as_json: JsonOption = False,
         screen.print(Text(f"frame {frame['name']} on {frame['body'] or 'the world'}"))
     for name, q in about["configurations"].items():
         screen.print(Text(f"configuration {name}: q = {vector_text(q)}"))
+    for note in about["notes"]:
+        screen.print(Text(note))
     screen.print(Text(f"{totals_text(about)}; units m, kg, s, rad, N"))
 
 
