@@ -30,7 +30,7 @@ from closedform.model.formats.mjcf.compiled import (
     import_mujoco,
 )
 from closedform.model.formats.mjcf.document import checked_file
-from closedform.model.formats.mjcf.equalities import Constraints
+from closedform.model.formats.mjcf.equalities import OPEN, Constraints
 from closedform.model.formats.mjcf.frames import body_name, placement, sites
 from closedform.model.formats.mjcf.left_out import left_out, refuse_inertia_of_tendons
 from closedform.model.formats.urdf.read import base_joint
@@ -71,6 +71,28 @@ def mujoco_robot(given: Any, floating: bool = False, loops: str | None = None) -
     is_spec = hasattr(given, "worldbody")
     made = compiled_spec(given) if is_spec else Compiled(given)
     return _robot(made, Reading(f"<mujoco.{'MjSpec' if is_spec else 'MjModel'}>", floating, loops))
+
+
+def held_joints(model: Any) -> dict[int, np.ndarray]:
+    """Joints that equalities of a `mujoco.MjModel` hold still, with the qpos that they have.
+
+    They are no joints of the robot: those of an equality over one joint, and free ones welded to
+    the world.
+    """
+    tree = list(_Tree(model, None, {}).bodies())
+    constraints = Constraints(model, tree, OPEN)
+    names = {body.joint_name: j for j, body in tree if j is not None}
+    welded = {body.name: j for j, body in tree if j is not None}
+    result = {names[name]: np.array([q]) for name, q in constraints.held.items()}
+    place: dict[str | None, np.ndarray] = {None: np.eye(4)}  # of what is fixed to the world
+    for body in constraints.result():
+        if body.joint.is_fixed and body.parent in place:
+            place[body.name] = T = place[body.parent] @ body.placement
+            quaternion = np.zeros(4)
+            import_mujoco().mju_mat2Quat(quaternion, T[:3, :3].ravel())
+            if body.name in welded:
+                result[welded[body.name]] = np.concatenate([T[:3, 3], quaternion])
+    return result
 
 
 def _robot(made: Compiled, reading: Reading) -> Robot:
