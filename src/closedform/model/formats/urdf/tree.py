@@ -12,9 +12,19 @@ from closedform.model.formats.urdf.document import (
     UrdfJoint,
     UrdfLink,
 )
+from closedform.model.formats.urdf.extensions import xacro_finding
 
 MAX_MIMICS = 64
 """The most joints that may follow one another by mimicking."""
+
+
+def file_faults(urdf: UrdfDocument) -> list[Finding]:
+    """All faults of a file; of one that is no URDF while xacro has not run, only that."""
+    faults = [*urdf.faults, *(tree_faults(urdf) if urdf.links else ())]
+    xacro = next((f for f in urdf.faults if f.rule == "xacro"), None)
+    if xacro is not None and any(f.level is Level.ERROR for f in faults):
+        return [xacro_finding(urdf.file, xacro.line)]
+    return faults
 
 
 def tree_faults(urdf: UrdfDocument) -> list[Finding]:
