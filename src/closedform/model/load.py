@@ -7,6 +7,7 @@ from pathlib import Path
 
 from closedform.errors import ArgumentError, FormatError, suggestion
 from closedform.model.formats.mjcf import read_mjcf
+from closedform.model.formats.sdf.read import sdf_robot
 from closedform.model.formats.table import read_table
 from closedform.model.formats.urdf.read import urdf_robot
 from closedform.model.formats.xml import is_xml_text, read_xml, tag
@@ -15,11 +16,11 @@ from closedform.model.zoo.zoo import BUILTIN, builtin
 
 
 def load(source: str | os.PathLike[str], floating: bool = False) -> Robot:
-    """The robot in `source`: a path (URDF, MJCF, TOML table), a built-in's name, or XML text.
+    """The robot in `source`: a path (URDF, MJCF, SDF, TOML table), a built-in's name, or XML text.
 
-    The document decides what it is, not its name: `<robot>` is URDF, `<mujoco>` MJCF. The root link
-    is part of the world, or with `floating=True` body 0 on a free joint; a robot without a link for
-    it gets a massless one, `base`.
+    The document decides what it is, not its name: `<robot>` is URDF, `<mujoco>` MJCF, `<sdf>` SDF.
+    The root link is part of the world, or with `floating=True` body 0 on a free joint; a robot
+    without a link for it gets a massless one, `base`.
     """
     found = located(source)
     if isinstance(found, str) and found in BUILTIN:
@@ -32,8 +33,10 @@ def load(source: str | os.PathLike[str], floating: bool = False) -> Robot:
         return read_mjcf(found, floating)
     if tag(root) == "robot":
         return urdf_robot(document, floating)
+    if tag(root) == "sdf":
+        return sdf_robot(document, floating)
     raise FormatError(f"{document.file}:{root.sourceline}: the root element is <{tag(root)}>; "
-                      "<robot> (URDF) or <mujoco> (MJCF) was expected")
+                      "<robot> (URDF), <mujoco> (MJCF) or <sdf> (SDF) was expected")
 
 
 def located(source: str | os.PathLike[str]) -> Path | str:

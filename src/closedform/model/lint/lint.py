@@ -32,9 +32,9 @@ def lint(robot_or_file: Robot | str | os.PathLike[str]) -> list[Finding]:
     found = located(robot_or_file)
     if found not in BUILTIN and not (isinstance(found, Path) and found.suffix.lower() == ".toml"):
         document = read_xml(found)
-        if document.root is None or tag(document.root) != "mujoco":
+        if document.root is None or tag(document.root) not in ("mujoco", "sdf"):
             return urdf_findings(urdf_document(document))
-        faults = mjcf_name_faults(document)
+        faults = mjcf_name_faults(document) if tag(document.root) == "mujoco" else []
         if faults:
             return faults
     return _loaded_findings(found)
@@ -44,12 +44,15 @@ def _loaded_findings(source: Path | str) -> list[Finding]:
     """Findings about a file that is read without line numbers: why it fails, or the robot's."""
     file = TEXT if isinstance(source, str) and is_xml_text(source) else str(source)
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ModelWarning)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always", ModelWarning)
             robot = load(source)
     except ModelError as error:
         return [Finding(Level.ERROR, "unreadable", "document", str(error), "", file)]
-    return robot_findings(robot, file)
+    read = [Finding(Level.WARNING, "reading", "document",
+                    str(warning.message).removeprefix(f"{file}: "), "", file)
+            for warning in caught]
+    return read + robot_findings(robot, file)
 
 
 def robot_findings(robot: Robot, file: str) -> list[Finding]:

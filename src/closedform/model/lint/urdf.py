@@ -8,8 +8,9 @@ from dataclasses import replace
 import numpy as np
 
 from closedform.model.findings import Finding, Level
+from closedform.model.formats.tree import depth_first, root_links
 from closedform.model.formats.urdf.document import UrdfDocument, UrdfJoint, UrdfLink
-from closedform.model.formats.urdf.tree import depth_first, file_faults, root_links, tree_faults
+from closedform.model.formats.urdf.tree import file_faults, tree_faults
 from closedform.model.lint.rules import Doubt, inertia_doubts, limit_doubts, massless_doubt
 
 

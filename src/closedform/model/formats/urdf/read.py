@@ -12,8 +12,9 @@ import numpy as np
 from closedform.arrays import NUMBERS
 from closedform.errors import FormatError, ModelError
 from closedform.model.findings import refuse_errors, warn_once
+from closedform.model.formats.tree import depth_first, root_links
 from closedform.model.formats.urdf.document import UNLIMITED, UrdfDocument, UrdfJoint, urdf_document
-from closedform.model.formats.urdf.tree import depth_first, file_faults, mimic_chain, root_links
+from closedform.model.formats.urdf.tree import file_faults, mimic_chain
 from closedform.model.formats.xml import Document, read_xml
 from closedform.model.inertia import Inertia
 from closedform.model.joints import Free, Joint, Mimic, Planar, Prismatic, Revolute
@@ -43,7 +44,7 @@ def urdf_robot(document: Document, floating: bool = False) -> Robot:
             robot = _Assembly(urdf).robot(floating)
     except ModelError as error:
         raise FormatError(f"{urdf.file}:{urdf.line}: {error}") from error
-    warn_once(urdf.file, [*_impossible_inertias(urdf), *faults, *_swapped_limits(urdf)])
+    warn_once(urdf.file, [*_impossible_inertias(urdf), *faults, *swapped_limits(robot)])
     return robot
 
 
@@ -128,9 +129,9 @@ class _Assembly:
             self.inertia[body] += self.own_inertia[link].seen_from(placement)
 
 
-def base_joint(taken: set[str]) -> Free:
+def base_joint(taken: set[str], label: str = "") -> Free:
     """The free joint of a floating base, under a name that no other joint has."""
-    name = BASE_JOINT
+    name = BASE_JOINT + label
     while name in taken:
         name += "_"
     return Free(name=name)
@@ -160,11 +161,13 @@ def _impossible_inertias(urdf: UrdfDocument) -> Iterator[str]:
                f"{', '.join(names)}; `lint` says why and how to repair it")
 
 
-def _swapped_limits(urdf: UrdfDocument) -> Iterator[str]:
-    for joint in urdf.joints:
-        given = joint.limit
-        if given is not None and joint.kind in ("revolute", "prismatic"):
-            lower, upper = given.lower or 0.0, given.upper or 0.0
-            if lower > upper:
-                yield (f"joint {joint.name!r}: the lower limit {lower:g} is above the upper "
-                       f"{upper:g}")
+def swapped_limits(robot: Robot) -> Iterator[str]:
+    """Joints whose lower limit is above the upper; they are kept as they are."""
+    for body in robot.bodies:
+        joint = body.joint.moving
+        lower = joint.per_coordinate("lower", joint.nq, -np.inf)
+        upper = joint.per_coordinate("upper", joint.nq, np.inf)
+        for low, high in zip(lower, upper, strict=True):
+            if low > high:
+                yield (f"joint {body.joint_name!r}: the lower limit {low:g} is above the upper "
+                       f"{high:g}")
