@@ -60,8 +60,15 @@ def _angle(q: np.ndarray) -> np.ndarray:
     return np.append(q[:-2], np.arctan2(q[-1], q[-2]))
 
 
-def _axis(model: Any, letter: str) -> np.ndarray:
-    return np.eye(3)["XYZ".index(letter)] if letter in "XYZ" else np.array(model.axis)
+def _axis(joint: Any, letter: str) -> np.ndarray:
+    """The axis that the kind names, that the joint holds, or that its motion has."""
+    if letter in "XYZ":
+        return np.eye(3)["XYZ".index(letter)]
+    if hasattr(joint, "axis"):
+        return np.array(joint.axis)
+    data, q = joint.createData(), np.ones(max(int(joint.idx_q), 0) + int(joint.nq))
+    joint.calc(data, q)
+    return np.array(data.S).ravel()[3:]
 
 
 KINDS: dict[str, Callable[[Any, str], list[Joint]]] = {
