@@ -10,11 +10,11 @@ from closedform.errors import ArgumentError, FormatError, suggestion
 from closedform.model.formats.mjcf.document import is_mjcf
 from closedform.model.formats.mjcf.equalities import OPEN
 from closedform.model.formats.mjcf.read import read_mjcf
+from closedform.model.formats.objects import DESCRIPTIONS, described_file, reader_of
 from closedform.model.formats.sdf.read import sdf_robot
 from closedform.model.formats.table import read_table
 from closedform.model.formats.urdf.read import urdf_robot
 from closedform.model.formats.xml import is_xml_text, read_xml, tag
-from closedform.model.objects import DESCRIPTIONS, described_file, reader_of
 from closedform.model.robot import Robot
 from closedform.model.zoo.zoo import BUILTIN, builtin
 

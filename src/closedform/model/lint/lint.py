@@ -13,12 +13,12 @@ from closedform.arrays import numeric
 from closedform.errors import ModelError, ModelWarning
 from closedform.model.findings import Finding, Level
 from closedform.model.formats.mjcf.document import is_mjcf, mjcf_document, mjcf_name_faults
+from closedform.model.formats.objects import reader_of
 from closedform.model.formats.urdf.document import urdf_document
 from closedform.model.formats.xml import TEXT, is_xml_text, read_xml, tag
 from closedform.model.lint.rules import Doubt, inertia_doubts, limit_doubts, massless_doubt
 from closedform.model.lint.urdf import urdf_findings
 from closedform.model.load import load, located
-from closedform.model.objects import reader_of
 from closedform.model.robot import Body, Robot
 from closedform.model.zoo.zoo import BUILTIN
 

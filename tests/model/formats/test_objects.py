@@ -10,10 +10,10 @@ import pytest
 
 from closedform.errors import ArgumentError, MissingDependency, ModelError, ModelWarning
 from closedform.maths.definitions.closed_form import mass_matrix
+from closedform.model.formats.objects import reader_of
 from closedform.model.formats.urdf.write import urdf_text
 from closedform.model.lint.lint import lint
 from closedform.model.load import load
-from closedform.model.objects import reader_of
 from closedform.model.zoo.zoo import builtin
 from mjcf_models import ARM, BALLS, FREE, SEVERAL
 
