@@ -12,7 +12,7 @@ import numpy as np
 from closedform.arrays import numeric
 from closedform.errors import ModelError, ModelWarning
 from closedform.model.findings import Finding, Level
-from closedform.model.formats.mjcf import mjcf_name_faults
+from closedform.model.formats.mjcf.document import is_mjcf, mjcf_document, mjcf_name_faults
 from closedform.model.formats.urdf.document import urdf_document
 from closedform.model.formats.xml import TEXT, is_xml_text, read_xml, tag
 from closedform.model.lint.rules import Doubt, inertia_doubts, limit_doubts, massless_doubt
@@ -31,12 +31,13 @@ def lint(robot_or_file: Robot | str | os.PathLike[str]) -> list[Finding]:
         return robot_findings(robot_or_file, robot_or_file.name)
     found = located(robot_or_file)
     if found not in BUILTIN and not (isinstance(found, Path) and found.suffix.lower() == ".toml"):
-        document = read_xml(found)
-        if document.root is None or tag(document.root) not in ("mujoco", "sdf"):
+        document = mjcf_document(found) if is_mjcf(found) else read_xml(found)
+        kind = None if document.root is None else tag(document.root)
+        if not is_mjcf(found) and kind != "sdf":
             return urdf_findings(urdf_document(document))
-        faults = mjcf_name_faults(document) if tag(document.root) == "mujoco" else []
+        faults = mjcf_name_faults(document) if kind == "mujoco" else document.findings
         if faults:
-            return faults
+            return list(faults)
     return _loaded_findings(found)
 
 
@@ -44,27 +45,34 @@ def _loaded_findings(source: Path | str) -> list[Finding]:
     """Findings about a file that is read without line numbers: why it fails, or the robot's."""
     file = TEXT if isinstance(source, str) and is_xml_text(source) else str(source)
     try:
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always", ModelWarning)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ModelWarning)
             robot = load(source)
     except ModelError as error:
         return [Finding(Level.ERROR, "unreadable", "document", str(error), "", file)]
-    read = [Finding(Level.WARNING, "reading", "document",
-                    str(warning.message).removeprefix(f"{file}: "), "", file)
-            for warning in caught]
-    return read + robot_findings(robot, file)
+    return robot_findings(robot, file)
 
 
 def robot_findings(robot: Robot, file: str) -> list[Finding]:
     """Findings about a robot's bodies and joints; symbols are taken to be right."""
     carried = _carried_masses(robot)
-    found = []
+    found = [Finding(Level.WARNING, "left-out", "document", note, "", file) for note in robot.notes]
+    between = _between_joints(robot)
     for body in robot.bodies:
         doubts = [*_body_doubts(body, carried[body.name]), *_joint_doubts(body)]
+        doubts = [d for d in doubts if d.rule != "massless-body" or body.name not in between]
         subject = f"body {body.name!r}"
         found += [Finding(d.level, d.rule, subject, f"{subject}: {d.message}", d.repair, file)
                   for d in doubts]
     return found
+
+
+def _between_joints(robot: Robot) -> set[str]:
+    """The bodies `body/joint` that reading puts between the joints of one body."""
+    ends = {body.name: body.name.removesuffix(f"/{body.joint.name or body.name.rpartition('/')[2]}")
+            for body in robot.bodies}
+    return {body.parent for body in robot.bodies if body.parent and ends[body.parent] != body.parent
+            and ends[body.parent] in (body.name, ends[body.name])}
 
 
 def _carried_masses(robot: Robot) -> dict[str, float]:

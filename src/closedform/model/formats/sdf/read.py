@@ -70,7 +70,7 @@ def sdf_robot(document: Document, floating: bool = False) -> Robot:
         raise
     except ModelError as error:
         raise FormatError(f"{source.file}: {error}") from error
-    warn_once(source.file, _doubts(graph, robot))
+    warn_once(source.file, [*robot.notes, *_doubts(robot)])
     return robot
 
 
@@ -110,7 +110,8 @@ def _robot(top: Scope, graph: _Graph, floating: bool) -> Robot:
         bodies.append(Body(root.name, None, base, clean(place), inertias[root.name]))
         for joint in depth_first(graph, root.name):
             bodies += _bodies(joint, inertias)
-    whole = Robot(graph.name, bodies, _gravity(top), _frames(top), graph.file)
+    whole = Robot(graph.name, bodies, _gravity(top), _frames(top), graph.file,
+                  notes=_notes(graph, {root.name for root in roots if root not in free}))
     if all(body.joint.is_fixed for body in bodies):
         raise ModelError("no joint moves, so that all links are part of the world; load it with "
                          "floating=True")
@@ -168,18 +169,14 @@ def _gravity(top: Scope) -> tuple[float, ...]:
     return DEFAULT_GRAVITY if given is None else top.source.numbers(given, 3, DEFAULT_GRAVITY)
 
 
-def _doubts(graph: _Graph, robot: Robot) -> Iterator[str]:
-    """What was taken for granted, kept though it cannot be, or left out."""
-    moving = {body.name for body in robot.bodies} | {f.name for f in robot.frames if f.body}
-    links = [link for link in graph.links if link.name in moving]
+def _notes(graph: _Graph, held: set[str]) -> Iterator[str]:
+    """What was taken for granted or left out; links that are held lie in the world."""
+    links = [link for link in graph.links if link.name not in held and not link.scope.static]
     yield from _about([link.name for link in links if child(link.element, "inertial") is None],
                       "no <inertial>, so that SDF gives it 1 kg: link")
     yield from _about([link.name for link in links
                        if not link.scope.source.truth(link.element, "gravity", default=True)],
                       "gravity switched off, which is ignored: link")
-    yield from _about([body.name for body in robot.bodies if body.inertia.impossibility()],
-                      "an inertia that no body can have (`lint` says why): link")
-    yield from swapped_limits(robot)
     models = {id(up): up for link in graph.links if (up := link.element.getparent()) is not None}
     beside = {full_tag(x): x for model in models.values() for x in model.iterchildren("{*}*")
               if full_tag(x).startswith("drake:")}
@@ -187,6 +184,13 @@ def _doubts(graph: _Graph, robot: Robot) -> Iterator[str]:
         raise FormatError(f"{graph.file}:{line(beside['drake:joint'])}: <drake:joint> is no joint "
                           "of SDF")
     yield from _about([f"<{name}>" for name in beside], "elements that are ignored:")
+
+
+def _doubts(robot: Robot) -> Iterator[str]:
+    """What was kept though it cannot be."""
+    yield from _about([body.name for body in robot.bodies if body.inertia.impossibility()],
+                      "an inertia that no body can have (`lint` says why): link")
+    yield from swapped_limits(robot)
 
 
 def _about(names: list[str], what: str) -> Iterator[str]:
