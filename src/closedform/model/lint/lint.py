@@ -10,11 +10,12 @@ from pathlib import Path
 import numpy as np
 
 from closedform.arrays import numeric
-from closedform.errors import ModelError, ModelWarning
+from closedform.errors import FormatError, MissingDependency, ModelError, ModelWarning
 from closedform.model.findings import Finding, Level
 from closedform.model.formats.mjcf.document import is_mjcf, mjcf_document, mjcf_name_faults
 from closedform.model.formats.urdf.document import urdf_document
-from closedform.model.formats.xml import TEXT, is_xml_text, read_xml, tag
+from closedform.model.formats.xacro import urdf_source
+from closedform.model.formats.xml import TEXT, Document, is_xml_text, read_xml, tag
 from closedform.model.lint.rules import Doubt, inertia_doubts, limit_doubts, massless_doubt
 from closedform.model.lint.urdf import urdf_findings
 from closedform.model.load import load, located
@@ -31,7 +32,7 @@ def lint(robot_or_file: Robot | str | os.PathLike[str]) -> list[Finding]:
         return robot_findings(robot_or_file, robot_or_file.name)
     found = located(robot_or_file)
     if found not in BUILTIN and not (isinstance(found, Path) and found.suffix.lower() == ".toml"):
-        document = mjcf_document(found) if is_mjcf(found) else read_xml(found)
+        document = mjcf_document(found) if is_mjcf(found) else _document(found)
         kind = None if document.root is None else tag(document.root)
         if not is_mjcf(found) and kind != "sdf":
             return urdf_findings(urdf_document(document))
@@ -39,6 +40,19 @@ def lint(robot_or_file: Robot | str | os.PathLike[str]) -> list[Finding]:
         if faults:
             return list(faults)
     return _loaded_findings(found)
+
+
+def _document(source: Path | str) -> Document:
+    """The document as `load` reads it; a xacro file that nothing here can expand as it is."""
+    try:
+        return urdf_source(source)
+    except MissingDependency:
+        return read_xml(source)
+    except FormatError as error:
+        if isinstance(source, str) or "xacro says" not in str(error):
+            raise
+        found = Finding(Level.ERROR, "xacro", "document", str(error), "", str(source))
+        return Document(str(source), None, (found,))
 
 
 def _loaded_findings(source: Path | str) -> list[Finding]:
