@@ -56,7 +56,7 @@ mass = 3
 
 def test_more_rows_than_a_robot_has_are_refused_at_once():
     row = "[[rows]]\na=0\nalpha=0\nd=0\n"
-    with pytest.raises(FormatError, match="a robot has at most 10000 .*, this has 10001"):
+    with pytest.raises(FormatError, match=r"a robot has at most 10000 .*, this has 10001"):
         read_table('convention = "modified_dh"\n' + 10_001 * row)
 
 
