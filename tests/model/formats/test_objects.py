@@ -67,6 +67,35 @@ def test_an_object_of_yourdfpy_is_read_by_its_text():
         assert load(URDF()).joint_names == panda.joint_names
 
 
+@pytest.mark.parametrize(("package", "name", "attribute"), [
+    ("dm_control.mujoco.wrapper.core", "MjModel", "ptr"),
+    ("robosuite.utils.binding_utils", "MjModel", "_model"),
+])
+def test_wrappers_of_mujocos_model_are_read_by_what_they_wrap(package, name, attribute):
+    wrapper = type(name, (), {"__module__": package})()
+    setattr(wrapper, attribute, mujoco.MjModel.from_xml_string(ARM))
+    assert load(wrapper).joint_names == ("h", "t", "w")
+
+
+def test_an_element_of_dm_control_is_read_by_its_text_and_its_meshes():
+    text = """<mujoco><asset><mesh name="m" file="m.obj"/></asset><worldbody><body name="b">
+      <joint name="j"/><geom type="mesh" mesh="m" density="6"/></body></worldbody></mujoco>"""
+    mesh = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n"
+
+    class RootElement:
+        """Stands for dm_control's."""
+
+        __module__ = "dm_control.mjcf.element"
+
+        def to_xml_string(self):
+            return text
+
+        def get_assets(self):
+            return {"m.obj": mesh.encode()}
+
+    assert load(RootElement()).mass == pytest.approx(1)  # a tetrahedron of 1/6 m³
+
+
 def test_strangers_are_not_read():
     class MjModel:
         """No model of MuJoCo."""
