@@ -14,11 +14,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from lxml import etree
+
 from closedform.errors import ArgumentError, MissingDependency
 from closedform.model.formats.mjcf.compiled import import_mujoco
 from closedform.model.formats.mjcf.read import mujoco_robot
 from closedform.model.formats.pinocchio import pinocchio_robot
-from closedform.model.formats.urdf.read import read_urdf
+from closedform.model.formats.urdf.read import urdf_robot
+from closedform.model.formats.xml import child, read_xml
 from closedform.model.robot import Robot
 
 DESCRIPTIONS = "robot_descriptions:"
@@ -26,8 +29,16 @@ DESCRIPTIONS = "robot_descriptions:"
 
 
 def _yourdfpy_robot(source: Any, floating: bool, loops: str | None) -> Robot:
+    """Of the text that yourdfpy writes, with the mimics that it holds and does not write."""
     text = source.write_xml_string()
-    return read_urdf(text.decode() if isinstance(text, bytes) else text, floating)
+    document = read_xml(text.decode() if isinstance(text, bytes) else text)
+    mimics = {joint.name: joint.mimic for joint in source.robot.joints if joint.mimic}
+    for element in document.checked_root().iterchildren("joint"):
+        mimic = mimics.get(element.get("name"))
+        if mimic is not None and child(element, "mimic") is None:
+            etree.SubElement(element, "mimic", {"joint": mimic.joint, "offset": str(mimic.offset),
+                                                "multiplier": str(mimic.multiplier)})
+    return urdf_robot(document, floating)
 
 
 def _dm_control_robot(source: Any, floating: bool, loops: str | None) -> Robot:
