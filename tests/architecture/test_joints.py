@@ -20,6 +20,7 @@ MAKERS = {
     "model/formats/mjcf/read.py": "reads joints",
     "model/formats/sdf/joints.py": "reads joints",
     "model/formats/sdf/read.py": "holds links on fixed joints",
+    "model/formats/pinocchio.py": "reads joints",
     "model/formats/table.py": "reads joints",
     "model/formats/urdf/read.py": "reads joints",
     "model/formats/urdf/write.py": "puts frames on fixed joints",

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import os
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from closedform.arrays import numeric
 from closedform.errors import FormatError, MissingDependency, ModelError, ModelWarning
 from closedform.model.findings import Finding, Level
 from closedform.model.formats.mjcf.document import is_mjcf, mjcf_document, mjcf_name_faults
+from closedform.model.formats.objects import reader_of
 from closedform.model.formats.urdf.document import urdf_document
 from closedform.model.formats.xacro import urdf_source
 from closedform.model.formats.xml import TEXT, Document, is_xml_text, read_xml, tag
@@ -23,13 +24,15 @@ from closedform.model.robot import Body, Robot
 from closedform.model.zoo.zoo import BUILTIN
 
 
-def lint(robot_or_file: Robot | str | os.PathLike[str]) -> list[Finding]:
-    """Findings about a robot, a file, XML text or a built-in; none for a good model.
+def lint(robot_or_file: Any) -> list[Finding]:
+    """Findings about a robot, or about anything that `load` takes; none for a good model.
 
     A URDF is looked at as it is written, link by link, and every fault is reported, with its line.
     """
     if isinstance(robot_or_file, Robot):
         return robot_findings(robot_or_file, robot_or_file.name)
+    if reader_of(robot_or_file) is not None:
+        return _loaded_findings(robot_or_file)
     found = located(robot_or_file)
     if found not in BUILTIN and not (isinstance(found, Path) and found.suffix.lower() == ".toml"):
         document = mjcf_document(found) if is_mjcf(found) else _document(found)
@@ -55,9 +58,9 @@ def _document(source: Path | str) -> Document:
         return Document(str(source), None, (found,))
 
 
-def _loaded_findings(source: Path | str) -> list[Finding]:
+def _loaded_findings(source: Any) -> list[Finding]:
     """Findings about a file that is read without line numbers: why it fails, or the robot's."""
-    file = TEXT if isinstance(source, str) and is_xml_text(source) else str(source)
+    file = TEXT if isinstance(source, str) and is_xml_text(source) else f"{source!s:.200}"
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ModelWarning)
