@@ -40,7 +40,6 @@ from closedform.applications.report.workers import (
     await_all,
     kernel_of,
     module_path,
-    tip,
     warm,
     working,
 )
@@ -242,7 +241,7 @@ def planar_arm(joints):
 
 def test_with_more_than_one_freedom_there_is_a_path_and_no_curve():
     robot = planar_arm(4)
-    assert tip(robot) == "tool"                  # the last frame is moved by two joints only
+    assert robot.tip == "tool"                  # the last frame is moved by two joints only
     found = redundant(robot)
     assert found.track.complete and found.curve is None and len(found.names) == 4
 

@@ -1,22 +1,35 @@
 """The same robot in Pinocchio and MuJoCo, where they are installed: results and times.
 
-The robot goes to them as URDF, which is why some joints or a floating base leave one of them out.
+MuJoCo gets the MJCF that the robot came from; else both get the robot as URDF, which is why some
+joints leave one of them out. URDF has no rotor inertias, so they are added to the model; mimics are
+joints of their own there.
 """
 
 from __future__ import annotations
 
+import re
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
 from typing import Any, final
 
 import numpy as np
 from lxml import etree
 
-from closedform.applications.conventions import from_mujoco_model, from_pinocchio_model
+from closedform.applications.compile.digest import robot_digest
+from closedform.applications.conventions import Convention, from_mujoco_model, from_pinocchio_model
 from closedform.arrays import Array
 from closedform.errors import ClosedformError, MissingDependency
+from closedform.maths.canonical.snapping import snapped
+from closedform.model.formats.xml import is_xml_text
+from closedform.model.joints import Free, Planar
+from closedform.model.load import load
 from closedform.model.robot import Robot
+
+BEFORE_THE_ROOT = re.compile(r"<!--.*?-->|<\?.*?\?>", re.DOTALL)
+"""Comments and declarations of an XML text."""
 
 
 class Peer(ABC):
@@ -41,34 +54,82 @@ class Peer(ABC):
 
 
 @final
+class Bridge:
+    """Our states in a model where every mimic is a joint of its own.
+
+        q' is q_f = G q + q_0 in their habits,    v' = B(q_f) G v,    a' = B G a + Ḃ G v
+    """
+
+    def __init__(self, robot: Robot, convention: Callable[[Robot], Convention]) -> None:
+        self.robot, self.free = robot, uncoupled(robot)
+        unit = np.eye(robot.nv)
+        rows = [float(s.ratio) * unit[i] for s in robot.segments for i in s.v_index]
+        self.G = np.array(rows).reshape(self.free.nv, robot.nv)
+        self.theirs = convention(self.free)
+
+    def _free(self, q: Array) -> Array:
+        return np.concatenate([segment.coordinates(q) for segment in self.robot.segments])
+
+    def q(self, q: Array) -> Array:
+        return self.theirs.q_to(self._free(q))
+
+    def v(self, q: Array, v: Array) -> Array:
+        return self.theirs.v_to(self._free(q), self.G @ v)
+
+    def a(self, q: Array, v: Array, a: Array) -> Array:
+        return self.theirs.a_to(self._free(q), self.G @ v, self.G @ a)
+
+    def B(self, q: Array) -> Array:
+        """B G, (nv', nv): τ = (B G)ᵀ τ'."""
+        return self.theirs.B(self._free(q)) @ self.G
+
+    @property
+    def rotors(self) -> Array:
+        """What rotors add to the diagonal of their M, (nv',)."""
+        result = np.zeros(self.free.nv)
+        for place in self.theirs.places:
+            result[place.their_v] = self.free.rotor_inertia[place.v]
+        return result
+
+
+def uncoupled(robot: Robot) -> Robot:
+    """The robot with every mimic a joint of its own."""
+    bodies = [replace(body, joint=body.joint.moving) for body in robot.bodies]
+    return Robot(robot.name, bodies, robot.gravity, robot.frames)
+
+
+@final
 class Pinocchio(Peer):
     name, tolerance = "Pinocchio", 1e-10
 
-    def __init__(self, robot: Robot) -> None:
+    def __init__(self, robot: Robot, origin: str = "") -> None:
         try:
             import pinocchio
         except ImportError:
             raise MissingDependency("Pinocchio is not installed: pip install pin") from None
         self.pin: Any = pinocchio
         self.version = pinocchio.__version__
-        self.model = pinocchio.buildModelFromXML(_urdf(robot), mimic=robot.is_coupled)
+        _refuse_turning_rotors(robot, "Pinocchio")
+        self.model = pinocchio.buildModelFromXML(_urdf(uncoupled(robot)))
         self.model.gravity.linear = np.asarray(robot.gravity, dtype=float)
-        self.data, self.ours = self.model.createData(), from_pinocchio_model(robot, self.model)
+        self.ours = Bridge(robot, lambda free: from_pinocchio_model(free, self.model))
+        self.model.armature = self.ours.rotors
+        self.data = self.model.createData()
 
     def mass_matrix(self, q: Array) -> Array:
-        M = self.pin.crba(self.model, self.data, self.ours.q_to(q))
+        M = self.pin.crba(self.model, self.data, self.ours.q(q))
         B = self.ours.B(q)
         return B.T @ (np.triu(M) + np.triu(M, 1).T) @ B
 
     def bias(self, q: Array, v: Array) -> Array:
-        still = np.zeros(self.model.nv)
-        moved = self.ours.a_to(q, v, still)
-        tau = self.pin.rnea(self.model, self.data, self.ours.q_to(q), self.ours.v_to(q, v), moved)
-        return self.ours.tau_from(q, tau)
+        moved = self.ours.a(q, v, np.zeros_like(v))
+        tau = self.pin.rnea(self.model, self.data, self.ours.q(q), self.ours.v(q, v), moved)
+        return self.ours.B(q).T @ tau
 
     def calls(self, q: Array, v: Array, x: np.ndarray) -> dict[str, Callable[[], Any]]:
         pin, model, data = self.pin, self.model, self.data
-        q, v, x = self.ours.q_to(q), self.ours.v_to(q, v), x.copy()
+        given: tuple[Array, ...] = self.ours.q(q), self.ours.v(q, v), self.ours.a(q, v, x)
+        q, v, x = map(np.ascontiguousarray, given)
         found: dict[str, Callable[[], Any]] = {
             "inverse_dynamics": lambda: pin.rnea(model, data, q, v, x),
             "mass_matrix": lambda: pin.crba(model, data, q),
@@ -91,65 +152,141 @@ class Pinocchio(Peer):
 
 @final
 class MuJoCo(Peer):
-    name, tolerance = "MuJoCo", 1e-9
+    name = "MuJoCo"
 
-    def __init__(self, robot: Robot) -> None:
+    def __init__(self, robot: Robot, origin: str = "") -> None:
         try:
             import mujoco
         except ImportError:
             raise MissingDependency("MuJoCo is not installed: pip install mujoco") from None
-        if robot.is_coupled:
-            raise ClosedformError("MuJoCo drops mimic joints of a URDF")
         self.mujoco: Any = mujoco
         self.version = mujoco.__version__
-        root = etree.fromstring(_urdf(robot).encode())
+        spec = own_mjcf(robot, origin)
+        # what lies within a rounding of exact is made exact here, but not in a file of its own
+        self.tolerance = 1e-9 if spec is None else 1e-8
+        self.model = self._of_urdf(robot) if spec is None else spec.compile()
+        self.ours = Bridge(robot, lambda free: from_mujoco_model(free, self.model))
+        if spec is None:
+            _refuse_turning_rotors(robot, "MuJoCo")
+            self.model.dof_armature[:] = self.ours.rotors
+        self._leave_out()
+        self.data = mujoco.MjData(self.model)
+
+    def _of_urdf(self, robot: Robot) -> Any:
+        root = etree.fromstring(_urdf(uncoupled(robot)).encode())
         told = etree.SubElement(root, "mujoco")
         etree.SubElement(told, "compiler", balanceinertia="false", fusestatic="true")
-        self.model = mujoco.MjModel.from_xml_string(etree.tostring(root).decode())
-        self.model.opt.gravity[:] = robot.gravity
-        self.model.opt.disableflags |= (mujoco.mjtDisableBit.mjDSBL_CONSTRAINT
-                                        | mujoco.mjtDisableBit.mjDSBL_CONTACT)
-        self.data, self.ours = mujoco.MjData(self.model), from_mujoco_model(robot, self.model)
+        model = self.mujoco.MjModel.from_xml_string(etree.tostring(root).decode())
+        model.opt.gravity[:] = robot.gravity
+        return model
+
+    def _leave_out(self) -> None:
+        """What a `Robot` has no place for: constraints, contacts, actuators, tendons, fluids."""
+        off, model = self.mujoco.mjtDisableBit, self.model
+        model.opt.disableflags |= (off.mjDSBL_CONSTRAINT | off.mjDSBL_CONTACT
+                                   | off.mjDSBL_ACTUATION)
+        model.tendon_stiffness[:] = model.tendon_damping[:] = 0.0
+        model.opt.density = model.opt.viscosity = 0.0
 
     def _at(self, q: Array, v: Array) -> None:
-        self.data.qpos[:], self.data.qvel[:] = self.ours.q_to(q), self.ours.v_to(q, v)
+        self.data.qpos[:], self.data.qvel[:] = self.ours.q(q), self.ours.v(q, v)
         self.mujoco.mj_forward(self.model, self.data)
 
-    def mass_matrix(self, q: Array) -> Array:
-        self._at(q, np.zeros(self.model.nv))
+    def _their_mass_matrix(self) -> Array:
         M = np.zeros((self.model.nv, self.model.nv))
         if "qM" in dir(self.data):
             self.mujoco.mj_fullM(self.model, M, self.data.qM)
         else:                                       # MuJoCo 4
             self.mujoco.mj_fullM(self.model, self.data, M)
+        return M
+
+    def mass_matrix(self, q: Array) -> Array:
+        self._at(q, np.zeros(self.ours.robot.nv))
         B = self.ours.B(q)
-        return B.T @ M @ B
+        return B.T @ self._their_mass_matrix() @ B
 
     def bias(self, q: Array, v: Array) -> Array:
-        """Theirs is at a' = 0, which on a free base is not our a = 0: less M a there."""
-        a = self.ours.a_from(q, v, np.zeros(self.model.nv))
-        M = self.mass_matrix(q)
+        """Theirs is at a' = 0, which on a free base is not our a = 0: M' a' is added."""
         self._at(q, v)
-        return self.ours.tau_from(q, self.data.qfrc_bias) - M @ a
+        moved = self._their_mass_matrix() @ self.ours.a(q, v, np.zeros_like(v))
+        return self.ours.B(q).T @ (self.data.qfrc_bias + moved)
 
     def calls(self, q: Array, v: Array, x: np.ndarray) -> dict[str, Callable[[], Any]]:
         self._at(q, v)
-        self.data.qacc[:], self.data.qfrc_applied[:] = x, x
+        self.data.qacc[:] = self.data.qfrc_applied[:] = self.ours.a(q, v, x)
         mujoco, model, data = self.mujoco, self.model, self.data
-        return {"inverse_dynamics": lambda: mujoco.mj_inverse(model, data),
-                "forward_dynamics": lambda: mujoco.mj_forward(model, data)}
+        found = {"inverse_dynamics": lambda: mujoco.mj_inverse(model, data)}
+        return found if self.ours.robot.is_coupled else found | {
+            "forward_dynamics": lambda: mujoco.mj_forward(model, data)}
 
 
-def peers(robot: Robot) -> tuple[list[Peer], dict[str, str]]:
-    """The peers that take the robot, and the reasons of the others."""
+def peers(robot: Robot, origin: str = "") -> tuple[list[Peer], dict[str, str]]:
+    """The peers that take the robot, and the reasons of the others.
+
+    `origin` is a file or text that the robot may have come from, else its `source`.
+    """
     found: list[Peer] = []
     reasons: dict[str, str] = {}
     for kind in (Pinocchio, MuJoCo):
         try:
-            found.append(kind(robot))
-        except (ClosedformError, ValueError, RuntimeError) as error:
-            reasons[kind.name] = " ".join(str(error).split())
+            found.append(kind(robot, origin or robot.source))
+        except ClosedformError as error:
+            reasons[kind.name] = str(error)
+        except (ValueError, RuntimeError) as error:
+            reasons[kind.name] = f"{kind.name} {_refusal(' '.join(str(error).split()))}"
     return found, reasons
+
+
+REFUSALS = {
+    "mjMINVAL": "takes no moving body without mass or inertia",
+    "balanceinertia": "takes no inertia that breaks the triangle inequality",
+}
+"""What a peer's error says, by a word of it."""
+
+
+def _refusal(text: str) -> str:
+    return next((told for word, told in REFUSALS.items() if word in text), f"says: {text}")
+
+
+def own_mjcf(robot: Robot, origin: str) -> Any:
+    """The `MjSpec` of the MJCF in `origin`, if it is this robot; else None."""
+    import mujoco
+    in_text = is_xml_text(origin)
+    if not in_text and not Path(origin).is_file():
+        return None
+    text = origin if in_text else Path(origin).read_text(encoding="utf8", errors="replace")
+    if not BEFORE_THE_ROOT.sub("", text).lstrip("\ufeff \t\r\n").startswith("<mujoco"):
+        return None
+    for floating in (False, True):
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                read = load(origin, floating=floating)
+        except ClosedformError:
+            continue
+        if _key(read) == _key(robot):
+            spec = (mujoco.MjSpec.from_string if in_text else mujoco.MjSpec.from_file)(origin)
+            if floating:
+                spec.worldbody.first_body().add_freejoint()
+            return spec
+    return None
+
+
+def _key(robot: Robot) -> str:
+    return robot_digest(snapped(robot)[0])
+
+
+def _refuse_turning_rotors(robot: Robot, library: str) -> None:
+    """An error where rotor inertias of slides turn with the body, which a peer's diagonal cannot.
+
+    MuJoCo's free joint slides along the world's axes: it takes those that are all alike.
+    """
+    for body, _, v in robot.parts:
+        slides = robot.rotor_inertia[v][:len(body.joint.lengths)]
+        if isinstance(body.joint, Free | Planar) and np.any(
+                np.diff(slides) if library == "MuJoCo" else slides):
+            raise ClosedformError(f"the rotor inertia of {body.joint_name!r} is in axes that turn, "
+                                  f"which {library} does not have")
 
 
 def _urdf(robot: Robot) -> str:

@@ -100,7 +100,7 @@ def report(source: str | Path | Robot, floating: bool = False,
         quantities = found_by(arm, progress, until + GRACE)
         told("certificates", 0.7)
         exact, notes = snapped(robot, SNAP)
-        found, missing = peers(exact)
+        found, missing = peers(exact, "" if isinstance(source, Robot) else str(source))
         certificates, run = certify(exact, arm, found, missing)
         told("times", 0.9)
         drawn = states(robot, BATCH)

@@ -52,7 +52,8 @@ def ik(
     criterion: Annotated[str, typer.Option(
         help=f"What is maximised: {', '.join(CRITERIA)}.")] = "manipulability",
     frame: Annotated[str | None, typer.Option(
-        help="The frame or body that follows the path; else the last one.")] = None,
+        help="The frame or body that follows the path; else the last one that most joints move."
+    )] = None,
     start: Annotated[str | None, typer.Option(
         help="Coordinates to start from, with commas; else the middle of the limits.")] = None,
     limits: Annotated[bool, typer.Option(help="Keep joints within their limits.")] = True,
@@ -64,7 +65,7 @@ def ik(
     """
     arm = load(robot)
     targets, task_of = read_path(path)
-    task = task_of(frame if frame is not None else (*arm.body_names, *arm.frame_names)[-1])
+    task = task_of(arm.tip if frame is None else frame)
     q0 = _start(arm, start)
     if criterion not in CRITERIA:
         raise ArgumentError(f"no criterion {criterion!r}; {suggestion(criterion, CRITERIA)}")
