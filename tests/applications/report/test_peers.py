@@ -91,7 +91,7 @@ def test_a_peers_own_error_is_put_into_words():
     massless = cf.load('<robot name="r"><link name="l"/><link name="m"/><joint name="j" '
                        'type="continuous"><parent link="l"/><child link="m"/></joint></robot>')
     _, reasons = peers(massless)
-    assert reasons["MuJoCo"] == "MuJoCo takes no moving body without mass or inertia"
+    assert reasons["MuJoCo"] == "it takes no moving body without mass or inertia"
 
 
 @pytest.mark.parametrize("file", [f for f in FILES if f.name == "panda.urdf"], ids=str)

@@ -138,6 +138,17 @@ def test_every_quantity_is_asked_for_with_its_batches_and_large_ones_first():
     assert single[0] == "parameter_derivatives" and "inverse_dynamics" not in single
 
 
+def test_essential_quantities_of_a_large_robot_come_first_and_small_ones_next():
+    robot = cf.load("humanoid25")
+    asked = jobs(robot)
+    essential = {row.name for row in CATALOGUE if row.essential}
+    assert {name for name, _ in asked[:len(essential)]} == essential
+    assert not any(batch for _, batch in asked[:len(CATALOGUE)])
+    sizes = [report_quantities.entries(robot, row(name)) for name, _ in
+             asked[len(essential):len(CATALOGUE)]]
+    assert sizes == sorted(sizes)
+
+
 def test_what_no_worker_came_to_is_still_counted():
     robot = cf.load("planar2r")
     arm = cf.compile(robot)

@@ -233,7 +233,7 @@ def peers(robot: Robot, origin: str = "") -> tuple[list[Peer], dict[str, str]]:
         except ClosedformError as error:
             reasons[kind.name] = str(error)
         except (ValueError, RuntimeError) as error:
-            reasons[kind.name] = f"{kind.name} {_refusal(' '.join(str(error).split()))}"
+            reasons[kind.name] = f"it {_refusal(' '.join(str(error).split()))}"
     return found, reasons
 
 

@@ -115,8 +115,8 @@ def warm(arm: CompiledRobot, name: str, batch: bool,
 
 def why_not(error: Exception) -> str:
     """Why a quantity has no kernel; some do not exist, as the inertia upwards of a planar tip."""
-    missing = "does not exist for this robot: " if isinstance(error, ArithmeticError) else ""
-    return f"{missing}{error}"
+    told = isinstance(error, ClosedformError)
+    return str(error) if told else f"does not exist for this robot: {error}"
 
 
 # ---------------------------------------------------------------------- in the process that asks
