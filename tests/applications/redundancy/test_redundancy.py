@@ -392,3 +392,9 @@ def test_bad_obstacles_and_paths_are_refused():
         track(PLANAR, TIP, [[5.0, 5.0]], Manipulability(), START)
     with pytest.raises(cf.ArgumentError, match="n − m = 1"):
         self_motion(IIWA, Position("flange"), [0.5, 0, 0.5], Manipulability(), BENT)
+
+
+def test_the_text_of_a_track_is_one_line():
+    path = TARGET + np.linspace(0, 0.02, 3)[:, None] * np.ones(2)
+    assert repr(track(PLANAR, TIP, path, Manipulability(), START)) == (
+        "<Track: 3 points (3 maximum), nq 3, complete>")
