@@ -215,3 +215,35 @@ def test_the_tip_is_the_deepest_of_bodies_and_frames():
     tool = [Frame("tool", "lower"), Frame("base", None), Frame("elbow", "upper")]
     assert Robot("r", chain, frames=tool).tip == "tool"
     assert Robot("r", chain).tip == "lower"
+
+
+# ---------------------------------------------------------------------- configurations
+def with_home():
+    return Robot("r", [Body("base", None, Free()), Body("a", "base", Revolute(Z)),
+                       Body("b", "a", Spherical()), Body("c", "b", Prismatic(Z))],
+                 configurations={"home": [1, 2, 3, 0, 0, 0, 1, 0.5, 0, 0, 1, 0, 0.25]})
+
+
+def test_configurations_have_names_and_cannot_be_written():
+    home = with_home().configurations["home"]
+    assert home.shape == (13,)
+    with pytest.raises(ValueError, match="read-only"):
+        home[0] = 2
+
+
+def test_configurations_stay_with_their_joints():
+    robot = with_home()
+    np.testing.assert_array_equal(robot.reduced(["b"]).configurations["home"],
+                                  [1, 2, 3, 0, 0, 0, 1, 0.5, 0.25])
+    same = [robot.with_gravity((0, 0, 1)), robot.with_payload(Inertia(1.0), "c"),
+            robot.with_frames(Frame("f", "c")), robot.with_parameters(robot.parameters),
+            pickle.loads(pickle.dumps(robot))]
+    for other in same:
+        np.testing.assert_array_equal(other.configurations["home"], robot.configurations["home"])
+
+
+@pytest.mark.parametrize("given", [{"home": [1, 2]}, {"home": [np.nan]}, {"home": "x"}, [1.0],
+                                   {3: [1.0]}, {"a\nb": [1.0]}])
+def test_configurations_that_are_none_are_refused(given):
+    with pytest.raises(ModelError, match="configuration"):
+        Robot("r", [Body("a", None, Revolute(Z))], configurations=given)

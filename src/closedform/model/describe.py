@@ -45,6 +45,8 @@ def summary(robot: Tree) -> dict[str, Any]:
             "body": frame.body,
             "placement": [_plain_list(row) for row in frame.placement],
         } for frame in robot.frames],
+        "configurations": {name: _plain_list(q) for name, q in robot.configurations.items()},
+        "notes": list(robot.notes),
         "totals": {
             "bodies": len(robot.bodies),
             "joints": len(robot.joint_names),

@@ -69,7 +69,16 @@ def merged(bodies: Sequence[Body], robot: T, names: set[str]) -> T:
     for frame in robot.frames:
         at, placement = home[frame.body]
         frames.append(Frame(frame.name, at, placement @ frame.placement))
-    return replace(robot, bodies=tuple(kept.values()), frames=tuple(frames))
+    return replace(robot, bodies=tuple(kept.values()), frames=tuple(frames),
+                   configurations=_carried(robot, kept.values()))
+
+
+def _carried(robot: Tree, bodies: Iterable[Body]) -> dict[str, np.ndarray]:
+    """The robot's configurations with the coordinates of those joints that these bodies keep."""
+    slices = robot.q_slices
+    kept = [slices[b.joint_name] for b in bodies if b.joint.nv]
+    return {name: np.concatenate([q[:0], *(q[at] for at in kept)])
+            for name, q in robot.configurations.items()}
 
 
 def with_payload(robot: T, inertia: Inertia, at: str) -> T:

@@ -6,7 +6,9 @@ import os
 from pathlib import Path
 
 from closedform.errors import ArgumentError, FormatError, suggestion
-from closedform.model.formats.mjcf import read_mjcf
+from closedform.model.formats.mjcf.document import is_mjcf
+from closedform.model.formats.mjcf.equalities import OPEN
+from closedform.model.formats.mjcf.read import read_mjcf
 from closedform.model.formats.table import read_table
 from closedform.model.formats.urdf.read import urdf_robot
 from closedform.model.formats.xml import is_xml_text, read_xml, tag
@@ -14,22 +16,26 @@ from closedform.model.robot import Robot
 from closedform.model.zoo.zoo import BUILTIN, builtin
 
 
-def load(source: str | os.PathLike[str], floating: bool = False) -> Robot:
+def load(source: str | os.PathLike[str], floating: bool = False,
+         loops: str | None = None) -> Robot:
     """The robot in `source`: a path (URDF, MJCF, TOML table), a built-in's name, or XML text.
 
     The document decides what it is, not its name: `<robot>` is URDF, `<mujoco>` MJCF. The root link
     is part of the world, or with `floating=True` body 0 on a free joint; a robot without a link for
-    it gets a massless one, `base`.
+    it gets a massless one, `base`. With `loops="open"` equalities of MJCF that close loops are left
+    out, with a warning.
     """
+    if loops not in (None, OPEN):
+        raise ArgumentError(f"loops must be {OPEN!r} or None, not {loops!r:.200}")
     found = located(source)
     if isinstance(found, str) and found in BUILTIN:
         return builtin(found, floating)
     if isinstance(found, Path) and found.suffix.lower() == ".toml":
         return read_table(found, floating)
+    if is_mjcf(found):
+        return read_mjcf(found, floating, loops)
     document = read_xml(found)
     root = document.checked_root()
-    if tag(root) == "mujoco":
-        return read_mjcf(found, floating)
     if tag(root) == "robot":
         return urdf_robot(document, floating)
     raise FormatError(f"{document.file}:{root.sourceline}: the root element is <{tag(root)}>; "

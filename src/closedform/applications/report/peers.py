@@ -7,11 +7,11 @@ joints of their own there.
 
 from __future__ import annotations
 
-import re
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from typing import Any, final
 
@@ -23,13 +23,13 @@ from closedform.applications.conventions import Convention, from_mujoco_model, f
 from closedform.arrays import Array
 from closedform.errors import ClosedformError, MissingDependency
 from closedform.maths.canonical.snapping import snapped
+from closedform.model.formats.mjcf.compiled import Compiled, compiled, compiled_spec
+from closedform.model.formats.mjcf.document import is_mjcf
+from closedform.model.formats.mjcf.equalities import OPEN
 from closedform.model.formats.xml import is_xml_text
 from closedform.model.joints import Free, Planar
 from closedform.model.load import load
 from closedform.model.robot import Robot
-
-BEFORE_THE_ROOT = re.compile(r"<!--.*?-->|<\?.*?\?>", re.DOTALL)
-"""Comments and declarations of an XML text."""
 
 
 class Peer(ABC):
@@ -53,49 +53,19 @@ class Peer(ABC):
         """What a user calls for a quantity at one state, by the quantity's name."""
 
 
-@final
-class Bridge:
-    """Our states in a model where every mimic is a joint of its own.
-
-        q' is q_f = G q + q_0 in their habits,    v' = B(q_f) G v,    a' = B G a + Ḃ G v
-    """
-
-    def __init__(self, robot: Robot, convention: Callable[[Robot], Convention]) -> None:
-        self.robot, self.free = robot, uncoupled(robot)
-        unit = np.eye(robot.nv)
-        rows = [float(s.ratio) * unit[i] for s in robot.segments for i in s.v_index]
-        self.G = np.array(rows).reshape(self.free.nv, robot.nv)
-        self.theirs = convention(self.free)
-
-    def _free(self, q: Array) -> Array:
-        return np.concatenate([segment.coordinates(q) for segment in self.robot.segments])
-
-    def q(self, q: Array) -> Array:
-        return self.theirs.q_to(self._free(q))
-
-    def v(self, q: Array, v: Array) -> Array:
-        return self.theirs.v_to(self._free(q), self.G @ v)
-
-    def a(self, q: Array, v: Array, a: Array) -> Array:
-        return self.theirs.a_to(self._free(q), self.G @ v, self.G @ a)
-
-    def B(self, q: Array) -> Array:
-        """B G, (nv', nv): τ = (B G)ᵀ τ'."""
-        return self.theirs.B(self._free(q)) @ self.G
-
-    @property
-    def rotors(self) -> Array:
-        """What rotors add to the diagonal of their M, (nv',)."""
-        result = np.zeros(self.free.nv)
-        for place in self.theirs.places:
-            result[place.their_v] = self.free.rotor_inertia[place.v]
-        return result
-
-
 def uncoupled(robot: Robot) -> Robot:
     """The robot with every mimic a joint of its own."""
     bodies = [replace(body, joint=body.joint.moving) for body in robot.bodies]
     return Robot(robot.name, bodies, robot.gravity, robot.frames)
+
+
+def rotors(convention: Convention) -> Array:
+    """What rotors add to the diagonal of their M, (nv',), by the convention of an uncoupled robot.
+    """
+    result = np.zeros(convention.nv)
+    for place in convention.places:
+        result[place.their_v] = convention.robot.rotor_inertia[place.v]
+    return result
 
 
 @final
@@ -110,25 +80,25 @@ class Pinocchio(Peer):
         self.pin: Any = pinocchio
         self.version = pinocchio.__version__
         _refuse_turning_rotors(robot, "Pinocchio")
-        self.model = pinocchio.buildModelFromXML(_urdf(uncoupled(robot)))
+        free = uncoupled(robot)
+        self.model = pinocchio.buildModelFromXML(_urdf(free))
         self.model.gravity.linear = np.asarray(robot.gravity, dtype=float)
-        self.ours = Bridge(robot, lambda free: from_pinocchio_model(free, self.model))
-        self.model.armature = self.ours.rotors
-        self.data = self.model.createData()
+        self.model.armature = rotors(from_pinocchio_model(free, self.model))
+        self.data, self.ours = self.model.createData(), from_pinocchio_model(robot, self.model)
 
     def mass_matrix(self, q: Array) -> Array:
-        M = self.pin.crba(self.model, self.data, self.ours.q(q))
+        M = self.pin.crba(self.model, self.data, self.ours.q_to(q))
         B = self.ours.B(q)
         return B.T @ (np.triu(M) + np.triu(M, 1).T) @ B
 
     def bias(self, q: Array, v: Array) -> Array:
-        moved = self.ours.a(q, v, np.zeros_like(v))
-        tau = self.pin.rnea(self.model, self.data, self.ours.q(q), self.ours.v(q, v), moved)
-        return self.ours.B(q).T @ tau
+        moved = self.ours.a_to(q, v, np.zeros_like(v))
+        tau = self.pin.rnea(self.model, self.data, self.ours.q_to(q), self.ours.v_to(q, v), moved)
+        return self.ours.tau_from(q, tau)
 
     def calls(self, q: Array, v: Array, x: np.ndarray) -> dict[str, Callable[[], Any]]:
         pin, model, data = self.pin, self.model, self.data
-        given: tuple[Array, ...] = self.ours.q(q), self.ours.v(q, v), self.ours.a(q, v, x)
+        given: tuple[Array, ...] = self.ours.q_to(q), self.ours.v_to(q, v), self.ours.a_to(q, v, x)
         q, v, x = map(np.ascontiguousarray, given)
         found: dict[str, Callable[[], Any]] = {
             "inverse_dynamics": lambda: pin.rnea(model, data, q, v, x),
@@ -161,23 +131,22 @@ class MuJoCo(Peer):
             raise MissingDependency("MuJoCo is not installed: pip install mujoco") from None
         self.mujoco: Any = mujoco
         self.version = mujoco.__version__
-        spec = own_mjcf(robot, origin)
+        own = own_mjcf(robot, origin)
         # what lies within a rounding of exact is made exact here, but not in a file of its own
-        self.tolerance = 1e-9 if spec is None else 1e-8
-        self.model = self._of_urdf(robot) if spec is None else spec.compile()
-        self.ours = Bridge(robot, lambda free: from_mujoco_model(free, self.model))
-        if spec is None:
-            _refuse_turning_rotors(robot, "MuJoCo")
-            self.model.dof_armature[:] = self.ours.rotors
+        self.tolerance = 1e-9 if own is None else 1e-8
+        self.model = self._of_urdf(robot) if own is None else own
         self._leave_out()
-        self.data = mujoco.MjData(self.model)
+        self.data, self.ours = mujoco.MjData(self.model), from_mujoco_model(robot, self.model)
 
     def _of_urdf(self, robot: Robot) -> Any:
-        root = etree.fromstring(_urdf(uncoupled(robot)).encode())
+        _refuse_turning_rotors(robot, "MuJoCo")
+        free = uncoupled(robot)
+        root = etree.fromstring(_urdf(free).encode())
         told = etree.SubElement(root, "mujoco")
         etree.SubElement(told, "compiler", balanceinertia="false", fusestatic="true")
         model = self.mujoco.MjModel.from_xml_string(etree.tostring(root).decode())
         model.opt.gravity[:] = robot.gravity
+        model.dof_armature[:] = rotors(from_mujoco_model(free, model))
         return model
 
     def _leave_out(self) -> None:
@@ -189,7 +158,7 @@ class MuJoCo(Peer):
         model.opt.density = model.opt.viscosity = 0.0
 
     def _at(self, q: Array, v: Array) -> None:
-        self.data.qpos[:], self.data.qvel[:] = self.ours.q(q), self.ours.v(q, v)
+        self.data.qpos[:], self.data.qvel[:] = self.ours.q_to(q), self.ours.v_to(q, v)
         self.mujoco.mj_forward(self.model, self.data)
 
     def _their_mass_matrix(self) -> Array:
@@ -208,12 +177,12 @@ class MuJoCo(Peer):
     def bias(self, q: Array, v: Array) -> Array:
         """Theirs is at a' = 0, which on a free base is not our a = 0: M' a' is added."""
         self._at(q, v)
-        moved = self._their_mass_matrix() @ self.ours.a(q, v, np.zeros_like(v))
-        return self.ours.B(q).T @ (self.data.qfrc_bias + moved)
+        moved = self._their_mass_matrix() @ self.ours.a_to(q, v, np.zeros_like(v))
+        return self.ours.tau_from(q, self.data.qfrc_bias + moved)
 
     def calls(self, q: Array, v: Array, x: np.ndarray) -> dict[str, Callable[[], Any]]:
         self._at(q, v)
-        self.data.qacc[:] = self.data.qfrc_applied[:] = self.ours.a(q, v, x)
+        self.data.qacc[:] = self.data.qfrc_applied[:] = self.ours.a_to(q, v, x)
         mujoco, model, data = self.mujoco, self.model, self.data
         found = {"inverse_dynamics": lambda: mujoco.mj_inverse(model, data)}
         return found if self.ours.robot.is_coupled else found | {
@@ -249,27 +218,28 @@ def _refusal(text: str) -> str:
 
 
 def own_mjcf(robot: Robot, origin: str) -> Any:
-    """The `MjSpec` of the MJCF in `origin`, if it is this robot; else None."""
-    import mujoco
-    in_text = is_xml_text(origin)
-    if not in_text and not Path(origin).is_file():
+    """The `MjModel` of the MJCF in `origin`, if it is this robot; else None."""
+    source = origin if is_xml_text(origin) else Path(origin)
+    if (isinstance(source, Path) and not source.is_file()) or not is_mjcf(source):
         return None
-    text = origin if in_text else Path(origin).read_text(encoding="utf8", errors="replace")
-    if not BEFORE_THE_ROOT.sub("", text).lstrip("\ufeff \t\r\n").startswith("<mujoco"):
-        return None
-    for floating in (False, True):
+    for floating, loops in product((False, True), (None, OPEN)):
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                read = load(origin, floating=floating)
+                read = load(origin, floating, loops)
         except ClosedformError:
             continue
         if _key(read) == _key(robot):
-            spec = (mujoco.MjSpec.from_string if in_text else mujoco.MjSpec.from_file)(origin)
-            if floating:
-                spec.worldbody.first_body().add_freejoint()
-            return spec
+            return freed(source).model if floating else compiled(source).model
     return None
+
+
+def freed(source: str | Path) -> Compiled:
+    """The compiled MJCF with its one root body on a free joint."""
+    from mujoco import MjSpec
+    spec = MjSpec.from_string(source) if isinstance(source, str) else MjSpec.from_file(str(source))
+    spec.worldbody.first_body().add_freejoint()
+    return compiled_spec(spec)
 
 
 def _key(robot: Robot) -> str:

@@ -29,6 +29,7 @@ from closedform.model.describe import (
     range_text,
     summary,
     totals_text,
+    vector_text,
 )
 
 
@@ -54,6 +55,10 @@ def show(robot: RobotArgument, as_json: JsonOption = False,
     _print_joints(screen, about)
     for frame in about["frames"]:
         screen.print(Text(f"frame {frame['name']} on {frame['body'] or 'the world'}"))
+    for name, q in about["configurations"].items():
+        screen.print(Text(f"configuration {name}: q = {vector_text(q)}"))
+    for note in about["notes"]:
+        screen.print(Text(note))
     screen.print(Text(f"{totals_text(about)}; units m, kg, s, rad, N"))
 
 

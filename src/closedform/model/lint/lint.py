@@ -12,9 +12,9 @@ import numpy as np
 from closedform.arrays import numeric
 from closedform.errors import ModelError, ModelWarning
 from closedform.model.findings import Finding, Level
-from closedform.model.formats.mjcf import mjcf_name_faults
+from closedform.model.formats.mjcf.document import is_mjcf, mjcf_document, mjcf_name_faults
 from closedform.model.formats.urdf.document import urdf_document
-from closedform.model.formats.xml import TEXT, is_xml_text, read_xml, tag
+from closedform.model.formats.xml import TEXT, is_xml_text, read_xml
 from closedform.model.lint.rules import Doubt, inertia_doubts, limit_doubts, massless_doubt
 from closedform.model.lint.urdf import urdf_findings
 from closedform.model.load import load, located
@@ -31,12 +31,12 @@ def lint(robot_or_file: Robot | str | os.PathLike[str]) -> list[Finding]:
         return robot_findings(robot_or_file, robot_or_file.name)
     found = located(robot_or_file)
     if found not in BUILTIN and not (isinstance(found, Path) and found.suffix.lower() == ".toml"):
-        document = read_xml(found)
-        if document.root is None or tag(document.root) != "mujoco":
-            return urdf_findings(urdf_document(document))
-        faults = mjcf_name_faults(document)
+        if not is_mjcf(found):
+            return urdf_findings(urdf_document(read_xml(found)))
+        document = mjcf_document(found)
+        faults = mjcf_name_faults(document) if document.root is not None else document.findings
         if faults:
-            return faults
+            return list(faults)
     return _loaded_findings(found)
 
 
@@ -55,13 +55,23 @@ def _loaded_findings(source: Path | str) -> list[Finding]:
 def robot_findings(robot: Robot, file: str) -> list[Finding]:
     """Findings about a robot's bodies and joints; symbols are taken to be right."""
     carried = _carried_masses(robot)
-    found = []
+    found = [Finding(Level.WARNING, "left-out", "document", note, "", file) for note in robot.notes]
+    between = _between_joints(robot)
     for body in robot.bodies:
         doubts = [*_body_doubts(body, carried[body.name]), *_joint_doubts(body)]
+        doubts = [d for d in doubts if d.rule != "massless-body" or body.name not in between]
         subject = f"body {body.name!r}"
         found += [Finding(d.level, d.rule, subject, f"{subject}: {d.message}", d.repair, file)
                   for d in doubts]
     return found
+
+
+def _between_joints(robot: Robot) -> set[str]:
+    """The bodies `body/joint` that reading puts between the joints of one body."""
+    ends = {body.name: body.name.removesuffix(f"/{body.joint.name or body.name.rpartition('/')[2]}")
+            for body in robot.bodies}
+    return {body.parent for body in robot.bodies if body.parent and ends[body.parent] != body.parent
+            and ends[body.parent] in (body.name, ends[body.name])}
 
 
 def _carried_masses(robot: Robot) -> dict[str, float]:
