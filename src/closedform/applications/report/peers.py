@@ -72,7 +72,8 @@ def rotors(convention: Convention) -> Array:
 class Pinocchio(Peer):
     name, tolerance = "Pinocchio", 1e-10
 
-    def __init__(self, robot: Robot, origin: str = "") -> None:
+    def __init__(self, robot: Robot, urdf: str = "") -> None:
+        """`urdf` is a file's text to be read, in place of the robot as URDF."""
         try:
             import pinocchio
         except ImportError:
@@ -81,7 +82,7 @@ class Pinocchio(Peer):
         self.version = pinocchio.__version__
         _refuse_turning_rotors(robot, "Pinocchio")
         free = uncoupled(robot)
-        self.model = pinocchio.buildModelFromXML(_urdf(free))
+        self.model = pinocchio.buildModelFromXML(urdf or _urdf(free))
         self.model.gravity.linear = np.asarray(robot.gravity, dtype=float)
         self.model.armature = rotors(from_pinocchio_model(free, self.model))
         self.data, self.ours = self.model.createData(), from_pinocchio_model(robot, self.model)
@@ -196,13 +197,16 @@ def peers(robot: Robot, origin: str = "") -> tuple[list[Peer], dict[str, str]]:
     """
     found: list[Peer] = []
     reasons: dict[str, str] = {}
-    for kind in (Pinocchio, MuJoCo):
+    makers: dict[str, Callable[[], Peer]] = {
+        "Pinocchio": lambda: Pinocchio(robot),
+        "MuJoCo": lambda: MuJoCo(robot, origin or robot.source)}
+    for name, made in makers.items():
         try:
-            found.append(kind(robot, origin or robot.source))
+            found.append(made())
         except ClosedformError as error:
-            reasons[kind.name] = str(error)
+            reasons[name] = str(error)
         except (ValueError, RuntimeError) as error:
-            reasons[kind.name] = f"it {_refusal(' '.join(str(error).split()))}"
+            reasons[name] = f"it {_refusal(' '.join(str(error).split()))}"
     return found, reasons
 
 
