@@ -226,7 +226,7 @@ class Quantities:
     def gravity_torque(
         self, q: ArrayLike, *, out: np.ndarray | None = None, threads: int | None = None,
     ) -> np.ndarray:
-        """The torques that hold the robot against gravity, (nv,)."""
+        """The torques that hold the robot against gravity and its springs, (nv,): ∂U/∂q."""
     @_kernel
     def coriolis_torque(
         self, q: ArrayLike, v: ArrayLike, *, out: np.ndarray | None = None,
@@ -267,7 +267,7 @@ class Quantities:
     def potential_energy(
         self, q: ArrayLike, *, out: np.ndarray | None = None, threads: int | None = None,
     ) -> Any:
-        """U = −gravityᵀ Σ_k (m_k p_k + R_k (m c)_k), scalar, zero for a mass at the world's origin."""
+        """U = −gravityᵀ Σ_k w_k (m_k p_k + R_k (m c)_k) + ½ Σ k (q − q₀)², scalar."""
     @_kernel
     def generalized_momentum(
         self, q: ArrayLike, v: ArrayLike, *, out: np.ndarray | None = None,
@@ -374,7 +374,7 @@ class Quantities:
         self, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, out: np.ndarray | None = None,
         threads: int | None = None,
     ) -> np.ndarray:
-        """Y, (nv, parameters): the torque M a + C v + g is Y π."""
+        """Y, (nv, parameters): the torque M a + C v + g is Y π, plus that of springs."""
     @_kernel
     def slotine_li_regressor(
         self, q: ArrayLike, v: ArrayLike, v_r: ArrayLike, a_r: ArrayLike, *,
@@ -508,7 +508,7 @@ class CompiledWithInputs(Protocol):
         """Coriolis matrix made of Christoffel symbols, (nv, nv); dM = C + Cᵀ. Pinocchio's C."""
     @property
     def gravity_torque(self) -> Kernel:
-        """The torques that hold the robot against gravity, (nv,)."""
+        """The torques that hold the robot against gravity and its springs, (nv,): ∂U/∂q."""
     @property
     def coriolis_torque(self) -> Kernel:
         """C(q, v) v, (nv,): the same for every C."""
@@ -529,7 +529,7 @@ class CompiledWithInputs(Protocol):
         """T = ½ Σ_k V_kᵀ Λ_k V_k + ½ Σ rotor v², scalar; V_k = J_k v."""
     @property
     def potential_energy(self) -> Kernel:
-        """U = −gravityᵀ Σ_k (m_k p_k + R_k (m c)_k), scalar, zero for a mass at the world's origin."""
+        """U = −gravityᵀ Σ_k w_k (m_k p_k + R_k (m c)_k) + ½ Σ k (q − q₀)², scalar."""
     @property
     def generalized_momentum(self) -> Kernel:
         """p = M v, (nv,)."""
@@ -583,7 +583,7 @@ class CompiledWithInputs(Protocol):
         """∂²τ/∂q∂q, ∂²τ/∂q∂v, ∂²τ/∂v∂v and ∂²τ/∂q∂a, (nv, nv, nv) each; the last is ∂M/∂q."""
     @property
     def regressor(self) -> Kernel:
-        """Y, (nv, parameters): the torque M a + C v + g is Y π."""
+        """Y, (nv, parameters): the torque M a + C v + g is Y π, plus that of springs."""
     @property
     def slotine_li_regressor(self) -> Kernel:
         """Y, (nv, parameters): M a_r + C v_r + g = Y π, with the passive C of (6b)."""

@@ -170,20 +170,32 @@ def base_parameters(robot: Robot, keep: Sequence[str] | None = None, *,
     if field is not None and not isinstance(field, NumberField):
         raise ArgumentError(f"field must be a field of exact numbers such as Residues(), not "
                             f"{field!r}")
-    geometry = exact_geometry(robot, field, tolerance)
-    found, method = regrouping(robot, geometry), "recursion of subspaces"
+    seen = _under_what_is_not_carried(robot)
+    geometry = exact_geometry(seen, field, tolerance)
+    found, method = regrouping(seen, geometry), "recursion of subspaces"
     if robot.is_coupled:
-        found = without_dependent(robot, geometry, found, tolerance)
+        found = without_dependent(seen, geometry, found, tolerance)
         method += ", then the rank of sampled energies modulo primes, for mimic joints"
     if keep is not None:
         found = _repivoted(found, _order(robot, keep))
-    number = declared_rank(robot, geometry) if twin else None
+    number = declared_rank(seen, geometry) if twin else None
     if number is not None and number.certified and number.rank != len(found.kept):
         raise RankDisagreement(f"{robot.name}: {len(found.kept)} base parameters in exact "
                                f"arithmetic, {number}")
     evidence = Evidence(method, geometry.field.name, tolerance, geometry.snaps, geometry.near,
                         number)
     return BaseParameters(robot, tuple(found.kept), tuple(found.rows), geometry.field, evidence)
+
+
+def _under_what_is_not_carried(robot: Robot) -> Robot:
+    """The robot, without gravity where all weight is carried: only a share of all changes no rank.
+    """
+    shares = {body.gravity_compensation: body.name for body in robot.bodies}
+    if len(shares) > 1:
+        (x, a), (y, b), *_ = shares.items()
+        raise ArgumentError(f"base_parameters: gravity_compensation is {x:g} of {a!r} and {y:g} of "
+                            f"{b!r}; it must be the same for all bodies of {robot.name}")
+    return robot.with_gravity((0, 0, 0)) if 1.0 in shares else robot
 
 
 def generic_count(robot: Robot, *, seed: int = 0) -> int:

@@ -15,10 +15,11 @@ from closedform.maths.spatial import crf, inverse_motion_transform
 from closedform.model.robot import Robot
 
 
-def first_moment(robot: Robot, q: Array) -> Array:
-    """Σ_k (m_k p_k + R_k (m c)_k), (3,), in the world."""
+def first_moment(robot: Robot, q: Array, of_weights: bool = False) -> Array:
+    """Σ_k w_k (m_k p_k + R_k (m c)_k), (3,), in the world; w_k = 1, or the segments' `weight`."""
     T = world_poses(robot, q)
-    return sum(s.inertia.mass * T[k][1] + T[k][0] @ s.inertia.first_moment
+    return sum((s.inertia.mass * T[k][1] + T[k][0] @ s.inertia.first_moment)
+               * (s.weight if of_weights else 1)
                for k, s in enumerate(robot.segments, start=1) if s.inertia is not None)
 
 
