@@ -98,3 +98,19 @@ def test_a_peers_own_error_is_put_into_words():
 def test_grippers_of_files_are_compared_with_both(file):
     found, reasons = residuals(cf.load(file))
     assert not reasons and max(found.values()) < 1e-12
+
+
+def test_springs_reach_mujoco_and_pinocchio_says_that_it_has_none():
+    arm = cf.load("ur5")
+    sprung = replace(arm, bodies=tuple(replace(b, joint=replace(
+        b.joint, stiffness=30.0, spring_reference=0.2)) for b in arm.bodies))
+    found, reasons = residuals(sprung)
+    assert found["MuJoCo"] < 1e-13
+    assert reasons["Pinocchio"] == "Pinocchio has no springs in joints"
+
+
+def test_carried_weights_are_not_compared_without_the_mjcf_that_they_came_from():
+    arm = cf.load("ur5")
+    found, reasons = peers(replace(arm, bodies=tuple(
+        replace(b, gravity_compensation=0.5) for b in arm.bodies)))
+    assert not found and all("gravity compensation" in reason for reason in reasons.values())

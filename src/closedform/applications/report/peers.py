@@ -23,6 +23,7 @@ from closedform.applications.conventions import Convention, from_mujoco_model, f
 from closedform.arrays import Array
 from closedform.errors import ClosedformError, MissingDependency
 from closedform.maths.canonical.snapping import snapped
+from closedform.maths.springs import has_springs
 from closedform.model.formats.mjcf.compiled import Compiled, compiled, compiled_spec
 from closedform.model.formats.mjcf.document import is_mjcf
 from closedform.model.formats.mjcf.equalities import OPEN
@@ -81,6 +82,9 @@ class Pinocchio(Peer):
         self.pin: Any = pinocchio
         self.version = pinocchio.__version__
         _refuse_turning_rotors(robot, "Pinocchio")
+        if has_springs(robot):
+            raise ClosedformError("Pinocchio has no springs in joints")
+        _refuse_carried(robot, "Pinocchio")
         free = uncoupled(robot)
         self.model = pinocchio.buildModelFromXML(urdf or _urdf(free))
         self.model.gravity.linear = np.asarray(robot.gravity, dtype=float)
@@ -141,6 +145,7 @@ class MuJoCo(Peer):
 
     def _of_urdf(self, robot: Robot) -> Any:
         _refuse_turning_rotors(robot, "MuJoCo")
+        _refuse_carried(robot, "MuJoCo read from URDF")
         free = uncoupled(robot)
         root = etree.fromstring(_urdf(free).encode())
         told = etree.SubElement(root, "mujoco")
@@ -148,15 +153,27 @@ class MuJoCo(Peer):
         model = self.mujoco.MjModel.from_xml_string(etree.tostring(root).decode())
         model.opt.gravity[:] = robot.gravity
         model.dof_armature[:] = rotors(from_mujoco_model(free, model))
+        for body, _, _ in free.parts:
+            joint = body.joint
+            if joint.stiffness is not None:
+                j = model.joint(body.joint_name).id
+                (model.jnt_stiffness[j],) = joint.per_coordinate("stiffness", 1, 0.0)
+                (model.qpos_spring[model.jnt_qposadr[j]],) = joint.per_coordinate(
+                    "spring_reference", 1, 0.0)
         return model
 
     def _leave_out(self) -> None:
-        """What a `Robot` has no place for: constraints, contacts, actuators, tendons, fluids."""
+        """What a `Robot` has no place for: constraints, contacts, actuators, tendons, fluids, and
+        springs of ball and free joints or that are not linear.
+        """
         off, model = self.mujoco.mjtDisableBit, self.model
         model.opt.disableflags |= (off.mjDSBL_CONSTRAINT | off.mjDSBL_CONTACT
                                    | off.mjDSBL_ACTUATION)
         model.tendon_stiffness[:] = model.tendon_damping[:] = 0.0
         model.opt.density = model.opt.viscosity = 0.0
+        model.jnt_stiffness[model.jnt_type < 2] = 0.0           # free and ball
+        if hasattr(model, "jnt_stiffnesspoly"):                 # of a newer MuJoCo
+            model.jnt_stiffnesspoly[:] = 0.0
 
     def _at(self, q: Array, v: Array) -> None:
         self.data.qpos[:], self.data.qvel[:] = self.ours.q_to(q), self.ours.v_to(q, v)
@@ -176,10 +193,14 @@ class MuJoCo(Peer):
         return B.T @ self._their_mass_matrix() @ B
 
     def bias(self, q: Array, v: Array) -> Array:
-        """Theirs is at a' = 0, which on a free base is not our a = 0: M' a' is added."""
+        """Theirs is at a' = 0, which on a free base is not our a = 0: M' a' is added.
+
+        Springs and carried weights, which are no part of it there, are of ours.
+        """
         self._at(q, v)
         moved = self._their_mass_matrix() @ self.ours.a_to(q, v, np.zeros_like(v))
-        return self.ours.tau_from(q, self.data.qfrc_bias + moved)
+        passive = self.data.qfrc_spring + self.data.qfrc_gravcomp
+        return self.ours.tau_from(q, self.data.qfrc_bias + moved - passive)
 
     def calls(self, q: Array, v: Array, x: np.ndarray) -> dict[str, Callable[[], Any]]:
         self._at(q, v)
@@ -261,6 +282,11 @@ def _refuse_turning_rotors(robot: Robot, library: str) -> None:
                 np.diff(slides) if library == "MuJoCo" else slides):
             raise ClosedformError(f"the rotor inertia of {body.joint_name!r} is in axes that turn, "
                                   f"which {library} does not have")
+
+
+def _refuse_carried(robot: Robot, library: str) -> None:
+    if any(body.gravity_compensation for body in robot.bodies):
+        raise ClosedformError(f"{library} has no gravity compensation of bodies")
 
 
 def _urdf(robot: Robot) -> str:
