@@ -18,6 +18,7 @@ MAKERS = {
     "model/formats/dh.py": "reads joints",
     "model/formats/mjcf/equalities.py": "couples joints, fixes welded ones",
     "model/formats/mjcf/read.py": "reads joints",
+    "model/formats/pinocchio.py": "reads joints",
     "model/formats/table.py": "reads joints",
     "model/formats/urdf/read.py": "reads joints",
     "model/formats/urdf/write.py": "puts frames on fixed joints",

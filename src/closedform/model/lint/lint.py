@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import os
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -14,42 +14,51 @@ from closedform.errors import ModelError, ModelWarning
 from closedform.model.findings import Finding, Level
 from closedform.model.formats.mjcf.document import is_mjcf, mjcf_document, mjcf_name_faults
 from closedform.model.formats.urdf.document import urdf_document
-from closedform.model.formats.xml import TEXT, is_xml_text, read_xml
+from closedform.model.formats.xml import TEXT, is_xml_text, read_xml, tag
 from closedform.model.lint.rules import Doubt, inertia_doubts, limit_doubts, massless_doubt
 from closedform.model.lint.urdf import urdf_findings
 from closedform.model.load import load, located
+from closedform.model.objects import reader_of
 from closedform.model.robot import Body, Robot
 from closedform.model.zoo.zoo import BUILTIN
 
 
-def lint(robot_or_file: Robot | str | os.PathLike[str]) -> list[Finding]:
-    """Findings about a robot, a file, XML text or a built-in; none for a good model.
+def lint(robot_or_file: Any) -> list[Finding]:
+    """Findings about a robot, or about anything that `load` takes; none for a good model.
 
     A URDF is looked at as it is written, link by link, and every fault is reported, with its line.
     """
     if isinstance(robot_or_file, Robot):
         return robot_findings(robot_or_file, robot_or_file.name)
+    if reader_of(robot_or_file) is not None:
+        return _loaded_findings(robot_or_file)
     found = located(robot_or_file)
     if found not in BUILTIN and not (isinstance(found, Path) and found.suffix.lower() == ".toml"):
-        if not is_mjcf(found):
-            return urdf_findings(urdf_document(read_xml(found)))
-        document = mjcf_document(found)
-        faults = mjcf_name_faults(document) if document.root is not None else document.findings
+        if is_mjcf(found):
+            document = mjcf_document(found)
+            faults = mjcf_name_faults(document) if document.root is not None else document.findings
+        else:
+            document, faults = read_xml(found), []
+            if document.root is None or tag(document.root) != "sdf":
+                return urdf_findings(urdf_document(document))
         if faults:
             return list(faults)
     return _loaded_findings(found)
 
 
-def _loaded_findings(source: Path | str) -> list[Finding]:
+def _loaded_findings(source: Any) -> list[Finding]:
     """Findings about a file that is read without line numbers: why it fails, or the robot's."""
-    file = TEXT if isinstance(source, str) and is_xml_text(source) else str(source)
+    file = TEXT if isinstance(source, str) and is_xml_text(source) else f"{source!s:.200}"
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ModelWarning)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always", ModelWarning)
             robot = load(source)
     except ModelError as error:
         return [Finding(Level.ERROR, "unreadable", "document", str(error), "", file)]
-    return robot_findings(robot, file)
+    read = [Finding(Level.WARNING, "reading", "document",
+                    str(warning.message).removeprefix(f"{file}: "), "", file)
+            for warning in caught]
+    return read + robot_findings(robot, file)
 
 
 def robot_findings(robot: Robot, file: str) -> list[Finding]:

@@ -107,6 +107,41 @@ def test_unnamed_bodies_and_sites_named_as_bodies_do_not_collide():
     assert robot.frame_names == ("x/site",)
 
 
+# ---------------------------------------------------------------------- springs
+SPRINGS = document(
+    link("a", '<joint name="h" axis="1 2 3" ref="25" stiffness="7" springref="40"/>', 2,
+         link("b", '<joint name="t" type="slide" axis="0 1 1" stiffness="30"/>'
+              '<joint name="u" axis="0 1 0" stiffness="2" springref="-10"/>', 1.5)
+         + link("c", "", 1, place='pos="0 0 1" gravcomp=".25"')
+         + link("d", '<joint name="o" type="ball" pos=".1 0 0"/>', 1, place='gravcomp="1"'),
+         place='pos=".1 .2 .3" gravcomp=".5"'))
+
+
+def test_springs_and_gravity_compensation_are_mujocos():
+    model, robot = mujoco.MjModel.from_xml_string(SPRINGS), read_mjcf(SPRINGS)
+    assert robot.body("a").joint.stiffness == 7
+    assert robot.body("a").joint.spring_reference == pytest.approx(np.radians(40))
+    for seed in range(3):
+        data = states(model, seed)
+        q, v, G, dGv = converted(model, data)
+        passive = data.qfrc_spring + data.qfrc_gravcomp
+        assert np.abs(data.qfrc_spring).min(initial=1, where=model.dof_bodyid < 3) > 0
+        assert np.abs(data.qfrc_gravcomp).max() > 0.1
+        tau = G.T @ inverse_dynamics(robot, q, v, dGv)
+        np.testing.assert_allclose(tau, data.qfrc_bias - passive, atol=100 * EXACT)
+
+
+def test_what_the_options_switch_off_is_not_read():
+    joint = '<joint axis="1 0 0" stiffness="1" damping="2" frictionloss="3"/>'
+    for flag, keyword in (("spring", "stiffness"), ("damper", "viscous"),
+                          ("frictionloss", "coulomb")):
+        text = document(link("a", joint, 1))
+        assert getattr(read_mjcf(text).body("a").joint, keyword)
+        option = f'<option><flag {flag}="disable"/></option>'
+        off = read_mjcf(text.replace("<worldbody>", option + "<worldbody>"))
+        assert getattr(off.body("a").joint, keyword) is None
+
+
 # ---------------------------------------------------------------------- actuators
 def driven(*actuators, joint='<joint name="w" axis="0 0 1"/>'):
     text = document(link("a", joint, 1), f"<actuator>{''.join(actuators)}</actuator>")

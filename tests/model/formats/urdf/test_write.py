@@ -33,7 +33,7 @@ WRITABLE = ("revolute", "prismatic", "cylindrical", "universal", "planar", "free
 
 def written_and_read(robot):
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ModelWarning)  # rotor inertia and gravity are lost
+        warnings.simplefilter("ignore", ModelWarning)  # gravity is lost
         return read_urdf(urdf_text(robot))
 
 
@@ -69,6 +69,7 @@ def assert_same(robot, back, rng):
     for name in (*robot.body_names, *robot.frame_names):
         np.testing.assert_allclose(frame_pose(back, q[at], name), frame_pose(robot, q, name),
                                    atol=1e-13)
+    np.testing.assert_array_equal(back.rotor_inertia, robot.rotor_inertia[along])
     M = mass_matrix(robot, q)
     np.testing.assert_allclose(mass_matrix(back, q[at]), M[np.ix_(along, along)],
                                atol=1e-13 * max(1, np.abs(M).max()))
@@ -151,15 +152,29 @@ def test_a_joint_that_urdf_does_not_have_is_refused(joint):
         urdf_text(robot)
 
 
+def test_rotor_inertia_comes_back_and_needs_no_warning():
+    bodies = [Body("a", None, Revolute((0, 0, 1), name="j", rotor_inertia=0.1)),
+              Body("b", "a", Planar((0, 0, 1), rotor_inertia=2.0)),
+              Body("c", "b", Mimic(Prismatic((1, 0, 0), rotor_inertia=3.0), "a", 2.0))]
+    robot = Robot("r", bodies)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        back = read_urdf(urdf_text(robot))
+    np.testing.assert_array_equal(back.rotor_inertia, robot.rotor_inertia)
+    symbolic = Robot("r", [Body("a", None, Revolute((0, 0, 1), rotor_inertia=sympy.Symbol("I")))])
+    with pytest.raises(ModelError, match="URDF holds numbers"):
+        urdf_text(symbolic)
+
+
 def test_what_urdf_cannot_hold_is_named_in_one_warning():
-    joint = Revolute((0, 0, 1), name="j", rotor_inertia=0.1)
+    joint = Planar((0, 0, 1), name="j", rotor_inertia=(1, 2, 3))
     robot = Robot("r", [Body("a", None, joint), Body("b", "a", Free(viscous=(1, 2, 3, 4, 5, 6)))],
                   gravity=(0, 0, -1.62))
     with pytest.warns(ModelWarning) as caught:
         urdf_text(robot)
     message = str(caught[0].message)
     assert len(caught) == 1
-    assert all(word in message for word in ("gravity", "rotor inertia of 'j'", "viscous of each"))
+    assert all(word in message for word in ("gravity", "rotor_inertia of each", "viscous of each"))
 
 
 def test_symbols_and_regrouped_bodies_are_refused():

@@ -6,7 +6,8 @@ ball and free joints have our quaternion order xyzw, and a free joint's v is the
 A body with several joints becomes a chain with massless bodies `body/joint` between; a body without
 joints is part of its parent and stays as a frame, as do the sites. Keyframes are configurations.
 
-Actuators give limits of effort, contacts nothing. What acts on the motion and has no place in a
+Springs, gravity compensation, armature, damping and friction are the joints' and bodies' own;
+actuators give limits of effort, contacts nothing. What acts on the motion and has no place in a
 `Robot` (tendons, fluid, flexes, …) is left out with one warning and stands in `notes`.
 """
 
@@ -173,20 +174,22 @@ class _Tree:
         parent = body_name(model, up) if up else None
         at = placement(model.body_pos[b], model.body_quat[b])
         numbers = [int(model.body_jntadr[b]) + i for i in range(int(model.body_jntnum[b]))]
+        carried = float(model.body_gravcomp[b])
         if b == self.root:
             free = base_joint({model.joint(j).name for j in range(model.njnt)})
-            yield None, Body(name, None, free, inertia=_inertia(model, b))
+            yield None, Body(name, None, free, np.eye(4), _inertia(model, b), carried)
             return
         for j in numbers:
             joint, pre, post = self.joint(j)
             ends = j == numbers[-1] and np.array_equal(post, np.eye(4))
             label = name if ends else f"{name}/{joint.name or f'joint{j}'}"
             before = np.eye(4) if joint.nv == 6 else at @ pre
-            yield j, Body(label, parent, joint, before, _inertia(model, b) if ends else Inertia())
+            inertia = _inertia(model, b) if ends else Inertia()
+            yield j, Body(label, parent, joint, before, inertia, carried)
             if ends:
                 return
             parent, at = label, post
-        yield None, Body(name, parent, Fixed(), at, _inertia(model, b))
+        yield None, Body(name, parent, Fixed(), at, _inertia(model, b), carried)
 
     def joint(self, j: int) -> tuple[Joint, np.ndarray, np.ndarray]:
         """A joint with the constant poses before and after it."""
@@ -205,7 +208,7 @@ class _Tree:
         return Free(**self.keywords(j, 6)), np.eye(4), np.eye(4)
 
     def keywords(self, j: int, size: int) -> dict[str, Any]:
-        """Name, limits, rotor inertia (armature) and friction of a joint; nothing for zeros."""
+        """Name, limits, spring, rotor inertia (armature), friction; nothing for zeros."""
         model, actuation = self.model, self.actuations.get(j)
         at = slice(int(model.jnt_dofadr[j]), int(model.jnt_dofadr[j]) + size)
         result: dict[str, Any] = {"name": model.joint(j).name or None}
@@ -216,14 +219,27 @@ class _Tree:
             efforts.append(float(np.abs(model.jnt_actfrcrange[j]).max()))
         if efforts and np.isfinite(min(efforts)):
             result["effort"] = min(efforts)
+        if size == 1 and model.jnt_stiffness[j] and not self.is_off("SPRING"):
+            result["stiffness"] = float(model.jnt_stiffness[j])
+            rest = float(model.qpos_spring[model.jnt_qposadr[j]])
+            result |= {"spring_reference": rest} if rest else {}
         add = actuation or Actuation()
-        for keyword, values in (("rotor_inertia", model.dof_armature[at] + add.armature),
-                                ("viscous", model.dof_damping[at] + add.damping),
-                                ("coulomb", model.dof_frictionloss[at])):
-            if np.any(values != 0):
+        for keyword, values, flag in (
+                ("rotor_inertia", model.dof_armature[at] + add.armature, ""),
+                ("viscous", model.dof_damping[at] + add.damping, "DAMPER"),
+                ("coulomb", model.dof_frictionloss[at], "FRICTIONLOSS")):
+            if np.any(values != 0) and not self.is_off(flag):
                 same = np.all(values == values[0])
                 result[keyword] = float(values[0]) if same else tuple(map(float, values))
         return result
+
+
+    def is_off(self, flag: str) -> bool:
+        """Whether the options switch a kind of force off, by the name of its flag."""
+        bits = import_mujoco().mjtDisableBit
+        bit = getattr(bits, f"mjDSBL_{flag}", None) or (
+            getattr(bits, "mjDSBL_PASSIVE", None) if flag in ("SPRING", "DAMPER") else None)
+        return bit is not None and bool(int(self.model.opt.disableflags) & int(bit))
 
 
 def _inertia(model: Any, b: int) -> Inertia:
