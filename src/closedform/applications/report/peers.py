@@ -23,12 +23,12 @@ from closedform.applications.conventions import Convention, from_mujoco_model, f
 from closedform.arrays import Array
 from closedform.errors import ClosedformError, MissingDependency
 from closedform.maths.canonical.snapping import snapped
+from closedform.maths.rotors import turning_rotors
 from closedform.maths.springs import has_springs
 from closedform.model.formats.mjcf.compiled import Compiled, compiled, compiled_spec
 from closedform.model.formats.mjcf.document import is_mjcf
 from closedform.model.formats.mjcf.equalities import OPEN
 from closedform.model.formats.xml import is_xml_text
-from closedform.model.joints import Free, Planar
 from closedform.model.load import load
 from closedform.model.robot import Robot
 
@@ -272,15 +272,16 @@ def _key(robot: Robot) -> str:
 
 
 def _refuse_turning_rotors(robot: Robot, library: str) -> None:
-    """An error where rotor inertias of slides turn with the body, which a peer's diagonal cannot.
+    """An error where rotor inertias turn with the body, which a peer's constant diagonal cannot.
 
-    MuJoCo's free joint slides along the world's axes: it takes those that are all alike.
+    Equal ones about all axes are the same in all axes; along them in MuJoCo, whose free joint has
+    the world's axes.
     """
-    for body, _, v in robot.parts:
-        slides = robot.rotor_inertia[v][:len(body.joint.lengths)]
-        if isinstance(body.joint, Free | Planar) and np.any(
-                np.diff(slides) if library == "MuJoCo" else slides):
-            raise ClosedformError(f"the rotor inertia of {body.joint_name!r} is in axes that turn, "
+    for segment in turning_rotors(robot):
+        given = robot.rotor_inertia[list(segment.v_index)]
+        slides, turns = np.split(given, [len(segment.joint.lengths)])
+        if np.any(np.diff(turns)) or np.any(np.diff(slides) if library == "MuJoCo" else slides):
+            raise ClosedformError(f"the rotor inertia of {segment.name!r} is in axes that turn, "
                                   f"which {library} does not have")
 
 

@@ -107,7 +107,8 @@ def found_by(arm: CompiledRobot, progress: Progress, until: float) -> Found:
         reasons[name] = progress.missing(name)
         if name not in counts and arm.robot.nv <= ARM and time.monotonic() < until:
             try:
-                counts[name] = arm.program([request_of(arm.robot, row)]).operations
+                with np.errstate(all="ignore"):         # of robots without mass
+                    counts[name] = arm.program([request_of(arm.robot, row)]).operations
             except (ClosedformError, ArithmeticError) as error:
                 reasons[name] = why_not(error)
     batched = {name for name, batch in done if batch and name in kernels}
