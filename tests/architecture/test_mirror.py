@@ -84,7 +84,7 @@ HOLDS = {
         "tasks tracking"),
     "applications/report/test_report.py": (
         "applications/report",
-        "bench certificates figures formulas peers quantities record redundancy "
+        "bench certificates formulas quantities record redundancy "
         "workers"),
 }
 """Tests that hold modules without a file of their name: the folder, and the modules in it."""

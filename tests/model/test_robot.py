@@ -207,6 +207,16 @@ def test_arguments_of_a_wrong_kind_get_our_errors(wrong, message):
         wrong(random_robot(3))
 
 
+def test_the_tip_is_the_deepest_of_bodies_and_frames():
+    """A URDF always has its root link as a frame of the world, which no joint moves."""
+    chain = [Body("upper", None, Revolute((0, 0, 1))),
+             Body("lower", "upper", Revolute((0, 1, 0)))]
+    assert Robot("r", chain, frames=[Frame("base", None)]).tip == "lower"
+    tool = [Frame("tool", "lower"), Frame("base", None), Frame("elbow", "upper")]
+    assert Robot("r", chain, frames=tool).tip == "tool"
+    assert Robot("r", chain).tip == "lower"
+
+
 # ---------------------------------------------------------------------- configurations
 def with_home():
     return Robot("r", [Body("base", None, Free()), Body("a", "base", Revolute(Z)),

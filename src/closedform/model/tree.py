@@ -111,6 +111,20 @@ class Tree(ABC):
         raise UnknownName(f"no frame or body {name!r} in {self.name}; "
                           f"{suggestion(name, self.body_names + self.frame_names)}")
 
+    @property
+    def tip(self) -> str:
+        """What is meant where no frame is named: the last of the frames that most joints move.
+
+        Or the last such body, where more joints move it than any frame.
+        """
+        moved = [0]                                 # joints between the world and a body
+        for parent, body in zip(self.parents, self.bodies, strict=True):
+            moved.append(moved[parent] + bool(body.joint.nv))
+        depth = dict(zip((None, *self.body_names), moved, strict=True))
+        places = [*((depth[name], name) for name in self.body_names),
+                  *((depth[frame.body], frame.name) for frame in self.frames)]
+        return max(reversed(places), key=lambda place: place[0])[1]
+
     @cached_property
     def mass(self) -> Any:
         """Of all bodies, kg."""

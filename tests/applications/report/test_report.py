@@ -41,7 +41,6 @@ from closedform.applications.report.workers import (
     await_all,
     kernel_of,
     module_path,
-    tip,
     warm,
     working,
 )
@@ -152,6 +151,17 @@ def test_every_quantity_is_asked_for_with_its_batches_and_large_ones_first():
     assert single[0] == "parameter_derivatives" and "inverse_dynamics" not in single
 
 
+def test_essential_quantities_of_a_large_robot_come_first_and_small_ones_next():
+    robot = cf.load("humanoid25")
+    asked = jobs(robot)
+    essential = {row.name for row in CATALOGUE if row.essential}
+    assert {name for name, _ in asked[:len(essential)]} == essential
+    assert not any(batch for _, batch in asked[:len(CATALOGUE)])
+    sizes = [report_quantities.entries(robot, row(name)) for name, _ in
+             asked[len(essential):len(CATALOGUE)]]
+    assert sizes == sorted(sizes)
+
+
 def test_what_no_worker_came_to_is_still_counted():
     robot = cf.load("planar2r")
     arm = cf.compile(robot)
@@ -255,7 +265,7 @@ def planar_arm(joints):
 
 def test_with_more_than_one_freedom_there_is_a_path_and_no_curve():
     robot = planar_arm(4)
-    assert tip(robot) == "tool"                  # the last frame is moved by two joints only
+    assert robot.tip == "tool"                  # the last frame is moved by two joints only
     found = redundant(robot)
     assert found.track.complete and found.curve is None and len(found.names) == 4
 

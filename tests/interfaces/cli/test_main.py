@@ -148,7 +148,7 @@ def test_a_trouble_of_the_system_is_one_line_and_status_2(model, monkeypatch, ca
         raise PermissionError(13, "Permission denied", "arm.urdf")
     monkeypatch.setattr("closedform.interfaces.cli.terminal.load", denied)
     assert status_of_main(monkeypatch, "show", model(GOOD)) == 2
-    assert capsys.readouterr().err == "error: [Errno 13] Permission denied: 'arm.urdf'\n"
+    assert capsys.readouterr().err == "error: arm.urdf: Permission denied\n"
 
 
 def test_a_wrong_command_is_a_usage_error():

@@ -20,11 +20,11 @@ import numpy as np
 from closedform.applications.compile.kernels import CompiledRobot
 from closedform.applications.motion.integrator import integrated
 from closedform.applications.motion.methods import DOP853
-from closedform.applications.motion.rigid import RigidSystem
+from closedform.applications.motion.rigid import RigidSystem, refuse_singular
 from closedform.applications.motion.simulation import Simulation
 from closedform.applications.report.peers import Peer
 from closedform.arrays import Array
-from closedform.errors import ClosedformError
+from closedform.errors import ClosedformError, SingularMatrix
 from closedform.maths.definitions import closed_form, energy
 from closedform.maths.spatial import crf
 from closedform.maths.springs import spring_torque
@@ -195,15 +195,32 @@ FLOATING: tuple[tuple[str, str, str, Law], ...] = (
 """Laws of robots with a base that moves freely: its linear and its angular momentum."""
 
 
+def massless(robot: Robot) -> str:
+    """Why the robot has no accelerations: which joints move no inertia; nothing if it has."""
+    try:
+        refuse_singular(robot, robot.random(np.random.default_rng(3)))
+    except SingularMatrix as error:
+        return str(error)
+    return ""
+
+
 def laws(robot: Robot, arm: CompiledRobot, count: int = STATES) -> Iterator[Certificate]:
     """Every law on the kernels `arm` of the robot, the worst of `count` random states."""
     rng = np.random.default_rng(0)
     at = [State(robot, arm, rng) for _ in range(count)]
     sums = 36 * robot.nv * len(robot.bodies)        # of the closed form Σ_k J_kᵀ I_k J_k
+    singular = massless(robot)
     for name, equation, quantity, law in (*LAWS, *(FLOATING if _free_roots(robot) else ())):
-        tolerance = (getattr(arm, quantity).operations.total + sums) * EPS
-        worst = max((_residual(*law(state)) for state in at), key=_badness)
-        yield Certificate(name, equation, worst, tolerance)
+        if singular and quantity == "forward_dynamics":
+            yield Certificate(name, equation, None, None, singular)
+            continue
+        try:
+            tolerance = (getattr(arm, quantity).operations.total + sums) * EPS
+            worst = max((_residual(*law(state)) for state in at), key=_badness)
+        except (ClosedformError, ArithmeticError) as error:
+            yield Certificate(name, equation, None, None, str(error))
+        else:
+            yield Certificate(name, equation, worst, tolerance)
 
 
 def _residual(left: Any, right: Any, size: float) -> float:

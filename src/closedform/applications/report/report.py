@@ -13,7 +13,6 @@ import warnings
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -27,10 +26,12 @@ from closedform.applications.report.certificates import (
     Certificate,
     agreements,
     laws,
+    massless,
     swing,
 )
 from closedform.applications.report.peers import Peer, peers
 from closedform.applications.report.quantities import (
+    ARM,
     BATCH,
     found_by,
     jobs,
@@ -52,16 +53,13 @@ from closedform.model.lint.lint import lint
 from closedform.model.load import load
 from closedform.model.robot import Robot
 
-if TYPE_CHECKING:
-    pass
-
-ARM, MANY = 15, 3
-"""Velocities of what still counts as an arm; states for the laws of larger robots."""
+MANY = 3
+"""States for the laws of larger robots than arms."""
 SNAP = 1e-9
 """As that of `compile`: the kernels are held to the laws of the robot they were recorded from."""
 SAMPLES = 200
 """Random states behind the heat maps."""
-PATIENCE = {True: 12.5, False: 65.0}
+PATIENCE = {True: 12.5, False: 55.0}
 """Seconds in which kernels are to be there, for an arm or for more."""
 GRACE = 2.0
 """Seconds for counting the programs that no worker came to."""
@@ -100,19 +98,25 @@ def report(source: str | Path | Robot, floating: bool = False,
         quantities = found_by(arm, progress, until + GRACE)
         told("certificates", 0.7)
         exact, notes = snapped(robot, SNAP)
-        found, missing = peers(exact)
+        found, missing = peers(exact, "" if isinstance(source, Robot) else str(source))
         certificates, run = certify(exact, arm, found, missing)
         told("times", 0.9)
         drawn = states(robot, BATCH)
         times = [timed(row, quantities.kernels[row.name], drawn, row.name in quantities.batched)
                  for row in CATALOGUE if row.name in quantities.kernels]
         return Report(
-            robot, np.asarray(center_of_mass(robot, resting(robot)), dtype=float),
+            robot, _center(robot),
             findings, [sized(robot, row, quantities) for row in CATALOGUE],
             structure(robot, arm), written, base, motion, certificates, run, times,
             ratios(robot, found, quantities.kernels), freedom, time.monotonic() - start,
             {peer.name: peer.version for peer in found} | missing, tuple(notes),
-            "" if times else progress.missing(), _page)
+            "" if times else progress.missing(), massless(robot), _page)
+
+
+def _center(robot: Robot) -> np.ndarray | None:
+    if not float(robot.mass):
+        return None
+    return np.asarray(center_of_mass(robot, resting(robot)), dtype=float)
 
 
 def _base(robot: Robot) -> BaseParameters | str:
@@ -133,10 +137,12 @@ def certify(robot: Robot, arm: CompiledRobot, found: list[Peer],
 def structure(robot: Robot, arm: CompiledRobot) -> dict[str, np.ndarray]:
     """Mean |entry| of M, C and ∂τ/∂q over random states, (nv, nv) each."""
     drawn = states(robot, SAMPLES, ("q", "v", "a"))
-    q, v, a = drawn["q"], drawn["v"], drawn["a"]
-    D = arm.inverse_dynamics_derivatives(q, v, a)
-    return {name: np.abs(values).mean(axis=0) for name, values in (
-        ("M", arm.mass_matrix(q)), ("C", arm.coriolis_matrix(q, v)), ("∂τ/∂q", D.dtau_dq))}
+    sums = dict.fromkeys(("M", "C", "∂τ/∂q"), np.zeros((robot.nv, robot.nv)))
+    for q, v, a in zip(*drawn.values(), strict=True):   # one by one: batches may not be compiled
+        found = (arm.mass_matrix(q), arm.coriolis_matrix(q, v),
+                 arm.inverse_dynamics_derivatives(q, v, a).dtau_dq)
+        sums = {name: sums[name] + np.abs(x) for name, x in zip(sums, found, strict=True)}
+    return {name: total / SAMPLES for name, total in sums.items()}
 
 
 def ratios(robot: Robot, found: list[Peer],

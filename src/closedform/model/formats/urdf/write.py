@@ -147,6 +147,8 @@ class _Writer:
         given = {attribute: self.numbers([self.common(step, keyword, 0.0)])
                  for keyword, attribute in DYNAMICS.items()
                  if getattr(step.joint, keyword) is not None}
+        if given and not {"damping", "friction"} & set(given):
+            given["damping"] = "0"          # urdfdom refuses the joint where neither is said
         if given:
             self.child(element, "dynamics", **given)
 
