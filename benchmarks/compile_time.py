@@ -24,10 +24,9 @@ SCRIPT = """
 import json, sys, time, warnings
 warnings.simplefilter("ignore")
 import closedform as cf
-from closedform.applications.compile.kernels import compile
 robot = cf.load(sys.stdin.read())
 wall, used = time.perf_counter(), time.process_time()
-compile(robot, "inverse_dynamics")
+cf.fuse(robot, "inverse_dynamics")
 print(json.dumps([time.process_time() - used, time.perf_counter() - wall]))
 """
 

@@ -65,6 +65,8 @@ HOLDS = {
         "applications/base_parameters", "picture summary"),
     "agreement/test_kernels.py": (
         "applications/compile", "quantities"),
+    "applications/compile/test_trial.py": (
+        "applications/compile", "robot_trial states"),
     "applications/conventions/test_robots.py": (
         "applications/conventions", "joints"),
     "applications/elastic/test_elastic.py": (

@@ -146,9 +146,11 @@ class CompiledRobot(Quantities):
                accepted: Callable[[Program], None] = lambda program: None,
                only: tuple[str, ...] = ()) -> Kernel:
         """One kernel for these requests; `accepted` sees a new program before it is compiled."""
+        trial = self._preparation.trial(requests, wrenches, only)
+
         def build() -> Program:
             with compiling(requests[0].text):
-                program = self.program(requests, wrenches, only)
+                program = self._preparation.program(requests, wrenches, only, trial)
             accepted(program)
             return program
 
@@ -156,7 +158,7 @@ class CompiledRobot(Quantities):
         kept = f" only {', '.join(only)}" if only else ""
         key = f"{self._preparation.forms.digest} {'; '.join(r.text for r in requests)}{loads}{kept}"
         made = Kernel.load(key, build, self._cache, compiling,
-                           Subject(self.robot.name, letters(r.row for r in requests)))
+                           Subject(self.robot.name, letters(r.row for r in requests)), trial.code)
         if len(requests) > 1 or "rates" not in requests[0].row.inputs or wrenches or only:
             return made
         return made.with_rows("rates", OtherOrders(self, requests[0]))

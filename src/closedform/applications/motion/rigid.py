@@ -7,7 +7,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cached_property, partial
 from typing import Any, final
 
@@ -16,6 +16,7 @@ import numpy as np
 from closedform.applications.compile.digest import robot_digest
 from closedform.applications.compile.forms import Forms
 from closedform.applications.compile.kernels import compile, fuse
+from closedform.applications.compile.trial import function_trial
 from closedform.applications.motion.inputs import answered, finite, pair
 from closedform.applications.motion.methods import rk4_step
 from closedform.applications.motion.pictures import Panel
@@ -27,7 +28,11 @@ from closedform.lowerings.call.kernel import Kernel
 from closedform.maths.algorithms.applicability import applies
 from closedform.maths.catalogue import quantity
 from closedform.maths.coulomb import SLIP, smoothed_sign
-from closedform.maths.definitions.closed_form import mass_matrix, wrench_torque
+from closedform.maths.definitions.closed_form import (
+    forward_dynamics,
+    mass_matrix,
+    wrench_torque,
+)
 from closedform.maths.definitions.friction import joint_friction
 from closedform.maths.regularity import refuse_singular
 from closedform.model.coordinates import coordinate_names, integrand, projected, units
@@ -94,17 +99,21 @@ class RigidSystem(System):
     @cached_property
     def step(self) -> Kernel:
         key = f"rigid step {robot_digest(self.robot)} {self.friction} {self.slip_velocity!r}"
-        return Kernel.load(key, self._step_program)
+        nq, nv = self.robot.nq, self.robot.nv
+        shapes = {"y": (nq + nv + 1,), "held": (nv + 1,)}
+        rate = partial(self._equations, partial(forward_dynamics, self.robot))
+        trial = function_trial("rigid_step", shapes, rk4_step(rate, nv))
+        return Kernel.load(key, lambda: trial.program(self._step_program(shapes)),
+                           judge=trial.code)
 
-    def _step_program(self) -> Program:
+    def _step_program(self, shapes: Mapping[str, tuple[int, ...]]) -> Program:
         """A step on canonical links, by the algorithm that takes the fewest operations."""
-        forms, nq, nv = Forms(self.robot), self.robot.nq, self.robot.nv
+        forms, nv = Forms(self.robot), self.robot.nv
 
         def recorded(algorithm: Callable[..., Array]) -> Program:
             rate = partial(self._equations, lambda q, v, f: algorithm(
                 forms.base, q + forms.canonical.offset, v, f))
-            return record(rk4_step(rate, nv), {"y": (nq + nv + 1,), "held": (nv + 1,)},
-                          "rigid_step")
+            return record(rk4_step(rate, nv), shapes, "rigid_step")
 
         return optimised(*(recorded(x) for x in quantity("forward_dynamics").algorithms
                            if applies(x, self.robot)))

@@ -20,6 +20,7 @@ from closedform.applications.base_parameters.summary import (
     entries,
     headline,
     latex,
+    on_paper_only,
     summary,
 )
 from closedform.applications.whole_files import save_picture
@@ -91,4 +92,6 @@ def _print_table(found: BaseParameters) -> None:
             screen.print(Text(f"\n{title}: {len(names)}", style="bold"))
             for line in by_body(names):
                 screen.print(Text(f"  {line}"))
+    for k, line in enumerate(on_paper_only(found)):
+        screen.print(Text(line if k else f"\n{line}", style="" if k else "bold yellow"))
     screen.print(Text(f"\n{found.evidence}", style="dim"))

@@ -43,6 +43,8 @@ from closedform.model.formats.dh import SYMORO_NAMES
 from closedform.model.inertia import PARAMETER_NAMES, SYMORO_ORDER
 from closedform.model.robot import Robot
 
+COARSE = 1e-3
+"""What rests on angles (rad) and lengths (of the robot's size) below this no measurement tells."""
 PAPER_NAMES = dict(zip(SYMORO_NAMES, (PARAMETER_NAMES[i] for i in SYMORO_ORDER), strict=True))
 """XX … m of the paper, as our Ixx … m."""
 
@@ -132,6 +134,35 @@ class BaseParameters:
         """Parameters that are dropped because others take them up."""
         kept, idle = set(self.names), set(self.no_effect)
         return tuple(n for n in self.source.parameter_names if n not in kept | idle)
+
+    @cached_property
+    def on_paper_only(self) -> tuple[str, ...]:
+        """Kept parameters whose columns are independent by small angles and lengths alone.
+
+        If what is below COARSE were zero, the others would take them up: axes that are a tilt ε
+        from parallel tell them from the others by ε times the torques that they make.
+        """
+        coarse = self._coarse
+        return () if coarse is None else tuple(n for n in self.names if n not in coarse.names)
+
+    @property
+    def small_geometry(self) -> tuple[Declared, ...]:
+        """The small angles and lengths that parameters `on_paper_only` rest on."""
+        if self._coarse is None or not self.on_paper_only:
+            return ()
+        known = {(x.where, x.what) for x in self.evidence.snaps}
+        return tuple(x for x in self._coarse.evidence.snaps
+                     if x.change < COARSE and (x.where, x.what) not in known)
+
+    @cached_property
+    def _coarse(self) -> BaseParameters | None:
+        """The base parameters of the robot without small angles and lengths, these ones first."""
+        if self.evidence.tolerance >= COARSE or isinstance(self.numbers, RationalFunctions):
+            return None
+        snaps = exact_geometry(self.source, Residues(), COARSE).snaps
+        if {s.where for s in snaps} <= {s.where for s in self.evidence.snaps}:
+            return None
+        return base_parameters(self.source, self.names, field=Residues(), tolerance=COARSE)
 
     def regressor(self, q: Array, v: Array, a: Array) -> Array:
         """Y_b, (nv, count), with Y_b π_b = τ."""
