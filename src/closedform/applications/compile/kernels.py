@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, final, overload
 
-import numpy as np
-
+from closedform.applications.compile.guarded import InertiaOfFrame
 from closedform.applications.compile.preparation import Preparation
 from closedform.applications.compile.quantities import CompiledWithInputs, Quantities
 from closedform.applications.compile.requests import (
@@ -30,7 +29,6 @@ from closedform.lowerings.call.kernel import Kernel
 from closedform.lowerings.call.signature import Subject
 from closedform.lowerings.store.cache import Cache
 from closedform.maths.catalogue import quantity
-from closedform.maths.definitions.operational_space import immobile
 from closedform.maths.frames import Reference
 from closedform.maths.quantity import Quantity, letters
 from closedform.model.robot import Robot
@@ -241,7 +239,10 @@ class Framed:
         frame = self._arm.robot.frame(frame).name
         key = frame, checked_reference(self._row, reference)
         if key not in self._kernels:
-            self._kernels[key] = self._arm.kernel([Request(self._row, *key)])
+            kernel: Any = self._arm.kernel([Request(self._row, *key)])
+            if self._row.name == "operational_space_inertia":
+                kernel = InertiaOfFrame(kernel, self._arm.robot, frame)
+            self._kernels[key] = kernel
         return self._kernels[key]
 
     def __call__(self, *args: Any, **named: Any) -> Any:
@@ -256,21 +257,7 @@ class Framed:
         if frame is None:
             raise ArgumentError(f"{self._row.name}: frame is missing; it takes "
                                 f"{', '.join(self._row.inputs)}, frame")
-        found = self.at(frame, reference)(*arrays, *rest, **named)
-        if self._row.name == "operational_space_inertia":
-            self._refuse_singular(found, frame)
-        return found
-
-    def _refuse_singular(self, inertia: Any, frame: str) -> None:
-        """Machine code divides by what rounding leaves of zero; here that is an error, as always.
-
-        One state or a batch: the condition of Λ is that of the mobility it is the inverse of.
-        """
-        if not np.all(np.isfinite(inertia)):
-            raise immobile(self._arm.robot, frame)
-        values = np.linalg.eigvalsh(inertia)
-        if np.any(values[..., 0] <= 10 * np.finfo(inertia.dtype).eps * values[..., -1]):
-            raise immobile(self._arm.robot, frame)
+        return self.at(frame, reference)(*arrays, *rest, **named)
 
     def __repr__(self) -> str:
         return f"<{self._row.name} of the frames of {self._arm.robot.name}>"
