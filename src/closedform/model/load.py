@@ -22,8 +22,8 @@ from closedform.model.robot import Robot
 from closedform.model.zoo.zoo import BUILTIN, builtin
 
 
-def load(source: Any, floating: bool = False, loops: str | None = None, *,
-         mappings: Mapping[str, Any] | None = None,
+def load(source: Any, floating: bool = False,
+         loops: str | None = None, *, mappings: Mapping[str, Any] | None = None,
          srdf: str | os.PathLike[str] | None = None) -> Robot:
     """The robot in `source`: a path (URDF, MJCF, SDF, TOML table), a built-in's name, or XML text.
 
@@ -47,7 +47,6 @@ def _loaded(source: Any, floating: bool, loops: str | None,
         raise ArgumentError(f"loops must be {OPEN!r} or None, not {loops!r:.200}")
     reader = reader_of(source)
     if reader is not None:
-        refuse_mappings(type(source).__name__, mappings)
         return reader(source, floating, loops)
     found = located(source)
     if isinstance(found, str) or found.suffix.lower() == ".toml" or is_mjcf(found):

@@ -57,6 +57,19 @@ def test_show_draws_the_tree_joints_masses_limits_and_totals(model):
     assert result.stderr == ""
 
 
+def test_show_has_springs_configurations_and_what_was_left_out(model):
+    pytest.importorskip("mujoco")
+    mjcf = """<mujoco><option density="1"/><worldbody><body name="b"><joint name="j" axis="0 0 1"
+      stiffness="2.5"/><geom size=".1"/></body></worldbody>
+      <keyframe><key name="home" qpos=".75"/></keyframe></mujoco>"""
+    result = run("show", model(mjcf, "b.xml"))
+    for text in ("stiffness", "2.5", "configuration home: q = 0.75", "left out: fluid forces"):
+        assert text in result.stdout
+    about = json.loads(run("show", model(mjcf, "b.xml"), "--json").stdout)
+    assert about["configurations"] == {"home": [0.75]}
+    assert about["notes"] == ["left out: fluid forces"]
+
+
 def test_show_says_what_is_in_the_world_and_what_frees_it(model):
     base = ('<link name="base"><inertial><mass value="10.25"/><inertia ixx="1" ixy="0" ixz="0" '
             'iyy="1" iyz="0" izz="1"/></inertial></link>')

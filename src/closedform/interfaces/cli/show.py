@@ -138,7 +138,8 @@ def _joint_columns(about: dict[str, Any]) -> dict[str, list[str]]:
         "range": [range_text(joint) for joint in moving],
         **{title: [list_text(joint[keyword]) for joint in moving] for title, keyword in (
             ("max |v|", "velocity"), ("max |τ|", "effort"), ("rotor", "rotor_inertia"),
-            ("viscous", "viscous"), ("coulomb", "coulomb"))},
+            ("viscous", "viscous"), ("coulomb", "coulomb"), ("stiffness", "stiffness"),
+            ("spring at", "spring_reference"))},
     }
     if columns["q"] == columns["v"]:
         del columns["v"]
