@@ -337,12 +337,12 @@ def inverse_dynamics_derivatives(
 def operational_space_inertia(
     robot: Robot, q: _NumPy, frame: str, reference: Reference = Reference.LOCAL_WORLD_ALIGNED,
 ) -> np.ndarray:
-    """Λ = (J M⁻¹ Jᵀ)⁻¹, (6, 6), where J has full row rank."""
+    """Λ = (J M⁻¹ Jᵀ)⁻¹, (6, 6), where J has full row rank; elsewhere a `SingularMatrix`."""
 @overload
 def operational_space_inertia(
     robot: Robot, q: ArrayLike, frame: str, reference: Reference = Reference.LOCAL_WORLD_ALIGNED,
 ) -> Array:
-    """Λ = (J M⁻¹ Jᵀ)⁻¹, (6, 6), where J has full row rank."""
+    """Λ = (J M⁻¹ Jᵀ)⁻¹, (6, 6), where J has full row rank; elsewhere a `SingularMatrix`."""
 @overload
 def operational_space_mobility(
     robot: Robot, q: _NumPy, frame: str, reference: Reference = Reference.LOCAL_WORLD_ALIGNED,

@@ -31,6 +31,8 @@ class Body:
     placement: Any = field(default_factory=identity)
     inertia: Inertia = field(default_factory=Inertia)
     gravity_compensation: float = 0.0
+    rounded: float = field(init=False, default=0.0, repr=False)
+    """By how much the rotation that was given had to be changed to be one; mostly 0."""
 
     def __post_init__(self) -> None:
         checked_name(self.name, "body")
@@ -42,7 +44,10 @@ class Body:
                              f"not {self.joint!r}")
         if not isinstance(self.inertia, Inertia):
             raise ModelError(f"{what}: inertia must be a cf.Inertia, not {self.inertia!r}")
-        object.__setattr__(self, "placement", checked_placement(self.placement, what))
+        placement = checked_placement(self.placement, what)
+        if numeric(placement):
+            object.__setattr__(self, "rounded", float(np.abs(placement - self.placement).max()))
+        object.__setattr__(self, "placement", placement)
         if not is_finite_number(self.gravity_compensation) \
                 or not numeric(np.asarray(self.gravity_compensation)):
             raise ModelError(f"{what}: gravity_compensation must be a finite number, the fraction "

@@ -47,6 +47,7 @@ def _loaded(source: Any, floating: bool, loops: str | None,
         raise ArgumentError(f"loops must be {OPEN!r} or None, not {loops!r:.200}")
     reader = reader_of(source)
     if reader is not None:
+        refuse_mappings(type(source).__name__, mappings)
         return reader(source, floating, loops)
     found = located(source)
     if isinstance(found, str) or found.suffix.lower() == ".toml" or is_mjcf(found):

@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -77,6 +78,18 @@ def test_every_law_holds_on_the_kernels(name):
     assert [c.law for c in found if not c.holds] == []
     assert sum(c.checked for c in found) >= len(LAWS) + 1
     assert run is not None
+
+
+def test_a_floating_robot_has_a_certificate_of_its_momentum():
+    robot = cf.load("planar2r", floating=True)
+    base, *rest = robot.bodies
+    base = replace(base, joint=cf.Free(rotor_inertia=0.5),
+                   inertia=cf.Inertia(1.0, (0.1, 0, 0.2), np.eye(3)))
+    robot = replace(robot, bodies=(base, *rest))
+    found = {c.law: c for c in laws(robot, cf.compile(robot), 2)}
+    assert found["momentum"].checked and found["momentum"].holds
+    assert "momentum" not in {c.law for c in laws(cf.load("planar2r"),
+                                                  cf.compile(cf.load("planar2r")), 1)}
 
 
 @pytest.mark.parametrize("entry", [0, 1, 9], ids=["mass", "first moment", "Izz"])

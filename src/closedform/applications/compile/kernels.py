@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, final, overload
 
+from closedform.applications.compile.guarded import InertiaOfFrame
 from closedform.applications.compile.preparation import Preparation
 from closedform.applications.compile.quantities import CompiledWithInputs, Quantities
 from closedform.applications.compile.requests import (
@@ -236,7 +237,10 @@ class Framed:
         frame = self._arm.robot.frame(frame).name
         key = frame, checked_reference(self._row, reference)
         if key not in self._kernels:
-            self._kernels[key] = self._arm.kernel([Request(self._row, *key)])
+            kernel: Any = self._arm.kernel([Request(self._row, *key)])
+            if self._row.name == "operational_space_inertia":
+                kernel = InertiaOfFrame(kernel, self._arm.robot, frame)
+            self._kernels[key] = kernel
         return self._kernels[key]
 
     def __call__(self, *args: Any, **named: Any) -> Any:

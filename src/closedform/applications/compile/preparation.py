@@ -13,12 +13,20 @@ from typing import Any, NamedTuple
 
 from closedform.applications.compile.forms import Forms
 from closedform.applications.compile.names import output_names
-from closedform.applications.compile.requests import Request, RuntimeInput
+from closedform.applications.compile.requests import (
+    Parameters,
+    PayloadAt,
+    Request,
+    RuntimeInput,
+)
 from closedform.arrays import Array
+from closedform.errors import SingularMatrix
 from closedform.maths.algorithms.applicability import applies
 from closedform.maths.arguments import SIZES
 from closedform.maths.catalogue import quantity
+from closedform.maths.definitions.closed_form import mass_matrix
 from closedform.maths.quantity import Form, takes_base
+from closedform.maths.regularity import refuse_singular
 from closedform.model.robot import Robot
 from closedform.program.pipeline import kept_outputs, optimised
 from closedform.program.program import Program
@@ -54,7 +62,28 @@ class Preparation:
 
         `only` names the outputs to keep.
         """
+        self._refuse_what_never_exists(requests)
         return optimised(*(kept_outputs(p, only) for p in self.programs(requests, wrenches)))
+
+    def _refuse_what_never_exists(self, requests: Sequence[Request]) -> None:
+        """The `SingularMatrix` of what cannot be solved for at two random states."""
+        if any(isinstance(x, Parameters | PayloadAt) for x in self.forms.inputs):
+            return                             # masses are known when it is called
+        for request in requests:
+            if request.row.solves:
+                refused = [self._refused_at(request, self.robot.random(seed)) for seed in (0, 1)]
+                if refused[0] is not None and refused[1] is not None:
+                    raise refused[0]
+
+    def _refused_at(self, request: Request, q: Array) -> SingularMatrix | None:
+        try:
+            if request.frame is None:
+                refuse_singular(self.robot, mass_matrix(self.robot, q))
+            else:
+                request.row.definition(self.robot, q, request.frame)
+        except SingularMatrix as error:
+            return error
+        return None
 
     def programs(self, requests: Sequence[Request], wrenches: bool = False) -> Iterator[Program]:
         """Programs that compute these quantities in different ways."""

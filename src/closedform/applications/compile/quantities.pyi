@@ -319,7 +319,7 @@ class Quantities:
         self, q: ArrayLike, frame: str, reference: Reference = Reference.LOCAL_WORLD_ALIGNED, *,
         out: np.ndarray | None = None, threads: int | None = None,
     ) -> np.ndarray:
-        """Λ = (J M⁻¹ Jᵀ)⁻¹, (6, 6), where J has full row rank."""
+        """Λ = (J M⁻¹ Jᵀ)⁻¹, (6, 6), where J has full row rank; elsewhere a `SingularMatrix`."""
     @_kernel
     def time_derivatives(
         self, q: ArrayLike, v: ArrayLike, a: ArrayLike, j: ArrayLike, *,
@@ -556,7 +556,7 @@ class CompiledWithInputs(Protocol):
         """J M⁻¹ Jᵀ, (6, 6): a frame's acceleration by a unit wrench on it, at singularities too."""
     @property
     def operational_space_inertia(self) -> Framed:
-        """Λ = (J M⁻¹ Jᵀ)⁻¹, (6, 6), where J has full row rank."""
+        """Λ = (J M⁻¹ Jᵀ)⁻¹, (6, 6), where J has full row rank; elsewhere a `SingularMatrix`."""
     @property
     def time_derivatives(self) -> Kernel:
         """Ṁ, M̈, Ċ, C̈ (nv, nv), ġ and g̈ (nv,) of a motion with velocity v, acceleration a, jerk j."""

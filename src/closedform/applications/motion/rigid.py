@@ -29,6 +29,7 @@ from closedform.maths.catalogue import quantity
 from closedform.maths.coulomb import SLIP, smoothed_sign
 from closedform.maths.definitions.closed_form import mass_matrix, wrench_torque
 from closedform.maths.definitions.friction import joint_friction
+from closedform.maths.regularity import refuse_singular
 from closedform.model.coordinates import coordinate_names, integrand, projected, units
 from closedform.model.robot import Robot
 from closedform.program.pipeline import optimised
@@ -67,7 +68,7 @@ class RigidSystem(System):
                 what = "quaternion" if at.stop - at.start == 4 else "vector"
                 raise ArgumentError(f"q0: the {what} of {name} must have unit length, it has "
                                     f"{length:g}")
-        refuse_singular(robot, projected(robot, q))
+        refuse_singular(robot, mass_matrix(robot, projected(robot, q)))
         return np.concatenate([q, v])
 
     def state(self, y: Array) -> MotionState:
@@ -143,20 +144,3 @@ def refuse_infinite(robot: Robot, rate: Array, v: Array) -> None:
         raise ClosedformError(
             f"accelerations of {robot.name} are not finite; its mass matrix is singular or the "
             f"motion has run away (|v| up to {np.max(np.abs(v)):.3g})")
-
-
-def refuse_singular(robot: Robot, q: Array) -> None:
-    """Refuse a mass matrix that is not positive definite, naming joints that move nothing."""
-    M, names = mass_matrix(robot, q), coordinate_names(robot.v_slices)
-    diagonal = np.diag(M)
-    if np.any(diagonal <= 0):
-        without = [name for name, d in zip(names, diagonal, strict=True) if d <= 0]
-        raise SingularMatrix(
-            f"the mass matrix of {robot.name} is singular: no inertia moves with "
-            f"{', '.join(without)}; give the bodies mass or the joints a rotor_inertia")
-    scale = 1 / np.sqrt(diagonal)
-    values, vectors = np.linalg.eigh(M * np.outer(scale, scale))
-    if len(values) and values[0] < 4 * len(values) * np.finfo(float).eps:
-        worst = names[int(np.argmax(np.abs(vectors[:, 0])))]
-        raise SingularMatrix(f"the mass matrix of {robot.name} is singular "
-                             f"(smallest eigenvalue {values[0]:.1e}, scaled), most at {worst}")

@@ -17,6 +17,7 @@ from closedform.maths.kinematics import (
     jacobians,
     world_poses,
 )
+from closedform.maths.regularity import solved
 from closedform.maths.rotors import rotor_coriolis
 from closedform.maths.spatial import christoffel_part, passive_part
 from closedform.maths.springs import spring_torque
@@ -41,9 +42,7 @@ def mass_matrix(robot: Robot, q: Array) -> Array:
 def mass_matrix_inverse(robot: Robot, q: Array) -> Array:
     """M⁻¹, (nv, nv); to solve M x = b, forward dynamics takes fewer operations."""
     M = mass_matrix(robot, q)
-    xp = namespace(M)
-    columns = [xp.solve(M, e) for e in xp.eye(robot.nv)]
-    return xp.stack(columns, axis=1) if columns else M
+    return solved(robot, M, namespace(M).eye(robot.nv)) if robot.nv else M
 
 
 @checked
@@ -149,8 +148,7 @@ def forward_dynamics(
     force = tau - bias(robot, q, v)
     if wrenches is not None:
         force = force + wrench_torque(robot, q, wrenches)
-    M = mass_matrix(robot, q)
-    return namespace(M, force).solve(M, force)
+    return solved(robot, mass_matrix(robot, q), force)
 
 
 @checked

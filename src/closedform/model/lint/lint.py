@@ -17,7 +17,13 @@ from closedform.model.formats.objects import reader_of
 from closedform.model.formats.urdf.document import urdf_document
 from closedform.model.formats.xacro import urdf_source
 from closedform.model.formats.xml import TEXT, Document, is_xml_text, read_xml, tag
-from closedform.model.lint.rules import Doubt, inertia_doubts, limit_doubts, massless_doubt
+from closedform.model.lint.rules import (
+    Doubt,
+    inertia_doubts,
+    limit_doubts,
+    massless_doubt,
+    rounded_doubt,
+)
 from closedform.model.lint.urdf import urdf_findings
 from closedform.model.load import load, located
 from closedform.model.robot import Body, Robot
@@ -78,6 +84,7 @@ def robot_findings(robot: Robot, file: str) -> list[Finding]:
     for body in robot.bodies:
         doubts = [*_body_doubts(body, carried[body.name]), *_joint_doubts(body)]
         doubts = [d for d in doubts if d.rule != "massless-body" or body.name not in between]
+        doubts += [rounded_doubt(body.rounded)] if body.rounded else []
         subject = f"body {body.name!r}"
         found += [Finding(d.level, d.rule, subject, f"{subject}: {d.message}", d.repair, file)
                   for d in doubts]
