@@ -22,8 +22,8 @@ from closedform.model.robot import Robot
 from closedform.model.zoo.zoo import BUILTIN, builtin
 
 
-def load(source: Any, floating: bool = False, loops: str | None = None, *,
-         mappings: Mapping[str, Any] | None = None,
+def load(source: Any, floating: bool = False,
+         loops: str | None = None, *, mappings: Mapping[str, Any] | None = None,
          srdf: str | os.PathLike[str] | None = None) -> Robot:
     """The robot in `source`: a path (URDF, MJCF, SDF, TOML table), a built-in's name, or XML text.
 

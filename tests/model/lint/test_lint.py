@@ -106,10 +106,9 @@ def test_a_file_without_any_mass_gets_one_finding():
 EXTENSIONS = {
     "loop joint": ('<loop_joint name="loop" type="revolute"><link1 link="a"/></loop_joint>',
                    "loop-joint", Level.WARNING, "<loop_joint> 'loop' is ignored"),
-    "drake joint": ('<drake:joint name="ball" type="ball"><parent link="a"/></drake:joint>',
-                    "drake-joint", Level.ERROR, "<drake:joint> 'ball' of type 'ball'"),
-    "drake joint, declared": ('<drake:joint xmlns:drake="http://drake.mit.edu" name="ball" '
-                              'type="ball"/>', "drake-joint", Level.ERROR, "'ball'"),
+    "drake joint": ('<drake:joint name="ball" type="ball"><parent link="a"/><child link="c"/>'
+                    '</drake:joint><link name="c">' + inertial() + "</link>", "drake-joint",
+                    Level.INFO, "<drake:joint> 'ball' of type 'ball' is read"),
     "xacro": ("<xacro:include filename='$(find x)/m.xacro'/>", "xacro", Level.WARNING,
               "elements of xacro are ignored: <xacro:include>"),
 }

@@ -83,8 +83,8 @@ def robot_findings(robot: Robot, file: str) -> list[Finding]:
     between = _between_joints(robot)
     for body in robot.bodies:
         doubts = [*_body_doubts(body, carried[body.name]), *_joint_doubts(body)]
-        doubts += [rounded_doubt(body.rounded)] if body.rounded else []
         doubts = [d for d in doubts if d.rule != "massless-body" or body.name not in between]
+        doubts += [rounded_doubt(body.rounded)] if body.rounded else []
         subject = f"body {body.name!r}"
         found += [Finding(d.level, d.rule, subject, f"{subject}: {d.message}", d.repair, file)
                   for d in doubts]

@@ -108,6 +108,7 @@ def test_an_axis_is_written_in_the_frame_that_the_version_says(version, attribut
 
 @pytest.mark.parametrize("written, pitch", [
     ("<screw_thread_pitch>0.5</screw_thread_pitch>", 0.5 / (2 * math.pi)),
+    ("", 1 / (2 * math.pi)),
     ("<thread_pitch>4</thread_pitch>", -0.25),
     ("<thread_pitch>4</thread_pitch><screw_thread_pitch>-0.5</screw_thread_pitch>",
      -0.5 / (2 * math.pi))])

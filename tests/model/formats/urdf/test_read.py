@@ -9,7 +9,16 @@ import pytest
 from closedform.errors import FormatError, ModelWarning
 from closedform.maths.frames import frame_pose
 from closedform.model.formats.urdf.read import read_urdf
-from closedform.model.joints import Free, Mimic, Planar, Prismatic, Revolute
+from closedform.model.joints import (
+    Free,
+    Helical,
+    Mimic,
+    Planar,
+    Prismatic,
+    Revolute,
+    Spherical,
+    Universal,
+)
 
 INERTIAL = """<inertial><origin xyz="0.1 0 0.2" rpy="0 0 1.5707963267948966"/><mass value="2"/>
   <inertia ixx="0.1" ixy="0" ixz="0" iyy="0.2" iyz="0" izz="0.25"/></inertial>"""
@@ -329,6 +338,22 @@ def test_rotor_inertia_is_seen_through_the_gear(root):
     both = read_urdf(text.replace('friction="0.25"', 'friction="0.25" armature="0.5"'))
     assert both.bodies[0].joint.rotor_inertia == pytest.approx(5.5, rel=1e-15)
     assert both.bodies[1].joint.rotor_inertia is None
+
+
+@pytest.mark.parametrize("root", ["<robot ", '<robot xmlns:drake="http://drake.mit.edu" '])
+def test_joints_that_drake_adds_to_urdf_are_read(root):
+    kinds = {"ball": Spherical, "universal": Universal, "screw": Helical, "planar": Planar}
+    for kind, made in kinds.items():
+        extra = '<axis xyz="0 0 1"/><drake:screw_thread_pitch value="0.5"/>'
+        text = robot_text(link("a"), link("b"), joint("j", kind, "a", "b", extra).replace(
+            "joint ", "drake:joint ").replace("</joint", "</drake:joint")).replace("<robot ", root)
+        read = read_urdf(text).bodies[0].joint
+        assert isinstance(read, made)
+    assert isinstance(read_urdf(text.replace('"planar"', '"screw"')).bodies[0].joint, Helical)
+    screw = read_urdf(text.replace('"planar"', '"screw"')).bodies[0].joint
+    assert screw.pitch == pytest.approx(0.5 / (2 * np.pi), rel=1e-15)
+    with pytest.raises(FormatError, match="type 'curvilinear' is none of ball, universal"):
+        read_urdf(text.replace('"planar"', '"curvilinear"'))
 
 
 def test_springs_are_read_with_their_rest():

@@ -132,7 +132,8 @@ class SdfJoint:
         `thread_pitch`, which it replaces, counts rad/m of a left-handed one.
         """
         source = self.scope.source
-        if child(self.element, "screw_thread_pitch") is not None:
+        old, new = (child(self.element, x) for x in ("thread_pitch", "screw_thread_pitch"))
+        if new is not None or old is None:
             return source.number(self.element, "screw_thread_pitch", 1.0) / (2 * math.pi)
         turns = source.number(self.element, "thread_pitch", 1.0)
         if turns == 0:

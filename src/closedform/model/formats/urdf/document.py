@@ -16,7 +16,10 @@ import numpy as np
 
 from closedform.model.findings import Finding, Level
 from closedform.model.formats.urdf.extensions import (
+    DRAKE_JOINT,
+    DRAKE_KINDS,
     extension_findings,
+    joint_elements,
     rotor_inertias,
     xacro_findings,
 )
@@ -25,8 +28,10 @@ from closedform.model.formats.xml import (
     Element,
     child,
     children,
+    full_tag,
     line,
     name_faults,
+    prefixed,
     tag,
 )
 from closedform.model.inertia import Inertia
@@ -111,6 +116,7 @@ class UrdfJoint:
     rotor_inertia: float | None  # seen at the joint
     stiffness: float | None
     spring_reference: float | None
+    thread: float  # m a turn, of a screw
     mimic: UrdfMimic | None
     line: int | None
 
@@ -137,10 +143,12 @@ def urdf_document(document: Document) -> UrdfDocument:
         message = f"a URDF has the root element <robot>, not <{tag(root)}>"
         fault = Finding(Level.ERROR, "no-urdf", "document", message, "", file, line(root))
         return UrdfDocument("", file, line(root), (), (), (fault,))
-    beside = (*xacro_findings(root, file), *extension_findings(root, file))
     name = root.get("name") or "robot"
-    of_links, of_joints = children(root, "link"), children(root, "joint")
-    if not of_links or max(len(of_links), len(of_joints)) > MAX_LINKS:
+    of_links, of_joints = children(root, "link"), joint_elements(root)
+    largest = max(len(of_links), len(of_joints))
+    beside = (*xacro_findings(root, file), *extension_findings(root, file)) \
+        if largest <= MAX_LINKS else ()
+    if not of_links or largest > MAX_LINKS:
         message = (f"robot {name!r:.80}: a robot has 1 to {MAX_LINKS} links and joints, this has "
                    f"{len(of_links)} links and {len(of_joints)} joints")
         fault = Finding(Level.ERROR, "links", "document", message, "", file, line(root))
@@ -256,8 +264,10 @@ class _Reader:
         self.subject = f"joint {element.get('name')!r}"
         name = self.text(element, element, "its name", "name")
         kind = self.text(element, element, "its type", "type")
-        if kind and kind not in JOINT_KINDS:
-            self.fault(element, "joint-type", f"type {kind!r} is none of {', '.join(JOINT_KINDS)}")
+        kinds = DRAKE_KINDS if full_tag(element) == DRAKE_JOINT else JOINT_KINDS
+        if kind and kind not in kinds:
+            self.fault(element, "joint-type", f"type {kind!r} is none of {', '.join(kinds)}")
+        thread = prefixed(element, "drake:screw_thread_pitch")
         axis, dynamics = child(element, "axis"), child(element, "dynamics")
         direction = self.numbers(axis, "xyz", (1.0, 0.0, 0.0))
         if kind not in ("fixed", "floating") and not 1e-12 < np.linalg.norm(direction) < math.inf:
@@ -271,6 +281,7 @@ class _Reader:
             damping=self.not_negative(dynamics, "damping"),
             friction=self.not_negative(dynamics, "friction"),
             rotor_inertia=self.rotor_inertia(name, dynamics), **self.spring(kind, dynamics),
+            thread=0.0 if thread is None else self.required(thread, "value"),
             mimic=self.mimic(element), line=line(element))
 
     def limit(self, element: Element) -> UrdfLimit | None:

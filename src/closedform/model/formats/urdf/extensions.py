@@ -13,6 +13,17 @@ LANGUAGE = ("xacro:if", "xacro:unless")
 """What puts links and joints there by itself; a call does so where its macro is in the file."""
 
 
+DRAKE_JOINT = "drake:joint"
+DRAKE_KINDS = ("ball", "universal", "screw", "planar")
+"""The joints that Drake adds to URDF."""
+
+
+def joint_elements(root: Element) -> list[Element]:
+    """The joints of the file, those of Drake's dialect among them."""
+    return [x for x in root.iterchildren("{*}joint", DRAKE_JOINT)
+            if x.prefix is None or full_tag(x) == DRAKE_JOINT]
+
+
 def xacro_finding(file: str, line: int | None) -> Finding:
     """A xacro file is a program that writes URDF, not URDF."""
     return Finding(Level.ERROR, "xacro", "document", "this is a xacro file, not URDF",
@@ -35,7 +46,7 @@ def xacro_findings(root: Element, file: str) -> list[Finding]:
     found = xacro_elements(root)
     macros = {f"xacro:{x.get('name')}" for x in found if tag(x).endswith("macro")}
     acts = [x for x in found if _written(x) in {*LANGUAGE, *macros}]
-    computed = [x for x in (root, *children(root, "link"), *children(root, "joint"))
+    computed = [x for x in (root, *children(root, "link"), *joint_elements(root))
                 if re.search(r"\$[{(]", x.get("name") or "")]
     if acts or computed:
         return [xacro_finding(file, line((acts + computed)[0]))]
@@ -53,18 +64,17 @@ def _written(element: Element) -> str:
 
 def extension_findings(root: Element, file: str) -> Iterator[Finding]:
     """Joints of other dialects, which no tree of URDF joints has, each by its name."""
-    for element in root.iterchildren("{*}*"):
+    for element in root.iterchildren("{*}loop_joint", "{*}joint", DRAKE_JOINT):
         name, written = element.get("name"), full_tag(element)
         if written == "loop_joint":
             yield Finding(Level.WARNING, "loop-joint", f"loop_joint {name!r}",
                           f"<loop_joint> {name!r} is ignored: the loop that it closes stays open",
                           "only trees are read", file, line(element))
-        elif written == "drake:joint":
+        elif written == DRAKE_JOINT:
             kind = element.get("type")
-            yield Finding(Level.ERROR, "drake-joint", f"drake:joint {name!r}",
-                          f"<drake:joint> {name!r} of type {kind!r} is no joint of URDF",
-                          "write the robot as SDF, which has ball, screw and universal joints",
-                          file, line(element))
+            yield Finding(Level.INFO, "drake-joint", f"{DRAKE_JOINT} {name!r}",
+                          f"<{DRAKE_JOINT}> {name!r} of type {kind!r} is read, but is no joint of "
+                          "URDF: other readers leave it out", "", file, line(element))
 
 
 def rotor_inertias(root: Element) -> dict[str, list[tuple[Element | None, Element | None]]]:

@@ -17,7 +17,17 @@ from closedform.model.formats.urdf.document import UNLIMITED, UrdfDocument, Urdf
 from closedform.model.formats.urdf.tree import file_faults, mimic_chain
 from closedform.model.formats.xml import Document, read_xml
 from closedform.model.inertia import Inertia
-from closedform.model.joints import Free, Joint, Mimic, Planar, Prismatic, Revolute
+from closedform.model.joints import (
+    Free,
+    Helical,
+    Joint,
+    Mimic,
+    Planar,
+    Prismatic,
+    Revolute,
+    Spherical,
+    Universal,
+)
 from closedform.model.pose import pose
 from closedform.model.robot import Body, Frame, Robot
 
@@ -111,6 +121,12 @@ class _Assembly:
             return Free(**keywords)
         if joint.kind == "planar":
             return Planar(joint.axis, **keywords)
+        if joint.kind == "ball":
+            return Spherical(**keywords)
+        if joint.kind == "universal":
+            return Universal((1, 0, 0), (0, 1, 0), **keywords)
+        if joint.kind == "screw":
+            return Helical(joint.axis, joint.thread / (2 * np.pi), **keywords)
         moves = _one_coordinate(joint, keywords)
         if joint.mimic is None or joint.mimic.joint not in self.joints:
             return moves
