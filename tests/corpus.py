@@ -17,10 +17,10 @@ from pathlib import Path
 import numpy as np
 
 import closedform as cf
-from closedform.applications.motion.rigid import refuse_singular
 from closedform.applications.report.peers import MuJoCo, Pinocchio
 from closedform.errors import SingularMatrix
 from closedform.maths.canonical.snapping import snapped
+from closedform.maths.regularity import refuse_singular
 from closedform.model.formats.mjcf.document import is_mjcf
 
 PACKAGES = (
@@ -207,7 +207,7 @@ def _off(found, expected, terms=0.0) -> float:
 
 def _is_regular(robot: cf.Robot) -> bool:
     try:
-        refuse_singular(robot, robot.random(0))
+        refuse_singular(robot, cf.mass_matrix(robot, robot.random(0)))
     except SingularMatrix:
         return False
     return True

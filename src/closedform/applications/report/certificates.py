@@ -20,12 +20,13 @@ import numpy as np
 from closedform.applications.compile.kernels import CompiledRobot
 from closedform.applications.motion.integrator import integrated
 from closedform.applications.motion.methods import DOP853
-from closedform.applications.motion.rigid import RigidSystem, refuse_singular
+from closedform.applications.motion.rigid import RigidSystem
 from closedform.applications.motion.simulation import Simulation
 from closedform.applications.report.peers import Peer
 from closedform.arrays import Array
 from closedform.errors import ClosedformError, SingularMatrix
 from closedform.maths.definitions import closed_form, energy
+from closedform.maths.regularity import refuse_singular
 from closedform.maths.spatial import crf
 from closedform.maths.springs import spring_torque
 from closedform.model import coordinates
@@ -198,7 +199,8 @@ FLOATING: tuple[tuple[str, str, str, Law], ...] = (
 def massless(robot: Robot) -> str:
     """Why the robot has no accelerations: which joints move no inertia; nothing if it has."""
     try:
-        refuse_singular(robot, robot.random(np.random.default_rng(3)))
+        q = robot.random(np.random.default_rng(3))
+        refuse_singular(robot, closed_form.mass_matrix(robot, q))
     except SingularMatrix as error:
         return str(error)
     return ""
