@@ -40,9 +40,10 @@ SECONDS = 90
 """For one file."""
 EPS = float(np.finfo(float).eps)
 
+STILL = "no joint moves"
 REFUSALS = (
     ("a coupling of several joints", r"couples more than two joints"),
-    ("no joint moves", r"no joint moves|has no bodies"),
+    (STILL, r"no joint moves|has no bodies"),
     ("a loop", r"closes a loop|loop_joint|two equalities act on"),
     ("a coupling that is not linear", r"is not linear"),
     ("inertia along a tendon", r"armature of .* along the tendon"),
@@ -60,9 +61,9 @@ REFUSALS = (
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a file: `agrees`, `differs`, `refused`, `both refuse`, `alone`, `error`.
+    """What became of a file: `agrees`, `differs`, `refused`, `both refuse`, `alone`, `error`, …
 
-    `alone`: it loads and no peer takes it. Errors are relative to the largest entry and divided by
+    `alone`: it loads and no peer takes it. `no motion`: objects, scenes and parts without joints. Errors are relative to the largest entry and divided by
     their tolerance, so that 1 is the limit.
     """
 
@@ -138,7 +139,9 @@ def _told(path: Path, kind: str) -> dict:
     try:
         robot = cf.load(path)
     except cf.ClosedformError as error:
-        both = "both refuse" if _peer_refuses(path, kind) else "refused"
+        still = refusal(str(error)) == STILL
+        both = ("no motion" if still else "both refuse" if _peer_refuses(path, kind)
+                else "refused")
         return {"result": both, "reason": str(error).replace(f"{path}", path.name)[:300]}
     told = {"nv": robot.nv}
     if robot.nv > COMPARED:
@@ -149,10 +152,21 @@ def _told(path: Path, kind: str) -> dict:
     except (cf.ClosedformError, ValueError, RuntimeError) as error:
         reason = " ".join(str(error).split())[:300]
         return told | {"result": "alone", "reason": reason, "compiled": _kernels(robot)}
-    closed, compiled = _closed_forms(robot, peer), _kernels(robot)
+    if (off := _neglected(peer)) > 0:
+        return told | {"result": "alone", "compiled": _kernels(robot), "reason":
+                       f"MuJoCo takes a centre of mass for the origin that is {off:.1g} m away"}
+    closed, compiled = float(_closed_forms(robot, peer)), float(_kernels(robot))
     good = closed <= 1 and compiled <= 1
     return told | {"result": "agrees" if good else "differs", "closed": closed,
                    "compiled": compiled}
+
+
+def _neglected(peer: Pinocchio | MuJoCo) -> float:
+    """How far centres of mass are from origins that MuJoCo takes for the same, m."""
+    if isinstance(peer, Pinocchio):
+        return 0.0
+    same = np.asarray(peer.model.body_sameframe) == 1
+    return float(np.abs(peer.model.body_ipos[same]).max(initial=0.0))
 
 
 def _closed_forms(robot: cf.Robot, peer: Pinocchio | MuJoCo) -> float:

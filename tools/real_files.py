@@ -24,7 +24,8 @@ RESULTS = ROOT / "build" / "real-files.jsonl"
 PAGE = ROOT / "docs" / "real-files.md"
 BATCH = 40
 """Files for which processes live: MuJoCo and LLVM keep memory."""
-COLUMNS = ("agrees", "differs", "alone", "refused", "both refuse", "error", "too slow")
+COLUMNS = ("agrees", "differs", "error", "too slow", "alone", "no motion", "refused",
+           "both refuse")
 HEAD = """# Robot files from pip packages
 
 What becomes of the URDF and MJCF files in packages on PyPI, as `python tools/real_files.py` found
@@ -33,8 +34,8 @@ it. Every file is loaded; the closed forms of M, τ and q̈ are held to Pinocchi
 two random states. The tolerance is the number of terms times the rounding error, for q̈ times the
 condition of M.
 
-`alone`: it loads, and the peer does not take it. `refused`: by us alone. `both refuse`: by the peer
-as well. A file that several packages bring is counted once.
+`alone`: it loads, and the peer does not take it. `no motion`: objects, scenes and parts in which no
+joint moves. `refused`: by us alone. `both refuse`: by the peer as well. A file that several packages bring is counted once.
 """
 
 
