@@ -63,8 +63,8 @@ REFUSALS = (
 class Outcome:
     """What became of a file: `agrees`, `differs`, `refused`, `both refuse`, `alone`, `error`, …
 
-    `alone`: it loads and no peer takes it. `no motion`: objects, scenes and parts without joints. Errors are relative to the largest entry and divided by
-    their tolerance, so that 1 is the limit.
+    `alone`: it loads and no peer takes it. `no motion`: objects, scenes and parts without joints.
+    Errors are relative to the largest entry and divided by their tolerance, so that 1 is the limit.
     """
 
     package: str

@@ -38,6 +38,7 @@ def summary(robot: Tree) -> dict[str, Any]:
             "placement": [_plain_list(row) for row in body.placement],
             "mass": _plain(body.inertia.mass),
             "com": _com(body.inertia),
+            "gravity_compensation": body.gravity_compensation,
             "parameters": _plain_list(body.inertia.parameters),
         } for k, body in enumerate(robot.bodies)],
         "frames": [{

@@ -31,11 +31,11 @@ def complain(level: str, message: object) -> None:
     print(f"{level}: {' '.join(str(message).split())}", file=sys.stderr)
 
 
-def loaded(source: str, floating: bool) -> Robot:
+def loaded(source: str, floating: bool, srdf: Path | None = None) -> Robot:
     """The robot, with every warning of the loader as one line on standard error."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        robot = load(source, floating=floating)
+        robot = load(source, floating=floating, srdf=srdf)
     for warning in caught:
         complain("warning", warning.message)
     return robot

@@ -36,7 +36,7 @@ UNLIMITED = 1e300
 SOURCE = "<pinocchio.Model>"
 
 
-class Part(NamedTuple):
+class Counterpart(NamedTuple):
     """A joint of ours with its placement, the size of their q, and ours of it."""
 
     joint: Joint
@@ -88,7 +88,7 @@ KINDS: dict[str, Callable[[Any, str], list[Joint]]] = {
 """What each kind of theirs is here, by the name after `JointModel`."""
 
 
-def _parts(joint: Any, name: str, placement: np.ndarray) -> Iterator[Part]:
+def _parts(joint: Any, name: str, placement: np.ndarray) -> Iterator[Counterpart]:
     """Our joints of one of theirs, a composite's one after the other."""
     kind = joint.shortname().removeprefix("JointModel")
     inner = joint.extract() if hasattr(joint, "extract") else joint
@@ -103,7 +103,7 @@ def _parts(joint: Any, name: str, placement: np.ndarray) -> Iterator[Part]:
             nq = int(joint.nq) // len(ours)
             own = _angle if kind.startswith(("RUB", "RevoluteUnb", "Planar")) else _same
             for one in ours:
-                yield Part(one, placement, nq, own)
+                yield Counterpart(one, placement, nq, own)
                 placement = np.eye(4)
             return
     raise ModelError(f"the joint {name!r} is a {joint.shortname()}, which has no counterpart here")
@@ -160,18 +160,18 @@ class _Reading:
         return bodies
 
     @cached_property
-    def parts(self) -> dict[int, list[Part]]:
+    def parts(self) -> dict[int, list[Counterpart]]:
         """Our joints for each of theirs, with their keywords."""
         result = {}
         for i in range(1, self.model.njoints):
             joint, at = self.model.joints[i], _matrix(self.model.jointPlacements[i])
             if joint.shortname() == "JointModelMimic":
-                result[i] = [Part(self.mimic(i), at, 0, _same)]
+                result[i] = [Counterpart(self.mimic(i), at, 0, _same)]
             else:
                 result[i] = self.with_keywords(i, list(_parts(joint, self.model.names[i], at)))
         return result
 
-    def with_keywords(self, i: int, parts: list[Part]) -> list[Part]:
+    def with_keywords(self, i: int, parts: list[Counterpart]) -> list[Counterpart]:
         model, result = self.model, []
         q, v = int(model.joints[i].idx_q), int(model.joints[i].idx_v)
         for k, part in enumerate(parts, start=1):

@@ -40,6 +40,7 @@ from closedform.model.formats.dh import (
     unknown,
 )
 from closedform.model.formats.toml import parse_toml
+from closedform.model.formats.urdf.document import MAX_LINKS
 from closedform.model.formats.urdf.read import base_joint
 from closedform.model.formats.xml import read_bytes
 from closedform.model.inertia import Inertia
@@ -221,7 +222,9 @@ def _known(row: Mapping[str, Any], allowed: tuple[str, ...], where: str) -> None
 def _tables(data: Mapping[str, Any], key: str) -> list[Mapping[str, Any]]:
     rows = data.get(key, [])
     if not isinstance(rows, list) or not all(isinstance(row, Mapping) for row in rows):
-        raise ModelError(f"{key}: tables [[{key}]] expected, not {rows!r}")
+        raise ModelError(f"{key}: tables [[{key}]] expected, not {rows!r:.200}")
+    if len(rows) > MAX_LINKS:
+        raise ModelError(f"a robot has at most {MAX_LINKS} [[{key}]], this has {len(rows)}")
     return rows
 
 

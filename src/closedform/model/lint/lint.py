@@ -10,11 +10,13 @@ from typing import Any
 import numpy as np
 
 from closedform.arrays import numeric
-from closedform.errors import ModelError, ModelWarning
+from closedform.errors import FormatError, MissingDependency, ModelError, ModelWarning
 from closedform.model.findings import Finding, Level
 from closedform.model.formats.mjcf.document import is_mjcf, mjcf_document, mjcf_name_faults
+from closedform.model.formats.objects import reader_of
 from closedform.model.formats.urdf.document import urdf_document
-from closedform.model.formats.xml import TEXT, is_xml_text, read_xml, tag
+from closedform.model.formats.xacro import urdf_source
+from closedform.model.formats.xml import TEXT, Document, is_xml_text, read_xml, tag
 from closedform.model.lint.rules import (
     Doubt,
     inertia_doubts,
@@ -24,7 +26,6 @@ from closedform.model.lint.rules import (
 )
 from closedform.model.lint.urdf import urdf_findings
 from closedform.model.load import load, located
-from closedform.model.objects import reader_of
 from closedform.model.robot import Body, Robot
 from closedform.model.zoo.zoo import BUILTIN
 
@@ -40,31 +41,39 @@ def lint(robot_or_file: Any) -> list[Finding]:
         return _loaded_findings(robot_or_file)
     found = located(robot_or_file)
     if found not in BUILTIN and not (isinstance(found, Path) and found.suffix.lower() == ".toml"):
-        if is_mjcf(found):
-            document = mjcf_document(found)
-            faults = mjcf_name_faults(document) if document.root is not None else document.findings
-        else:
-            document, faults = read_xml(found), []
-            if document.root is None or tag(document.root) != "sdf":
-                return urdf_findings(urdf_document(document))
+        document = mjcf_document(found) if is_mjcf(found) else _document(found)
+        kind = None if document.root is None else tag(document.root)
+        if not is_mjcf(found) and kind != "sdf":
+            return urdf_findings(urdf_document(document))
+        faults = mjcf_name_faults(document) if kind == "mujoco" else document.findings
         if faults:
             return list(faults)
     return _loaded_findings(found)
+
+
+def _document(source: Path | str) -> Document:
+    """The document as `load` reads it; a xacro file that nothing here can expand as it is."""
+    try:
+        return urdf_source(source)
+    except MissingDependency:
+        return read_xml(source)
+    except FormatError as error:
+        if isinstance(source, str) or "xacro says" not in str(error):
+            raise
+        found = Finding(Level.ERROR, "xacro", "document", str(error), "", str(source))
+        return Document(str(source), None, (found,))
 
 
 def _loaded_findings(source: Any) -> list[Finding]:
     """Findings about a file that is read without line numbers: why it fails, or the robot's."""
     file = TEXT if isinstance(source, str) and is_xml_text(source) else f"{source!s:.200}"
     try:
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always", ModelWarning)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ModelWarning)
             robot = load(source)
     except ModelError as error:
         return [Finding(Level.ERROR, "unreadable", "document", str(error), "", file)]
-    read = [Finding(Level.WARNING, "reading", "document",
-                    str(warning.message).removeprefix(f"{file}: "), "", file)
-            for warning in caught]
-    return read + robot_findings(robot, file)
+    return robot_findings(robot, file)
 
 
 def robot_findings(robot: Robot, file: str) -> list[Finding]:

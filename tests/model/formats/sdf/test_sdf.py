@@ -155,6 +155,29 @@ def test_limits_and_friction_are_read_and_what_stands_for_none_is_none():
     assert joint_of_two.lower == (-1, -math.inf) and joint_of_two.effort == (4, math.inf)
 
 
+def test_springs_are_read_with_their_rest():
+    spring = ("<dynamics><spring_stiffness>7</spring_stiffness>"
+              "<spring_reference>0.5</spring_reference></dynamics>")
+    hinge = load(one_joint("revolute", axis("0 0 1", spring))).bodies[0].joint
+    assert (hinge.stiffness, hinge.spring_reference) == (7, 0.5)
+    two = one_joint("universal", axis("1 0 0", spring) + axis("0 1 0", name="axis2"))
+    assert load(two).bodies[0].joint.stiffness == (7, 0)
+
+
+def test_a_link_without_gravity_has_no_weight():
+    text = one_joint("revolute", axis("1 0 0")).replace(
+        '<link name="b">', '<link name="b"><gravity>false</gravity>')
+    robot = load(text)
+    assert robot.body("b").gravity_compensation == 1
+    np.testing.assert_allclose(bias(robot, [0.3], [0.0]), 0, atol=1e-15)
+
+
+def test_initial_positions_are_a_configuration():
+    robot = load(one_joint("revolute", axis("0 0 1", "<initial_position>0.7</initial_position>")))
+    np.testing.assert_array_equal(robot.configurations["initial_position"], [0.7])
+    assert load(one_joint("revolute", axis())).configurations == {}
+
+
 def test_rotor_inertia_of_drake_is_seen_through_the_gear():
     extra = ("<drake:rotor_inertia>0.002</drake:rotor_inertia>"
              "<drake:gear_ratio>50</drake:gear_ratio>")

@@ -331,6 +331,19 @@ def test_rotor_inertia_is_seen_through_the_gear(root):
     assert both.bodies[1].joint.rotor_inertia is None
 
 
+def test_springs_are_read_with_their_rest():
+    dynamics = 'friction="0.25" spring_stiffness="7" spring_reference="-0.5"'
+    shoulder = read_urdf(ARM.replace('friction="0.25"', dynamics)).bodies[0].joint
+    assert (shoulder.stiffness, shoulder.spring_reference) == (7, -0.5)
+
+
+def test_the_spring_of_a_free_joint_is_ignored_with_a_warning():
+    text = robot_text(link("a"), link("b"), joint("j", "floating", "a", "b",
+                                                  '<dynamics spring_stiffness="7"/>'))
+    with pytest.warns(ModelWarning, match="'j': the spring of a floating joint is ignored"):
+        assert read_urdf(text).bodies[0].joint.stiffness is None
+
+
 def test_a_deep_chain_is_read_without_recursion():
     n = 3000
     links = [link(f"l{k}", "") for k in range(n + 1)]

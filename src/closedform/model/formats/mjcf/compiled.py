@@ -53,8 +53,8 @@ def _compiled(spec: Callable[[], Any], whole: Callable[[], Any]) -> Compiled:
     mujoco = import_mujoco()
     try:
         return _noted(lambda: _lean(spec()).compile())
-    except (ValueError, AttributeError, mujoco.FatalError):
-        pass  # AttributeError: an old MuJoCo that cannot delete
+    except (ValueError, AttributeError, TypeError, mujoco.FatalError):
+        pass  # AttributeError, TypeError: an old MuJoCo whose specs cannot do this
     try:
         return _noted(whole)
     except (ValueError, mujoco.FatalError) as error:
@@ -93,7 +93,7 @@ def _lean(spec: Any) -> Any:
         return spec
     wrapped = _wrapped_geoms(spec)
     for body in spec.bodies:
-        if body.name == "world" or (body.explicitinertial and _from_inertial(body)):
+        if body.name == "world" or (body.explicitinertial and _from_inertial(spec, body)):
             for geom in body.geoms:
                 if geom.name not in wrapped:
                     spec.delete(geom)
@@ -110,12 +110,12 @@ def _lean(spec: Any) -> Any:
     return spec
 
 
-def _from_inertial(body: Any) -> bool:
+def _from_inertial(spec: Any, body: Any) -> bool:
     """Whether the compiler takes a body's stated inertia: 1 is inertiafromgeom="true"."""
-    return int(body.compiler.inertiafromgeom) != 1
+    return int(getattr(body, "compiler", spec.compiler).inertiafromgeom) != 1
 
 
 def _wrapped_geoms(spec: Any) -> set[str]:
-    """Geoms that tendons wrap around."""
-    return {step.target.name for tendon in spec.tendons for step in tendon.path
+    """Geoms that tendons wrap around; none where an older MuJoCo does not tell."""
+    return {step.target.name for tendon in spec.tendons for step in getattr(tendon, "path", ())
             if type(step.target).__name__ == "MjsGeom"}

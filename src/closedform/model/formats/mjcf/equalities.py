@@ -189,7 +189,8 @@ def _ends(model: Any, e: int, kind: str) -> tuple[int, int, np.ndarray]:
     Of bodies: p_1 + R_1 r = p_2 + R_2 anchor, R_2 = R_1 R; of sites: their frames are one.
     """
     one, two, data = int(model.eq_obj1id[e]), int(model.eq_obj2id[e]), model.eq_data[e]
-    if int(model.eq_objtype[e]) == int(import_mujoco().mjtObj.mjOBJ_SITE):
+    kinds = getattr(model, "eq_objtype", None)  # older versions have bodies alone
+    if kinds is not None and int(kinds[e]) == int(import_mujoco().mjtObj.mjOBJ_SITE):
         S = [placement(model.site_pos[s], model.site_quat[s]) for s in (one, two)]
         bodies = [int(model.site_bodyid[s]) for s in (one, two)]
         return bodies[0], bodies[1], S[0] @ np.linalg.inv(S[1])

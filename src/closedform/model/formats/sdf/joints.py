@@ -140,7 +140,7 @@ class SdfJoint:
         return -1 / turns
 
     def keywords(self, which: str) -> dict[str, Any]:
-        """Limits, friction and rotor of an axis; a negative bound of speed or force is none."""
+        """Limits, friction, spring and rotor of an axis; a negative bound is none."""
         source, axis = self.scope.source, child(self.element, which)
         if axis is None:
             return {}
@@ -158,6 +158,9 @@ class SdfJoint:
         for keyword, word in (("viscous", "damping"), ("coulomb", "friction")):
             if source.number(dynamics, word, 0.0) > 0:
                 found[keyword] = source.number(dynamics, word, 0.0)
+        if source.number(dynamics, "spring_stiffness", 0.0) > 0:
+            found["stiffness"] = source.number(dynamics, "spring_stiffness", 0.0)
+            found["spring_reference"] = source.number(dynamics, "spring_reference", 0.0)
         rotor = self.extension("drake:rotor_inertia", 0.0)
         if rotor > 0 and which == "axis":
             found["rotor_inertia"] = rotor * self.extension("drake:gear_ratio", 1.0) ** 2
@@ -237,5 +240,5 @@ def clean(values: np.ndarray) -> np.ndarray:
 
 
 def _missing(keyword: str) -> float:
-    return {"lower": -math.inf, "viscous": 0.0, "coulomb": 0.0,
-            "rotor_inertia": 0.0}.get(keyword, math.inf)
+    return {"lower": -math.inf, "upper": math.inf, "velocity": math.inf,
+            "effort": math.inf}.get(keyword, 0.0)

@@ -8,7 +8,7 @@ names of a model that stands in another one or beside another one begin with its
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import final
 
@@ -70,7 +70,7 @@ def sdf_robot(document: Document, floating: bool = False) -> Robot:
         raise
     except ModelError as error:
         raise FormatError(f"{source.file}: {error}") from error
-    warn_once(source.file, _doubts(graph, robot))
+    warn_once(source.file, [*robot.notes, *_doubts(robot)])
     return robot
 
 
@@ -96,41 +96,59 @@ def _robot(top: Scope, graph: _Graph, floating: bool) -> Robot:
     if floating and not free:
         why = f"the joint {held.name!r} holds it" if held else "its models are static"
         raise ModelError(f"floating=True, but no link is free: {why}")
-    inertias = {link.name: _inertia(link) for link in graph.links}
+    matter = {link.name: _matter(link) for link in graph.links}
     taken = {joint.name for joint in graph.joints}
     bodies: list[Body] = []
     for joint in depth_first(graph, ""):
-        bodies += _bodies(joint, inertias)
+        bodies += _bodies(joint, matter)
     for root in roots:
         place = in_world((root.scope, root.element.get("name") or ""))
         base: Joint = Fixed()
         if root in free:
             label = f"/{root.name}" if len(free) > 1 else ""
             base, place = base_joint(taken, label), np.eye(4)
-        bodies.append(Body(root.name, None, base, clean(place), inertias[root.name]))
+        bodies.append(Body(root.name, None, base, clean(place), *matter[root.name]))
         for joint in depth_first(graph, root.name):
-            bodies += _bodies(joint, inertias)
-    whole = Robot(graph.name, bodies, _gravity(top), _frames(top), graph.file)
+            bodies += _bodies(joint, matter)
+    whole = Robot(graph.name, bodies, _gravity(top), _frames(top), graph.file,
+                  notes=_notes(graph, {root.name for root in roots if root not in free}))
     if all(body.joint.is_fixed for body in bodies):
         raise ModelError("no joint moves, so that all links are part of the world; load it with "
                          "floating=True")
-    return merged(bodies, whole, {body.name for body in bodies if body.joint.is_fixed})
+    robot = merged(bodies, whole, {body.name for body in bodies if body.joint.is_fixed})
+    return _with_initial_positions(robot, graph)
 
 
-def _bodies(joint: SdfJoint, inertias: dict[str, Inertia]) -> Iterator[Body]:
+def _with_initial_positions(robot: Robot, graph: _Graph) -> Robot:
+    """The robot with the `<initial_position>` of its axes as a configuration, if any is given."""
+    q = robot.neutral()
+    for joint in graph.joints:
+        at = robot.q_slices.get(joint.name, slice(0, 0))
+        for i, axis in zip(range(robot.nq)[at], ("axis", "axis2"), strict=False):
+            if joint.element.get("type") != "ball":
+                q[i] = joint.scope.source.number(child(joint.element, axis), "initial_position", 0)
+    if np.array_equal(q, robot.neutral()):
+        return robot
+    return replace(robot, configurations={"initial_position": q})
+
+
+def _bodies(joint: SdfJoint, matter: dict[str, tuple[Inertia, float]]) -> Iterator[Body]:
     """The child link; on a ball or universal joint beside its origin it sits on a body there."""
     moves, placement, at = joint.body()
     name, parent = joint.child, joint.parent or None
     if np.any(at[:3, 3]):
         between = f"{name}/{joint.name}"
         yield Body(between, parent, moves, placement)
-        yield Body(name, between, Fixed(), inverse(at), inertias[name])
+        yield Body(name, between, Fixed(), inverse(at), *matter[name])
     else:
-        yield Body(name, parent, moves, placement, inertias[name])
+        yield Body(name, parent, moves, placement, *matter[name])
 
 
-def _inertia(link: _Link) -> Inertia:
-    """`<inertial>`; 1 kg and 1 kg m² about each axis where it says nothing, as SDF has it."""
+def _matter(link: _Link) -> tuple[Inertia, float]:
+    """`<inertial>`, and the part of the weight that is carried: all of it if gravity is off.
+
+    Where it says nothing SDF has 1 kg, and 1 kg m² about each axis.
+    """
     source, given = link.scope.source, child(link.element, "inertial")
     if given is not None and (given.get("auto") or "").lower() in ("1", "true"):
         raise source.fault(given, f"link {link.name!r}: <inertial auto> is computed from shapes, "
@@ -143,7 +161,8 @@ def _inertia(link: _Link) -> Inertia:
         ("ixx", 1.0), ("ixy", 0.0), ("ixz", 0.0), ("iyy", 1.0), ("iyz", 0.0), ("izz", 1.0)))
     T = np.eye(4) if given is None else source.pose(given)[0]
     tensor = T[:3, :3] @ np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]) @ T[:3, :3].T
-    return Inertia(mass, T[:3, 3], 0.5 * tensor + 0.5 * tensor.T)
+    weightless = not source.truth(link.element, "gravity", default=True)
+    return Inertia(mass, T[:3, 3], 0.5 * tensor + 0.5 * tensor.T), float(weightless)
 
 
 def _frames(top: Scope) -> list[Frame]:
@@ -168,18 +187,11 @@ def _gravity(top: Scope) -> tuple[float, ...]:
     return DEFAULT_GRAVITY if given is None else top.source.numbers(given, 3, DEFAULT_GRAVITY)
 
 
-def _doubts(graph: _Graph, robot: Robot) -> Iterator[str]:
-    """What was taken for granted, kept though it cannot be, or left out."""
-    moving = {body.name for body in robot.bodies} | {f.name for f in robot.frames if f.body}
-    links = [link for link in graph.links if link.name in moving]
+def _notes(graph: _Graph, held: set[str]) -> Iterator[str]:
+    """What was taken for granted or left out; links that are held lie in the world."""
+    links = [link for link in graph.links if link.name not in held and not link.scope.static]
     yield from _about([link.name for link in links if child(link.element, "inertial") is None],
                       "no <inertial>, so that SDF gives it 1 kg: link")
-    yield from _about([link.name for link in links
-                       if not link.scope.source.truth(link.element, "gravity", default=True)],
-                      "gravity switched off, which is ignored: link")
-    yield from _about([body.name for body in robot.bodies if body.inertia.impossibility()],
-                      "an inertia that no body can have (`lint` says why): link")
-    yield from swapped_limits(robot)
     models = {id(up): up for link in graph.links if (up := link.element.getparent()) is not None}
     beside = {full_tag(x): x for model in models.values() for x in model.iterchildren("{*}*")
               if full_tag(x).startswith("drake:")}
@@ -187,6 +199,13 @@ def _doubts(graph: _Graph, robot: Robot) -> Iterator[str]:
         raise FormatError(f"{graph.file}:{line(beside['drake:joint'])}: <drake:joint> is no joint "
                           "of SDF")
     yield from _about([f"<{name}>" for name in beside], "elements that are ignored:")
+
+
+def _doubts(robot: Robot) -> Iterator[str]:
+    """What was kept though it cannot be."""
+    yield from _about([body.name for body in robot.bodies if body.inertia.impossibility()],
+                      "an inertia that no body can have (`lint` says why): link")
+    yield from swapped_limits(robot)
 
 
 def _about(names: list[str], what: str) -> Iterator[str]:

@@ -109,6 +109,8 @@ class UrdfJoint:
     damping: float | None
     friction: float | None
     rotor_inertia: float | None  # seen at the joint
+    stiffness: float | None
+    spring_reference: float | None
     mimic: UrdfMimic | None
     line: int | None
 
@@ -268,7 +270,7 @@ class _Reader:
             axis_line=line(element if axis is None else axis), limit=self.limit(element),
             damping=self.not_negative(dynamics, "damping"),
             friction=self.not_negative(dynamics, "friction"),
-            rotor_inertia=self.rotor_inertia(name, dynamics),
+            rotor_inertia=self.rotor_inertia(name, dynamics), **self.spring(kind, dynamics),
             mimic=self.mimic(element), line=line(element))
 
     def limit(self, element: Element) -> UrdfLimit | None:
@@ -296,6 +298,18 @@ class _Reader:
             given.append(None if own is None else own * ratio**2)
         stated = [x for x in given if x is not None]
         return sum(stated) if stated else None
+
+    def spring(self, kind: str, dynamics: Element | None) -> dict[str, float | None]:
+        """`<dynamics spring_stiffness spring_reference>` of a joint with one coordinate."""
+        stiffness = self.not_negative(dynamics, "spring_stiffness")
+        if dynamics is None or stiffness is None or kind in ONE_COORDINATE:
+            reference = None if dynamics is None or stiffness is None else self.number(
+                dynamics, "spring_reference", None)
+            return {"stiffness": stiffness, "spring_reference": reference}
+        if stiffness and kind != "fixed":
+            self.fault(dynamics, "spring", f"the spring of a {kind} joint is ignored",
+                       "springs belong to joints with one coordinate", Level.WARNING)
+        return {"stiffness": None, "spring_reference": None}
 
     def mimic(self, element: Element) -> UrdfMimic | None:
         given = child(element, "mimic")

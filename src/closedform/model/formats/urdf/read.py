@@ -143,9 +143,10 @@ def _one_coordinate(joint: UrdfJoint, keywords: dict[str, Any]) -> Revolute | Pr
 
 
 def _keywords(joint: UrdfJoint) -> dict[str, Any]:
-    """Name, limits, friction and rotor; limits are 0 where `<limit>` does not give them."""
+    """Name, limits, friction, rotor, spring; limits are 0 where `<limit>` does not give them."""
     given: dict[str, Any] = {"viscous": joint.damping, "coulomb": joint.friction,
-                             "rotor_inertia": joint.rotor_inertia}
+                             "rotor_inertia": joint.rotor_inertia, "stiffness": joint.stiffness,
+                             "spring_reference": joint.spring_reference}
     if joint.limit is not None:
         given |= {"velocity": joint.limit.velocity, "effort": joint.limit.effort}
         if joint.kind in ("revolute", "prismatic"):

@@ -3,8 +3,8 @@
 A joint that URDF does not have is written as several, with massless links between them: T(q) stays
 the same. `load` takes bodies depth first, so that q may come back in another order: compare by
 joint names. What URDF cannot say is refused (helical and spherical joints, symbols) or named in a
-warning (another gravity). Rotor inertia is written as `<dynamics armature>`, which URDF's own
-specification does not have, but simulators read.
+warning (another gravity). Rotor inertia and springs are written as `<dynamics armature
+spring_stiffness spring_reference>`, which URDF's own specification does not have.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ from closedform.model.joints import Driver, Fixed, Joint
 from closedform.model.pose import pose, to_rpy
 from closedform.model.tree import STANDARD_GRAVITY, Tree
 
-DYNAMICS = {"viscous": "damping", "coulomb": "friction", "rotor_inertia": "armature"}
+DYNAMICS = {"viscous": "damping", "coulomb": "friction", "rotor_inertia": "armature",
+            "stiffness": "spring_stiffness", "spring_reference": "spring_reference"}
 """The attributes of `<dynamics>` by keywords of joints."""
 
 
@@ -75,6 +76,8 @@ class _Writer:
 
     def body(self, body: Body, parent: str) -> None:
         """The body's joints one after the other, and its link at the end."""
+        if body.gravity_compensation:
+            self.lost.append(f"the gravity compensation of {body.name!r}")
         *between, last = self.steps(body)
         for step in between:
             link = self.fresh(body.name + "_between", self.links)

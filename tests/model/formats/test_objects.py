@@ -1,5 +1,6 @@
 """Objects of other libraries and names of robot_descriptions are sources as files are."""
 
+import re
 import subprocess
 import sys
 import types
@@ -10,14 +11,16 @@ import pytest
 
 from closedform.errors import ArgumentError, MissingDependency, ModelError, ModelWarning
 from closedform.maths.definitions.closed_form import mass_matrix
+from closedform.model.formats.objects import reader_of
 from closedform.model.formats.urdf.write import urdf_text
 from closedform.model.lint.lint import lint
 from closedform.model.load import load
-from closedform.model.objects import reader_of
-from closedform.model.zoo.zoo import builtin
 from mjcf_models import ARM, BALLS, FREE, SEVERAL
 
 mujoco = pytest.importorskip("mujoco")
+
+JOINT = re.compile(r'<joint name="([^"]*)" type="(?:revolute|prismatic|continuous)"')
+MIMIC = re.compile(r"<mimic [^>]*>")
 
 
 @pytest.mark.parametrize("text", [ARM, BALLS, FREE, SEVERAL])
@@ -52,19 +55,48 @@ def test_objects_take_floating_and_open_loops_and_are_linted():
     assert any(f.rule == "unreadable" for f in lint(model))
 
 
-def test_an_object_of_yourdfpy_is_read_by_its_text():
-    panda = builtin("panda", False)
-
-    class URDF:
-        """Stands for yourdfpy's."""
-
-        def write_xml_string(self):
-            return urdf_text(panda).encode()
-
-    URDF.__module__ = "yourdfpy.urdf"
+def test_an_object_of_yourdfpy_is_read_by_its_text_and_its_mimics():
+    panda = load("panda", floating=False)
+    text = urdf_text(panda)
+    mimics = [types.SimpleNamespace(name=m[1], mimic=None) for m in JOINT.finditer(text)]
+    mimics[-1].mimic = types.SimpleNamespace(joint=mimics[0].name, multiplier=0.5, offset=0.25)
+    urdf = type("URDF", (), {"__module__": "yourdfpy.urdf"})()
+    urdf.write_xml_string = lambda: MIMIC.sub("", text).encode()
+    urdf.robot = types.SimpleNamespace(joints=mimics)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ModelWarning)
-        assert load(URDF()).joint_names == panda.joint_names
+        robot = load(urdf)
+    follower = next(b for b in robot.bodies if b.joint_name == mimics[-1].name)
+    assert follower.joint.driver[1:] == (0.5, 0.25)
+
+
+@pytest.mark.parametrize(("package", "name", "attribute"), [
+    ("dm_control.mujoco.wrapper.core", "MjModel", "ptr"),
+    ("robosuite.utils.binding_utils", "MjModel", "_model"),
+])
+def test_wrappers_of_mujocos_model_are_read_by_what_they_wrap(package, name, attribute):
+    wrapper = type(name, (), {"__module__": package})()
+    setattr(wrapper, attribute, mujoco.MjModel.from_xml_string(ARM))
+    assert load(wrapper).joint_names == ("h", "t", "w")
+
+
+def test_an_element_of_dm_control_is_read_by_its_text_and_its_meshes():
+    text = """<mujoco><asset><mesh name="m" file="m.obj"/></asset><worldbody><body name="b">
+      <joint name="j"/><geom type="mesh" mesh="m" density="6"/></body></worldbody></mujoco>"""
+    mesh = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n"
+
+    class RootElement:
+        """Stands for dm_control's."""
+
+        __module__ = "dm_control.mjcf.element"
+
+        def to_xml_string(self):
+            return text
+
+        def get_assets(self):
+            return {"m.obj": mesh.encode()}
+
+    assert load(RootElement()).mass == pytest.approx(1)  # a tetrahedron of 1/6 m³
 
 
 def test_strangers_are_not_read():

@@ -1,8 +1,9 @@
 """Robots that other libraries hold in memory or know by name.
 
 They are recognised by the names of their types, so that no library is imported for those who do
-not use it: `mujoco.MjModel`, `mujoco.MjSpec`, `pinocchio.Model` (and wrappers that have one) and
-`yourdfpy.URDF`. `robot_descriptions:NAME` is the file of that module of `robot_descriptions`.
+not use it: `mujoco.MjModel`, `mujoco.MjSpec` and what dm_control and robosuite wrap them in,
+`pinocchio.Model` (and wrappers that have one) and `yourdfpy.URDF`. `robot_descriptions:NAME` is the
+file of that module of `robot_descriptions`.
 """
 
 from __future__ import annotations
@@ -13,10 +14,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from lxml import etree
+
 from closedform.errors import ArgumentError, MissingDependency
+from closedform.model.formats.mjcf.compiled import import_mujoco
 from closedform.model.formats.mjcf.read import mujoco_robot
 from closedform.model.formats.pinocchio import pinocchio_robot
-from closedform.model.formats.urdf.read import read_urdf
+from closedform.model.formats.urdf.read import urdf_robot
+from closedform.model.formats.xml import child, read_xml
 from closedform.model.robot import Robot
 
 DESCRIPTIONS = "robot_descriptions:"
@@ -24,14 +29,33 @@ DESCRIPTIONS = "robot_descriptions:"
 
 
 def _yourdfpy_robot(source: Any, floating: bool, loops: str | None) -> Robot:
+    """Of the text that yourdfpy writes, with the mimics that it holds and does not write."""
     text = source.write_xml_string()
-    return read_urdf(text.decode() if isinstance(text, bytes) else text, floating)
+    document = read_xml(text.decode() if isinstance(text, bytes) else text)
+    mimics = {joint.name: joint.mimic for joint in source.robot.joints if joint.mimic}
+    for element in document.checked_root().iterchildren("joint"):
+        mimic = mimics.get(element.get("name"))
+        if mimic is not None and child(element, "mimic") is None:
+            etree.SubElement(element, "mimic", {"joint": mimic.joint, "offset": str(mimic.offset),
+                                                "multiplier": str(mimic.multiplier)})
+    return urdf_robot(document, floating)
+
+
+def _dm_control_robot(source: Any, floating: bool, loops: str | None) -> Robot:
+    """Of an `mjcf.RootElement`, which holds its meshes beside its text."""
+    spec = import_mujoco().MjSpec.from_string(source.to_xml_string(), assets=source.get_assets())
+    return mujoco_robot(spec, floating, loops)
 
 
 Reader = Callable[[Any, bool, str | None], Robot]
 READERS: dict[tuple[str, str], Reader] = {
     ("mujoco", "MjModel"): mujoco_robot,
     ("mujoco", "MjSpec"): mujoco_robot,
+    ("dm_control", "MjModel"):
+        lambda wrapper, floating, loops: mujoco_robot(wrapper.ptr, floating, loops),
+    ("dm_control", "RootElement"): _dm_control_robot,
+    ("robosuite", "MjModel"):
+        lambda wrapper, floating, loops: mujoco_robot(wrapper._model, floating, loops),
     ("pinocchio", "Model"): lambda model, floating, _: pinocchio_robot(model, floating),
     ("pinocchio", "RobotWrapper"):
         lambda wrapper, floating, _: pinocchio_robot(wrapper.model, floating),
