@@ -35,8 +35,8 @@ two random states. The tolerance is the number of terms times the rounding error
 condition of M.
 
 `alone`: it loads, and the peer does not take it. `no motion`: objects, scenes and parts in which no
-joint moves. `refused`: by us alone. `both refuse`: by the peer as well. A file that several packages
-bring is counted once.
+joint moves. `refused`: by us alone. `both refuse`: by the peer as well. A file that
+several packages bring is counted once.
 """
 
 
