@@ -17,10 +17,10 @@ from pathlib import Path
 import numpy as np
 
 import closedform as cf
-from closedform.applications.motion.rigid import refuse_singular
 from closedform.applications.report.peers import MuJoCo, Pinocchio
 from closedform.errors import SingularMatrix
 from closedform.maths.canonical.snapping import snapped
+from closedform.maths.regularity import refuse_singular
 from closedform.model.formats.mjcf.document import is_mjcf
 
 PACKAGES = (
@@ -40,8 +40,10 @@ SECONDS = 90
 """For one file."""
 EPS = float(np.finfo(float).eps)
 
+STILL = "no joint moves"
 REFUSALS = (
-    ("no joint moves", r"no joint moves|has no bodies"),
+    ("a coupling of several joints", r"couples more than two joints"),
+    (STILL, r"no joint moves|has no bodies"),
     ("a loop", r"closes a loop|loop_joint|two equalities act on"),
     ("a coupling that is not linear", r"is not linear"),
     ("inertia along a tendon", r"armature of .* along the tendon"),
@@ -59,10 +61,10 @@ REFUSALS = (
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a file: `agrees`, `differs`, `refused`, `both refuse`, `alone`, `error`.
+    """What became of a file: `agrees`, `differs`, `refused`, `both refuse`, `alone`, `error`, …
 
-    `alone`: it loads and no peer takes it. Errors are relative to the largest entry and divided by
-    their tolerance, so that 1 is the limit.
+    `alone`: it loads and no peer takes it. `no motion`: objects, scenes and parts without joints.
+    Errors are relative to the largest entry and divided by their tolerance, so that 1 is the limit.
     """
 
     package: str
@@ -137,7 +139,9 @@ def _told(path: Path, kind: str) -> dict:
     try:
         robot = cf.load(path)
     except cf.ClosedformError as error:
-        both = "both refuse" if _peer_refuses(path, kind) else "refused"
+        still = refusal(str(error)) == STILL
+        both = ("no motion" if still else "both refuse" if _peer_refuses(path, kind)
+                else "refused")
         return {"result": both, "reason": str(error).replace(f"{path}", path.name)[:300]}
     told = {"nv": robot.nv}
     if robot.nv > COMPARED:
@@ -148,16 +152,26 @@ def _told(path: Path, kind: str) -> dict:
     except (cf.ClosedformError, ValueError, RuntimeError) as error:
         reason = " ".join(str(error).split())[:300]
         return told | {"result": "alone", "reason": reason, "compiled": _kernels(robot)}
-    closed, compiled = _closed_forms(robot, peer), _kernels(robot)
+    if (off := _neglected(peer)) > 0:
+        return told | {"result": "alone", "compiled": _kernels(robot), "reason":
+                       f"MuJoCo takes a centre of mass for the origin that is {off:.1g} m away"}
+    closed, compiled = float(_closed_forms(robot, peer)), float(_kernels(robot))
     good = closed <= 1 and compiled <= 1
     return told | {"result": "agrees" if good else "differs", "closed": closed,
                    "compiled": compiled}
 
 
+def _neglected(peer: Pinocchio | MuJoCo) -> float:
+    """How far centres of mass are from origins that MuJoCo takes for the same, m."""
+    if isinstance(peer, Pinocchio):
+        return 0.0
+    same = np.asarray(peer.model.body_sameframe) == 1
+    return float(np.abs(peer.model.body_ipos[same]).max(initial=0.0))
+
+
 def _closed_forms(robot: cf.Robot, peer: Pinocchio | MuJoCo) -> float:
     """The largest difference of M, τ and a, over its tolerance."""
-    sums = 36 * robot.nv * len(robot.bodies)                # terms of Σ_k J_kᵀ I_k J_k
-    worst = 0.0
+    sums, worst = _terms(robot), 0.0
     regular = _is_regular(robot)
     for q, v, a in _states(robot):
         M, bias = peer.mass_matrix(q), peer.bias(q, v)
@@ -176,9 +190,8 @@ def _kernels(robot: cf.Robot) -> float:
     """The largest difference of kernels from closed forms, over its tolerance."""
     if robot.nv > COMPILED:
         return 0.0
-    arm, worst = cf.compile(robot), 0.0
+    arm, sums, worst = cf.compile(robot), _terms(robot), 0.0
     robot = snapped(robot)[0]               # what is recorded
-    sums = 36 * robot.nv * len(robot.bodies)
     for q, v, a in _states(robot):
         M, tau = cf.mass_matrix(robot, q), cf.inverse_dynamics(robot, q, v, a)
         pairs = [(arm.mass_matrix, (q,), M, M), (arm.inverse_dynamics, (q, v, a), tau, M * abs(a))]
@@ -191,6 +204,14 @@ def _kernels(robot: cf.Robot) -> float:
                 M * np.outer(d, d))
             worst = max(worst, _off(arm.forward_dynamics(q, v, tau) / d, a / d) / tolerance)
     return worst
+
+
+def _terms(robot: cf.Robot) -> int:
+    """How often a sum is rounded: Σ_k J_kᵀ I_k J_k, and what reading computes for every body.
+
+    That is a quaternion to a matrix, a product of poses and a tensor in other axes.
+    """
+    return 36 * robot.nv * len(robot.bodies) + (30 + 64 + 2 * 27) * len(robot.bodies)
 
 
 def _states(robot: cf.Robot) -> list:
@@ -207,7 +228,7 @@ def _off(found, expected, terms=0.0) -> float:
 
 def _is_regular(robot: cf.Robot) -> bool:
     try:
-        refuse_singular(robot, robot.random(0))
+        refuse_singular(robot, cf.mass_matrix(robot, robot.random(0)))
     except SingularMatrix:
         return False
     return True

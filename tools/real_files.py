@@ -10,6 +10,7 @@ import sys
 from collections import Counter
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
+from multiprocessing import get_context
 from pathlib import Path
 
 from rich.progress import track
@@ -21,7 +22,10 @@ from corpus import Outcome, files, judged, refusal  # noqa: E402
 
 RESULTS = ROOT / "build" / "real-files.jsonl"
 PAGE = ROOT / "docs" / "real-files.md"
-COLUMNS = ("agrees", "differs", "alone", "refused", "both refuse", "error", "too slow")
+BATCH = 40
+"""Files for which processes live: MuJoCo and LLVM keep memory."""
+COLUMNS = ("agrees", "differs", "error", "too slow", "alone", "no motion", "refused",
+           "both refuse")
 HEAD = """# Robot files from pip packages
 
 What becomes of the URDF and MJCF files in packages on PyPI, as `python tools/real_files.py` found
@@ -30,8 +34,9 @@ it. Every file is loaded; the closed forms of M, τ and q̈ are held to Pinocchi
 two random states. The tolerance is the number of terms times the rounding error, for q̈ times the
 condition of M.
 
-`alone`: it loads, and the peer does not take it. `refused`: by us alone. `both refuse`: by the peer
-as well. A file that several packages bring is counted once.
+`alone`: it loads, and the peer does not take it. `no motion`: objects, scenes and parts in which no
+joint moves. `refused`: by us alone. `both refuse`: by the peer as well. A file that
+several packages bring is counted once.
 """
 
 
@@ -60,14 +65,14 @@ def main() -> None:
 def outcomes(left, processes):
     """What becomes of each file; one that takes its process with it is an error."""
     while left:
-        with ProcessPoolExecutor(processes, max_tasks_per_child=25) as pool:
-            asked = {pool.submit(judged, package, path): (package, path) for package, path in left}
+        some = left[:BATCH]
+        with ProcessPoolExecutor(processes, get_context("spawn")) as pool:
+            asked = {pool.submit(judged, *one): one for one in some}
             try:
                 for future in as_completed(asked):
-                    package, path = asked[future]
                     one = future.result()
-                    left.remove((package, path))
-                    yield path, one
+                    left.remove(asked[future])
+                    yield asked[future][1], one
             except BrokenProcessPool:
                 package, path = left.pop(0)     # the first that was not answered
                 yield path, Outcome(package, path.name, path.suffix[1:], "error", "process ended")

@@ -130,7 +130,7 @@ def test_the_complex_step_follows_every_joint_kind():
 def test_a_quantity_that_does_not_exist_for_a_robot_says_so():
     arm = cf.compile(cf.load("planar2r"))
     assert warm(arm, "mass_matrix", batch=True) == ""
-    assert warm(arm, "operational_space_inertia", batch=False).startswith("does not exist")
+    assert "fewer than six" in warm(arm, "operational_space_inertia", batch=False)
 
 
 def test_a_program_beyond_the_limit_is_counted_and_refused_before_it_is_compiled(
@@ -168,7 +168,7 @@ def test_what_no_worker_came_to_is_still_counted():
     found = found_by(arm, Progress(done={("mass_matrix", False)}), until=float("inf"))
     assert set(found.kernels) == {"mass_matrix"} and not found.batched
     assert found.reasons["inverse_dynamics"] == LATE
-    assert found.reasons["operational_space_inertia"].startswith("does not exist")
+    assert "fewer than six" in found.reasons["operational_space_inertia"]
     for name in ("mass_matrix", "inverse_dynamics", "state_derivatives"):
         count = sized(robot, row(name), found)
         assert count.operations == getattr(arm, name).operations.total

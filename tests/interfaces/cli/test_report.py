@@ -153,9 +153,9 @@ JOINT = ('<joint name="{0}" type="prismatic"><parent link="{1}"/><child link="{2
 JOINTS = JOINT.format("one", "base", "a", "1 0 0") + JOINT.format("two", "a", "b", "0 1 0")
 MASSLESS = {
     "leaf": ('<robot name="leaf"><link name="base"/><link name="b"/>' + LINK.format("a") + JOINTS
-             + "</robot>", [], "no inertia moves with two"),
+             + "</robot>", [], "no inertia moves with b (joint two)"),
     "all": ('<robot name="all"><link name="base"/><link name="b"/><link name="a"/>' + JOINTS
-            + "</robot>", [], "no inertia moves with one, two"),
+            + "</robot>", [], "no inertia moves with a (joint one), b (joint two)"),
     "root": ('<robot name="root"><link name="base"/>' + LINK.format("a") + LINK.format("b")
              + JOINTS + "</robot>", ["--floating"], "the mass matrix of root is singular"),
 }

@@ -199,7 +199,8 @@ FLOATING: tuple[tuple[str, str, str, Law], ...] = (
 def massless(robot: Robot) -> str:
     """Why the robot has no accelerations: which joints move no inertia; nothing if it has."""
     try:
-        refuse_singular(robot, closed_form.mass_matrix(robot, robot.random(3)))
+        q = robot.random(np.random.default_rng(3))
+        refuse_singular(robot, closed_form.mass_matrix(robot, q))
     except SingularMatrix as error:
         return str(error)
     return ""

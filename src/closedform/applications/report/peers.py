@@ -28,8 +28,7 @@ from closedform.maths.springs import has_springs
 from closedform.model.formats.mjcf.compiled import Compiled, compiled, compiled_spec
 from closedform.model.formats.mjcf.document import is_mjcf
 from closedform.model.formats.mjcf.equalities import OPEN
-from closedform.model.formats.xml import is_xml_text
-from closedform.model.load import load
+from closedform.model.load import load, located
 from closedform.model.robot import Robot
 
 
@@ -244,8 +243,11 @@ def _refusal(text: str) -> str:
 
 def own_mjcf(robot: Robot, origin: str) -> Any:
     """The `MjModel` of the MJCF in `origin`, if it is this robot; else None."""
-    source = origin if is_xml_text(origin) else Path(origin)
-    if (isinstance(source, Path) and not source.is_file()) or not is_mjcf(source):
+    try:
+        source = located(origin)
+    except ClosedformError:
+        return None
+    if not is_mjcf(source):
         return None
     for floating, loops in product((False, True), (None, OPEN)):
         try:
