@@ -28,5 +28,6 @@ LEGAL = ["$x$", "</script>", "*/ int y; /*", "back\\", "\\begin{align*}", "%{", 
 PIECES = ["*/", "/*", "*", "/", "//", "\\", "\n", "\r", "??/", "??", "\\\n", '"""', "'''", '"', "'",
           "%", "%{", "%}", "#", "#{", "...", "$", "$$", "\\end{document}", "\\input{x}", "{", "}",
           "^^M", "^^5c", "\x00", "\x0c", "\x1a", "\x85", "\u2028", "\u202e", "\ud800", "é", "手",
-          " ", "system('touch PWNED');", "__import__('os')", "\n#include <x>\n", "int y;", "</script>"]
+          " ", "system('touch PWNED');", "__import__('os')", "\n#include <x>\n", "int y;",
+          "</script>"]
 """What texts of random attacks are put together from."""
