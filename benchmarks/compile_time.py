@@ -24,9 +24,10 @@ SCRIPT = """
 import json, sys, time, warnings
 warnings.simplefilter("ignore")
 import closedform as cf
+from closedform.applications.kernels import compile
 robot = cf.load(sys.stdin.read())
 wall, used = time.perf_counter(), time.process_time()
-cf.fuse(robot, "inverse_dynamics")
+compile(robot, "inverse_dynamics")
 print(json.dumps([time.process_time() - used, time.perf_counter() - wall]))
 """
 

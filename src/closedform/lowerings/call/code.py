@@ -7,7 +7,6 @@ import ctypes.util
 import functools
 import json
 import sys
-import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
@@ -21,7 +20,7 @@ from closedform.arrays import Floats
 from closedform.errors import FormatError
 from closedform.lowerings.call.quick import add_call
 from closedform.lowerings.call.signature import Interface
-from closedform.lowerings.native.cpu import LoadedCode, host, load, object_code
+from closedform.lowerings.native.cpu import MAKING, LoadedCode, host, load, object_code
 from closedform.lowerings.native.functions import batch_module, scalar_module
 from closedform.lowerings.native.ir import Kind
 from closedform.lowerings.store import program_bytes
@@ -71,7 +70,6 @@ class Code:
         self.key, self.cache, self._watch, self._judge = key, cache, watch, judge
         self.own: Mapping[str, int] = {}
         self._build, self._program = build, program
-        self._lock = threading.RLock()
         self._ready: dict[tuple[Layout, Kind], Native] = {}
         self._first = self._stored("kernel", "double")
         self.interface = Interface.from_json(self._first["interface"].decode())
@@ -79,17 +77,18 @@ class Code:
     @property
     def program(self) -> Program:
         """The program: the one just compiled, the one stored with the code, or built again."""
-        with self._lock:
-            if self._program is None:
-                self._program = self._stored_program() or self._build()
-            return self._program
+        if self._program is None:
+            with MAKING:
+                self._program = self._program or self._stored_program() or self._build()
+        return self._program
 
     def native(self, layout: Layout, kind: Kind) -> Native:
         """A function, ready to run."""
-        with self._lock:
-            if (layout, kind) not in self._ready:
-                self._ready[layout, kind] = self._loaded(layout, kind)
-            return self._ready[layout, kind]
+        if (layout, kind) not in self._ready:
+            with MAKING:
+                if (layout, kind) not in self._ready:
+                    self._ready[layout, kind] = self._loaded(layout, kind)
+        return self._ready[layout, kind]
 
     def _loaded(self, layout: Layout, kind: Kind) -> Native:
         first = (layout, kind) == ("kernel", "double")
@@ -111,11 +110,15 @@ class Code:
         """The sections of an entry, from the cache or compiled now."""
         key = self._entry(layout, kind)
         found: Mapping[str, bytes] | None = self.cache.read(key)
-        if found is None:
-            with self._watch(self.program.name):
-                found = self._new(layout, kind)
-            self.cache.write(key, found)
-        return found
+        if found is not None:
+            return found
+        with MAKING:
+            found = self.cache.read(key)            # another thread may have made it meanwhile
+            if found is None:
+                with self._watch(self.program.name):
+                    found = self._new(layout, kind)
+                self.cache.write(key, found)
+            return found
 
     def _new(self, layout: Layout, kind: Kind) -> Mapping[str, bytes]:
         """The sections of a new entry, of a program that the judge has accepted."""
