@@ -52,3 +52,13 @@ def test_names_are_looked_at_in_loose_documents_too():
 def test_depth_stays_bounded():
     with pytest.raises(FormatError):
         load("<mujoco><worldbody>" + "<body>" * 3000 + "-- <!-- -- -->")
+
+
+@pytest.mark.parametrize("blank", ["&#10;", " ", "\t "])
+def test_blanks_where_numbers_stand_never_reach_mujoco(blank):
+    """Its parser gives up there, and the next file with a remark would wait for ever."""
+    text = ARM.replace("</mujoco>", f'<equality><connect body1="a" body2="b" anchor="{blank}"/>'
+                       "</equality></mujoco>")
+    with pytest.raises(FormatError, match="the attribute anchor of <connect> is blank"):
+        load(text)
+    assert [f.rule for f in lint(text)] == ["blank"]

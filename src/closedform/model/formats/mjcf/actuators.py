@@ -31,9 +31,10 @@ def actuations(model: Any) -> dict[int, Actuation]:
                                  "remove it")
             continue
         gear, sofar = float(model.actuator_gear[i][0]), found.get(j, Actuation())
+        damping = _number(model, "actuator_damping", i)
         found[j] = Actuation(sofar.effort + abs(gear) * _force_limit(model, i),
-                         sofar.armature + gear**2 * armature,
-                         sofar.damping + gear**2 * _number(model, "actuator_damping", i))
+                             sofar.armature + (gear * gear * armature if armature else 0.0),
+                             sofar.damping + (gear * gear * damping if damping else 0.0))
     return found
 
 

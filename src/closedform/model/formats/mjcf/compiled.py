@@ -48,17 +48,28 @@ def compiled_spec(given: Any) -> Compiled:
     return _compiled(given.copy, lambda: given.copy().compile())
 
 
-def _compiled(spec: Callable[[], Any], whole: Callable[[], Any]) -> Compiled:
-    """The model of the lean spec, or the whole one."""
+def _compiled(spec: Callable[[], Any], model: Callable[[], Any]) -> Compiled:
+    """The model of the lean spec, or of the whole one; from `model` where specs cannot do it.
+
+    That is in old versions, and for files whose endings specs do not take.
+    """
     mujoco = import_mujoco()
     try:
         return _noted(lambda: _lean(spec()).compile())
-    except (ValueError, AttributeError, TypeError, mujoco.FatalError):
-        pass  # AttributeError, TypeError: an old MuJoCo whose specs cannot do this
+    except RuntimeError as error:
+        raise _complaint(error) from error
+    except (AttributeError, TypeError):
+        whole = model
+    except (ValueError, mujoco.FatalError) as error:
+        whole = model if "decoder" in str(error) else lambda: spec().compile()
     try:
         return _noted(whole)
-    except (ValueError, mujoco.FatalError) as error:
-        raise ModelError(f"MuJoCo says: {' '.join(str(error).split())}") from error
+    except (ValueError, RuntimeError, mujoco.FatalError) as error:
+        raise _complaint(error) from error
+
+
+def _complaint(error: Exception) -> ModelError:
+    return ModelError(f"MuJoCo says: {' '.join(str(error).split())}")
 
 
 def _noted(make: Callable[[], Any]) -> Compiled:

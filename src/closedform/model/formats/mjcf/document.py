@@ -7,6 +7,7 @@ a document that is not well formed is left to it; lines are known as far as the 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 from lxml import etree
@@ -14,6 +15,8 @@ from lxml import etree
 from closedform.model.findings import Finding, Level, refuse_errors
 from closedform.model.formats.xml import (
     Document,
+    Element,
+    line,
     name_faults,
     read_bytes,
     read_xml,
@@ -57,14 +60,24 @@ def mjcf_document(source: Path | str) -> Document:
 
 
 def mjcf_name_faults(document: Document) -> list[Finding]:
-    """Names that become a robot's and that none may have; included files have no lines here."""
+    """Names that none may have, and blanks; included files are not looked at here."""
     root = document.checked_root()
     if tag(root) != "mujoco":
         return [Finding(Level.ERROR, "no-mjcf", "document",
                         f"the root element of MJCF is <mujoco>, not <{tag(root)}>", "",
                         document.file)]
     return [*name_faults([root], "model", document.file),
-            *name_faults(root.iter(*NAMED), "name", document.file)]
+            *name_faults(root.iter(*NAMED), "name", document.file), *_blanks(root, document.file)]
+
+
+def _blanks(root: Element, file: str) -> Iterator[Finding]:
+    """Attributes of white space alone: MuJoCo's parser gives up there and blocks what follows."""
+    for element in root.iter():
+        for name, value in ((str(k), str(x)) for k, x in element.attrib.items()):
+            if value and not value.strip():
+                yield Finding(Level.ERROR, "blank", f"<{tag(element)}>",
+                              f"the attribute {name} of <{tag(element)}> is blank",
+                              "give its value, or remove it", file, line(element))
 
 
 def checked_file(source: Path | str) -> str:

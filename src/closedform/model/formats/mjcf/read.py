@@ -260,7 +260,7 @@ def _keyframes(model: Any, tree: list[tuple[int | None, Body]],
     for k in range(model.nkey):
         parts = [_coordinates(model, k, body, number[body.name]) for body in bodies
                  if body.joint.nv]
-        result[model.key(k).name or f"key{k}"] = np.concatenate(parts)
+        result[model.key(k).name or f"key{k}"] = np.concatenate([np.zeros(0), *parts])
     return result
 
 
