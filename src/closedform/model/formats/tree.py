@@ -9,7 +9,7 @@ from typing import Any, Protocol, TypeVar
 from closedform.model.findings import Finding, Level
 
 
-class Named(Protocol):
+class LinkRecord(Protocol):
     """A link as a tree sees it."""
 
     @property
@@ -18,7 +18,7 @@ class Named(Protocol):
     def line(self) -> int | None: ...
 
 
-class Joining(Named, Protocol):
+class Joining(LinkRecord, Protocol):
     """A joint as a tree sees it."""
 
     @property
@@ -31,13 +31,13 @@ J = TypeVar("J", bound=Joining)
 J_co = TypeVar("J_co", bound=Joining, covariant=True)
 
 
-class Links(Named, Protocol[J_co]):
+class Links(LinkRecord, Protocol[J_co]):
     """All links and joints of a file."""
 
     @property
     def file(self) -> str: ...
     @property
-    def links(self) -> Sequence[Named]: ...
+    def links(self) -> Sequence[LinkRecord]: ...
     @property
     def joints(self) -> Sequence[J_co]: ...
 
@@ -48,7 +48,7 @@ def graph_faults(graph: Links[Any]) -> list[Finding]:
             *_roots(graph)]
 
 
-def root_links(graph: Links[Any]) -> list[Named]:
+def root_links(graph: Links[Any]) -> list[LinkRecord]:
     """Links that are no joint's child."""
     held = {joint.child for joint in graph.joints}
     return [link for link in graph.links if link.name not in held]
@@ -75,10 +75,10 @@ def fault(graph: Links[Any], rule: str, subject: str, message: str, repair: str,
 
 
 def _repeated_names(graph: Links[Any]) -> Iterator[Finding]:
-    records: tuple[tuple[str, Sequence[Named]], ...] = (
+    records: tuple[tuple[str, Sequence[LinkRecord]], ...] = (
         ("link", graph.links), ("joint", graph.joints))
     for what, given in records:
-        first: dict[str, Named] = {}
+        first: dict[str, LinkRecord] = {}
         for record in given:
             if record.name and first.setdefault(record.name, record) is not record:
                 yield fault(graph, "repeated-name", f"{what} {record.name!r}",

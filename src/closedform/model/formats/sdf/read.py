@@ -19,7 +19,7 @@ from closedform.model.edits import merged
 from closedform.model.findings import refuse_errors, warn_once
 from closedform.model.formats.sdf.joints import SdfJoint, clean, full_name, in_world
 from closedform.model.formats.sdf.scope import Scope
-from closedform.model.formats.sdf.source import Source
+from closedform.model.formats.sdf.source import SdfFile
 from closedform.model.formats.tree import depth_first, graph_faults
 from closedform.model.formats.urdf.document import MAX_LINKS
 from closedform.model.formats.urdf.read import base_joint, swapped_limits
@@ -56,7 +56,7 @@ class _Graph:
 
 def sdf_robot(document: Document, floating: bool = False) -> Robot:
     """The robot of a parsed SDF document."""
-    source = Source.of(document)
+    source = SdfFile.of(document)
     worlds = children(source.root, "world")
     if len(worlds) > 1:
         raise source.fault(worlds[1], f"{len(worlds)} worlds in one file; one is read")

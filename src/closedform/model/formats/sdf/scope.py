@@ -12,7 +12,7 @@ from typing import final
 
 import numpy as np
 
-from closedform.model.formats.sdf.source import Source
+from closedform.model.formats.sdf.source import SdfFile
 from closedform.model.formats.xml import Element, child, children, tag
 from closedform.model.pose import inverse
 
@@ -25,7 +25,7 @@ MODEL, WORLD = "__model__", "world"
 class Scope:
     """A model, or the world with its models; `prefix` stands before the names of its links."""
 
-    source: Source
+    source: SdfFile
     element: Element
     prefix: str = ""
     parent: Scope | None = None

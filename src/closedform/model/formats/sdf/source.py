@@ -34,7 +34,7 @@ ANCESTORS = 4
 
 @final
 @dataclass(frozen=True)
-class Source:
+class SdfFile:
     """A parsed SDF file (or text) and its version."""
 
     file: str
@@ -42,7 +42,7 @@ class Source:
     version: tuple[int, ...]
 
     @classmethod
-    def of(cls, document: Document) -> Source:
+    def of(cls, document: Document) -> SdfFile:
         root = document.checked_root()
         if tag(root) != "sdf":
             raise FormatError(f"{document.file}:{line(root)}: the root element of SDF is <sdf>, "
@@ -118,7 +118,7 @@ class Source:
         return pose(from_rpy(*(unit * angle for angle in x[3:])), x[:3]), relative
 
     # ------------------------------------------------------------------ other files
-    def included(self, include: Element) -> Source:
+    def included(self, include: Element) -> SdfFile:
         """The file that an `<include>` names."""
         uri = self.text(include, "uri")
         scheme, _, rest = uri.rpartition("://")
@@ -131,7 +131,7 @@ class Source:
         if found is None:
             raise self.fault(include, f"<include> of {uri[:200]!r}: there is no such model beside "
                                       f"the file or in {', '.join(SEARCHED)}")
-        return Source.of(read_xml(_model_file(found) if found.is_dir() else found))
+        return SdfFile.of(read_xml(_model_file(found) if found.is_dir() else found))
 
     def _folders(self) -> Iterator[Path]:
         if self.file != TEXT:
