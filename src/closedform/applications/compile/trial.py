@@ -37,9 +37,9 @@ SEED = 15
 
 Run = Callable[..., Sequence[Floats]]
 """The outputs for arrays of states."""
-Named = Mapping[str, Any]
+Values = Mapping[str, Any]
 """Arrays by name: inputs, or outputs."""
-Definition = Callable[[Named], Named]
+Definition = Callable[[Values], Values]
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +53,7 @@ class Trial:
     """
 
     title: str
-    inputs: Callable[[np.random.Generator], Named]
+    inputs: Callable[[np.random.Generator], Values]
     definition: Definition
     nearby: Definition
     plain: Callable[[], Sequence[Program]]
@@ -91,7 +91,7 @@ class _Cases:
         self.trial, self.dtype = trial, dtype
 
     @cached_property
-    def known(self) -> Sequence[tuple[Named, Named]]:
+    def known(self) -> Sequence[tuple[Values, Values]]:
         """Inputs and outputs of the states where these are finite."""
         rng, found = np.random.default_rng(SEED), []
         for _ in range(STATES):
@@ -145,7 +145,7 @@ class _Cases:
         return errors
 
 
-def _answer(definition: Definition, given: Named) -> Named | None:
+def _answer(definition: Definition, given: Values) -> Values | None:
     """What a definition says, None where it refuses: a singular state."""
     try:
         with np.errstate(all="ignore"):
@@ -164,14 +164,14 @@ def function_trial(name: str, shapes: Mapping[str, tuple[int, ...]], function: C
     """
     programs = plain or (lambda: [record(function, shapes, name)])
 
-    def inputs(rng: np.random.Generator) -> Named:
+    def inputs(rng: np.random.Generator) -> Values:
         found = {key: 0.3 * rng.normal(size=shape) for key, shape in shapes.items()}
         return found if q is None or "q" not in found else found | {"q": q(rng)}
 
-    def definition(given: Named) -> Named:
+    def definition(given: Values) -> Values:
         return named_arrays(function(*given.values()), name)
 
-    def nearby(given: Named) -> Named:
+    def nearby(given: Values) -> Values:
         program, rng = programs()[-1], np.random.default_rng(SEED)
         code = tuple(x if x.value is None else x._replace(
             value=x.value * (1 + NEAR * rng.normal())) for x in program.code)
