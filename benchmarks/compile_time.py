@@ -24,7 +24,7 @@ SCRIPT = """
 import json, sys, time, warnings
 warnings.simplefilter("ignore")
 import closedform as cf
-from closedform.applications.compile.kernels import compile
+from closedform.applications.kernels import compile
 robot = cf.load(sys.stdin.read())
 wall, used = time.perf_counter(), time.process_time()
 compile(robot, "inverse_dynamics")

@@ -12,7 +12,7 @@ import numpy as np
 
 import closedform as cf
 from closedform.applications import redundancy
-from closedform.applications.redundancy.plots import joint_figure, save, tip_figure
+from closedform.applications.redundancy.plots import joint_figure, tip_figure
 
 arm = cf.load("planar3r")
 task, criterion = redundancy.PlanarPosition("tip"), redundancy.Manipulability()
@@ -61,7 +61,7 @@ def tips(q):
 
 
 joints = {"resolved motion": printed.history, "proposed method": optimum.q}
-save(joint_figure(joints, styles, [(0, 2), (0, 1)]), folder / "joint_trajectories.png")
+joint_figure(joints, styles, [(0, 2), (0, 1)]).savefig(folder / "joint_trajectories.png", dpi=130)
 paths = {"command": square, **{name: tips(q) for name, q in joints.items()}}
-save(tip_figure(paths, styles), folder / "tip_paths.png")
+tip_figure(paths, styles).savefig(folder / "tip_paths.png", dpi=130)
 print(f"figures in {folder}")

@@ -24,3 +24,10 @@ LEGAL = ["$x$", "</script>", "*/ int y; /*", "back\\", "\\begin{align*}", "%{", 
          "trigraph??/", '"""', 'quote"', "%}", "'", "$(x)", "${x}", "a;b|c&d", "{0}", "%s%n",
          "[bold]"]
 """Legal names of the same kind."""
+
+PIECES = ["*/", "/*", "*", "/", "//", "\\", "\n", "\r", "??/", "??", "\\\n", '"""', "'''", '"', "'",
+          "%", "%{", "%}", "#", "#{", "...", "$", "$$", "\\end{document}", "\\input{x}", "{", "}",
+          "^^M", "^^5c", "\x00", "\x0c", "\x1a", "\x85", "\u2028", "\u202e", "\ud800", "é", "手",
+          " ", "system('touch PWNED');", "__import__('os')", "\n#include <x>\n", "int y;",
+          "</script>"]
+"""What texts of random attacks are put together from."""

@@ -231,10 +231,10 @@ def forward_dynamics(
     """a = M⁻¹ (τ + Σ_k J_kᵀ F_k − C v − g), (nv,)."""
 @overload
 def gravity_torque(robot: Robot, q: _NumPy) -> np.ndarray:
-    """The torques that hold the robot against gravity, (nv,)."""
+    """The torques that hold the robot against gravity and its springs, (nv,): ∂U/∂q."""
 @overload
 def gravity_torque(robot: Robot, q: ArrayLike) -> Array:
-    """The torques that hold the robot against gravity, (nv,)."""
+    """The torques that hold the robot against gravity and its springs, (nv,): ∂U/∂q."""
 @overload
 def inverse_dynamics(
     robot: Robot, q: _NumPy, v: _NumPy, a: _NumPy, wrenches: _NumPy | None = None,
@@ -296,7 +296,7 @@ def generalized_momentum(robot: Robot, q: ArrayLike, v: ArrayLike) -> Array:
 def kinetic_energy(robot: Robot, q: ArrayLike, v: ArrayLike) -> Any:
     """T = ½ Σ_k V_kᵀ Λ_k V_k + ½ Σ rotor v², scalar; V_k = J_k v."""
 def potential_energy(robot: Robot, q: ArrayLike) -> Any:
-    """U = −gravityᵀ Σ_k (m_k p_k + R_k (m c)_k), scalar, zero for a mass at the world's origin."""
+    """U = −gravityᵀ Σ_k w_k (m_k p_k + R_k (m c)_k) + ½ Σ k (q − q₀)², scalar."""
 @overload
 def forward_dynamics_derivatives(
     robot: Robot, q: _NumPy, v: _NumPy, tau: _NumPy, wrenches: _NumPy | None = None,
@@ -337,12 +337,12 @@ def inverse_dynamics_derivatives(
 def operational_space_inertia(
     robot: Robot, q: _NumPy, frame: str, reference: Reference = Reference.LOCAL_WORLD_ALIGNED,
 ) -> np.ndarray:
-    """Λ = (J M⁻¹ Jᵀ)⁻¹, (6, 6), where J has full row rank."""
+    """Λ = (J M⁻¹ Jᵀ)⁻¹, (6, 6), where J has full row rank; elsewhere a `SingularMatrix`."""
 @overload
 def operational_space_inertia(
     robot: Robot, q: ArrayLike, frame: str, reference: Reference = Reference.LOCAL_WORLD_ALIGNED,
 ) -> Array:
-    """Λ = (J M⁻¹ Jᵀ)⁻¹, (6, 6), where J has full row rank."""
+    """Λ = (J M⁻¹ Jᵀ)⁻¹, (6, 6), where J has full row rank; elsewhere a `SingularMatrix`."""
 @overload
 def operational_space_mobility(
     robot: Robot, q: _NumPy, frame: str, reference: Reference = Reference.LOCAL_WORLD_ALIGNED,
@@ -383,10 +383,10 @@ def potential_energy_regressor(robot: Robot, q: ArrayLike) -> Array:
     """Y, (parameters,): the potential energy is Y · π;  Y_k = −gravityᵀ [p_k, R_k, 0]."""
 @overload
 def regressor(robot: Robot, q: _NumPy, v: _NumPy, a: _NumPy) -> np.ndarray:
-    """Y, (nv, parameters): the torque M a + C v + g is Y π."""
+    """Y, (nv, parameters): the torque M a + C v + g is Y π, plus that of springs."""
 @overload
 def regressor(robot: Robot, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Array:
-    """Y, (nv, parameters): the torque M a + C v + g is Y π."""
+    """Y, (nv, parameters): the torque M a + C v + g is Y π, plus that of springs."""
 @overload
 def slotine_li_regressor(
     robot: Robot, q: _NumPy, v: _NumPy, v_r: _NumPy, a_r: _NumPy,

@@ -316,6 +316,10 @@ def exact_or_float(x: object) -> np.ndarray:
     return a.astype(float) if numeric(a) else a.astype(object) if a.dtype.kind != "c" else a
 
 
+NO_ARRAY = (TypeError, ValueError, OverflowError, RuntimeError)
+"""What comes of things that are no array of numbers: the last of tensors that need a gradient."""
+
+
 def checked_array(x: object, shape: tuple[int, ...], what: str, batches: str = "") -> Array:
     """x as an array of this shape, or an `ArgumentError` that says what it has to be.
 
@@ -324,8 +328,8 @@ def checked_array(x: object, shape: tuple[int, ...], what: str, batches: str = "
     """
     try:
         array = _generic(x)
-    except (TypeError, ValueError) as error:
-        raise _no_numbers(what, "numbers", str(shape), x) from error
+    except NO_ARRAY as error:
+        raise _no_numbers(what, "numbers", str(shape), x, error) from error
     if array.shape == shape:
         return array
     hint = f"; batches go through {batches}" if batches and ends_with(array, shape) else ""
@@ -338,8 +342,8 @@ def real_array(x: Any, shape: tuple[int, ...], what: str, dtype: Any = float) ->
     expected = f"{shape} or (..., {rest})" if shape else "any shape"
     try:
         array = _real(x, dtype)
-    except (TypeError, ValueError, OverflowError) as error:
-        raise _no_numbers(what, "real numbers", expected, x) from error
+    except NO_ARRAY as error:
+        raise _no_numbers(what, "real numbers", expected, x, error) from error
     if ends_with(array, shape):
         return array
     raise ArgumentError(f"{what} must have the shape {expected}, not {array.shape}")
@@ -350,13 +354,21 @@ def ends_with(array: Array, shape: tuple[int, ...]) -> bool:
     return array.ndim >= len(shape) and array.shape[array.ndim - len(shape):] == shape
 
 
-def _no_numbers(what: str, kind: str, shape: str, x: Any) -> ArgumentError:
-    given = f"an array of {x.dtype}" if isinstance(x, np.ndarray) else f"{x!r:.200}"
-    return ArgumentError(f"{what} must be {kind} of shape {shape}, not {given}")
+def _no_numbers(what: str, kind: str, shape: str, x: Any, error: Exception) -> ArgumentError:
+    masked = "a masked array" if isinstance(x, np.ma.MaskedArray) else ""
+    given = masked or (f"an array of {x.dtype}" if isinstance(x, np.ndarray) else f"{x!r:.200}")
+    reason = f" ({error})" if isinstance(error, RuntimeError | OverflowError) else ""
+    return ArgumentError(f"{what} must be {kind} of shape {shape}, not {given}{reason}")
+
+
+def _refuse_masks(x: Any) -> None:
+    if isinstance(x, np.ma.MaskedArray):
+        raise RuntimeError("masks are not read; x.filled(value) has no mask")
 
 
 def _generic(x: Any) -> Array:
     """An array of anything that can be computed with."""
+    _refuse_masks(x)
     if not isinstance(x, np.ndarray) and hasattr(x, "__array_namespace__"):
         foreign: Array = x
         return foreign
@@ -369,6 +381,7 @@ def _generic(x: Any) -> Array:
 
 def _real(x: Any, dtype: Any) -> Floats:
     """An array of real numbers."""
+    _refuse_masks(x)
     array = np.asarray(x)
     if array.dtype.kind == "O":                 # NumPy itself would read None as NaN
         return np.array([float(y) for y in array.flat], dtype).reshape(array.shape)

@@ -5,6 +5,7 @@ The foot of the common normal of axes that are a tilt ε from parallel lies d/ε
 each body's frame and inertia; where M is inverted, times its condition.
 """
 
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -13,8 +14,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import closedform as cf
+from closedform.applications.compile.kernels import fuse
 from closedform.applications.compile.preparation import Preparation
 from closedform.applications.compile.requests import Request
+from closedform.applications.export.export import export
 from closedform.lowerings import lanes
 from closedform.lowerings.call.kernel import compile_program
 from closedform.lowerings.store.cache import Cache
@@ -32,6 +35,7 @@ from nearly_parallel_robots import (
     ship,
     three_links,
     tilted,
+    turned,
 )
 from random_robots import random_state, seeds
 
@@ -139,6 +143,51 @@ def kernels_agree(robot, names):
         for precision in PRECISIONS:
             operations = kernel.operations.total + kernel.operations.trig
             assert_closed_form(robot, request, kernel, operations, precision)
+
+
+@pytest.mark.parametrize("axis", range(3))
+@pytest.mark.parametrize("tilt", [1e-12, 1e-7, 1e-4])
+def test_tilts_about_one_axis_may_add_up(tilt, axis):
+    robot = three_links(turns=((0.5, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)))
+    turn = np.eye(3)[axis]
+    bodies = [replace(b, placement=turned(b.placement, turn, tilt)) for b in robot.bodies]
+    robot = cf.Robot("added up", bodies, robot.gravity)
+    for name in DYNAMICS:
+        assert_programs_agree(robot, Preparation(robot, (), 0), quantity(name))
+
+
+@pytest.mark.parametrize("inputs", [cf.Parameters(), cf.Gravity(), cf.PayloadAt("wrist_3_link")],
+                         ids=lambda x: type(x).__name__)
+@pytest.mark.parametrize("tilt", [1e-7, 1e-4])
+def test_numbers_that_come_at_run_time_change_nothing(tilt, inputs):
+    """The inputs are the robot's own numbers, or no load."""
+    robot = tilted(cf.load("ur5"), tilt)
+    given = {cf.Parameters: robot.parameters, cf.Gravity: robot.gravity,
+             cf.PayloadAt: np.zeros(10)}[type(inputs)]
+    for name in DYNAMICS:
+        request = request_for(robot, quantity(name))
+        kernel = fuse(robot, name, inputs=inputs, cache=Cache(None))
+        operations = kernel.operations.total + kernel.operations.trig
+        for precision in PRECISIONS:
+            assert_closed_form(robot, request, lambda *x, k=kernel, p=precision: k(
+                *x, given.astype(p)), operations, precision)
+
+
+@pytest.mark.parametrize("tilt", [1e-7, 1e-4])
+@pytest.mark.parametrize("name", [*DYNAMICS, "christoffel_coriolis_matrix", "center_of_mass"])
+def test_exported_functions_are_the_closed_forms(name, tilt, tmp_path):
+    robot = tilted(three_links(), tilt)
+    export(robot, name, "python", tmp_path)
+    (path,) = (x for x in tmp_path.glob(f"*{name}.py"))
+    found = {}
+    exec(path.read_text(encoding="utf8"), found)
+    function, count = found[path.stem], Preparation(robot).program([Request(quantity(name))])
+    operations = count.operations.total + count.operations.trig
+
+    def run(*arguments):
+        return np.stack([function(*state) for state in zip(*arguments, strict=True)])
+
+    assert_closed_form(robot, Request(quantity(name)), run, operations, np.float64)
 
 
 @pytest.mark.parametrize("tilt", [1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3])

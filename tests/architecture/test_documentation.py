@@ -82,7 +82,8 @@ def test_every_test_that_a_page_names_exists():
     sources = "\n".join(p.read_text(encoding="utf8") for p in (ROOT / "tests").rglob("*.py"))
     defined = set(re.findall(r"def (test_\w+)", sources))
     files = {p.stem for p in (ROOT / "tests").rglob("*.py")}
-    named = {n for p in PAGES for n in re.findall(r"\btest_\w+", p.read_text(encoding="utf8"))}
+    ours = [p for p in PAGES if p.name != "real-files.md"]     # that one lists other people's files
+    named = {n for p in ours for n in re.findall(r"\btest_\w+", p.read_text(encoding="utf8"))}
     assert named - defined - files - {"test_vectors", "test_NAME"} == set()
 
 

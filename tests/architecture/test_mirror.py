@@ -65,6 +65,8 @@ HOLDS = {
         "applications/base_parameters", "picture summary"),
     "agreement/test_kernels.py": (
         "applications/compile", "quantities"),
+    "applications/compile/test_trial.py": (
+        "applications/compile", "robot_trial states"),
     "applications/conventions/test_robots.py": (
         "applications/conventions", "joints"),
     "applications/elastic/test_elastic.py": (
@@ -92,7 +94,7 @@ HOLDS = {
         "tasks tracking"),
     "applications/report/test_report.py": (
         "applications/report",
-        "bench certificates figures formulas peers quantities record redundancy "
+        "bench certificates formulas quantities record redundancy "
         "workers"),
 }
 """Tests that hold modules without a file of their name: the folder, and the modules in it."""

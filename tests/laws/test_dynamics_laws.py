@@ -1,11 +1,17 @@
 """What mechanics demands of M, C, g, for random trees with every joint kind."""
 
+from dataclasses import replace
+
 import numpy as np
 from hypothesis import given
+from hypothesis import strategies as st
 
+from closedform.maths.algorithms import articulated, newton_euler
 from closedform.maths.definitions import closed_form as cf
 from closedform.maths.definitions import energy
-from random_robots import complex_step, random_state, robots, seeds
+from closedform.maths.spatial import crf
+from closedform.model.joints import Free
+from random_robots import KINDS, complex_step, random_state, robots, seeds
 
 
 def assert_close(actual, expected, scale=None, ulps=1e4):
@@ -117,3 +123,26 @@ def test_passivity_torque_is_the_torque_when_the_reference_is_the_motion(robot, 
     q, v, a = random_state(robot, seed)
     tau = cf.inverse_dynamics(robot, q, v, a)
     assert_close(cf.passivity_inverse_dynamics(robot, q, v, v, a), tau)
+
+
+@given(robots([kind for kind in KINDS if kind != "mimic"], most=5), seeds,
+       st.sampled_from([None, 0.4, (0.1, 0.2, 0.3, 0.4, 0.5, 0.6)]))
+def test_the_momentum_of_a_floating_robot_is_conserved(robot, seed, rotor):
+    """Without force on the base and without gravity p = (M v)_b stays, linear and angular:
+
+    ṗ + V×* p = 0, with ṗ = M a + dM v by complex step, for whatever the joints do; C is not asked.
+    """
+    base, *others = robot.bodies
+    bodies = (replace(base, joint=Free(rotor_inertia=rotor)),
+              *(replace(b, parent=b.parent or base.name) for b in others))
+    floating = replace(robot, bodies=bodies).with_gravity((0, 0, 0))
+    q, v, tau = random_state(floating, seed)
+    tau = np.concatenate([np.zeros(6), tau[6:]])
+    M = cf.mass_matrix(floating, q)
+    dM = complex_step(floating, lambda q: cf.mass_matrix(floating, q), q, v)
+    for dynamics in (cf.forward_dynamics, newton_euler.forward_dynamics,
+                     articulated.forward_dynamics):
+        a = dynamics(floating, q, v, tau)
+        rate = (M @ a + dM @ v)[:6] + crf(v[:6]) @ (M @ v)[:6]
+        size = np.abs(M).max() * np.abs(a).max() * np.linalg.cond(M)
+        assert_close(rate, np.zeros(6), size, ulps=1e3)

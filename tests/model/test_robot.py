@@ -205,3 +205,45 @@ def test_unknown_names_and_wrong_sizes_are_told():
 def test_arguments_of_a_wrong_kind_get_our_errors(wrong, message):
     with pytest.raises(ClosedformError, match=message):
         wrong(random_robot(3))
+
+
+def test_the_tip_is_the_deepest_of_bodies_and_frames():
+    """A URDF always has its root link as a frame of the world, which no joint moves."""
+    chain = [Body("upper", None, Revolute((0, 0, 1))),
+             Body("lower", "upper", Revolute((0, 1, 0)))]
+    assert Robot("r", chain, frames=[Frame("base", None)]).tip == "lower"
+    tool = [Frame("tool", "lower"), Frame("base", None), Frame("elbow", "upper")]
+    assert Robot("r", chain, frames=tool).tip == "tool"
+    assert Robot("r", chain).tip == "lower"
+
+
+# ---------------------------------------------------------------------- configurations
+def with_home():
+    return Robot("r", [Body("base", None, Free()), Body("a", "base", Revolute(Z)),
+                       Body("b", "a", Spherical()), Body("c", "b", Prismatic(Z))],
+                 configurations={"home": [1, 2, 3, 0, 0, 0, 1, 0.5, 0, 0, 1, 0, 0.25]})
+
+
+def test_configurations_have_names_and_cannot_be_written():
+    home = with_home().configurations["home"]
+    assert home.shape == (13,)
+    with pytest.raises(ValueError, match="read-only"):
+        home[0] = 2
+
+
+def test_configurations_stay_with_their_joints():
+    robot = with_home()
+    np.testing.assert_array_equal(robot.reduced(["b"]).configurations["home"],
+                                  [1, 2, 3, 0, 0, 0, 1, 0.5, 0.25])
+    same = [robot.with_gravity((0, 0, 1)), robot.with_payload(Inertia(1.0), "c"),
+            robot.with_frames(Frame("f", "c")), robot.with_parameters(robot.parameters),
+            pickle.loads(pickle.dumps(robot))]
+    for other in same:
+        np.testing.assert_array_equal(other.configurations["home"], robot.configurations["home"])
+
+
+@pytest.mark.parametrize("given", [{"home": [1, 2]}, {"home": [np.nan]}, {"home": "x"}, [1.0],
+                                   {3: [1.0]}, {"a\nb": [1.0]}])
+def test_configurations_that_are_none_are_refused(given):
+    with pytest.raises(ModelError, match="configuration"):
+        Robot("r", [Body("a", None, Revolute(Z))], configurations=given)

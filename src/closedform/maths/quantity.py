@@ -47,6 +47,7 @@ class Quantity:
     `framed`: it takes the name of a frame and a reference as further arguments.
     `letter`: its symbol in formulas, as LaTeX; none: its name.
     `derivatives`: where its derivatives are.
+    `solves`: it exists only where M can be inverted, and where a frame moves in six directions.
     `essential`: pictures and certificates need it, so it is compiled before others.
     Algorithms with a parameter `base` may be written in the frame of any segment.
     """
@@ -65,6 +66,7 @@ class Quantity:
     letter: str = ""
     derivatives: tuple[Partial, ...] = ()
     essential: bool = False
+    solves: bool = False
 
     @property
     def summary(self) -> str:

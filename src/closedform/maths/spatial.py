@@ -14,6 +14,8 @@ Cites: [Garofalo2013, appendix and eq. (6b)] for Ψ; [EcheandiaWensing2021, eqs.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from closedform.arrays import Array, Namespace, namespace
 from closedform.arrays import cross as cross
 
@@ -74,6 +76,10 @@ def force_cross(V: Array, F: Array) -> Array:
 def power(S: Array, F: Array) -> Array:
     """S · F; the halves apart, because entries of one matrix share them."""
     return S[:3] @ F[:3] + S[3:] @ F[3:]
+
+
+VelocityPart = Callable[[Array, Array], Array]
+"""Of an inertia and a twist, (6, 6): what a Coriolis matrix is made of beside the rates of J."""
 
 
 def passive_part(Lambda: Array, V: Array) -> Array:

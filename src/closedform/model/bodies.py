@@ -5,11 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, final
 
+import numpy as np
+
+from closedform.arrays import numeric
 from closedform.errors import ModelError
 from closedform.model.inertia import Inertia
 from closedform.model.joints import Joint
 from closedform.model.names import checked_name
 from closedform.model.pose import checked_placement, identity
+from closedform.model.vectors import is_finite_number
 
 
 @final
@@ -17,7 +21,8 @@ from closedform.model.pose import checked_placement, identity
 class Body:
     """A rigid body on a joint: T(q) = placement · joint(q) is its pose in the parent.
 
-    `parent` is the parent's name; None is the world.
+    `parent` is the parent's name; None is the world. `gravity_compensation` is the fraction of the
+    body's weight that is carried from outside, by a force at its centre of mass.
     """
 
     name: str
@@ -25,6 +30,9 @@ class Body:
     joint: Joint
     placement: Any = field(default_factory=identity)
     inertia: Inertia = field(default_factory=Inertia)
+    gravity_compensation: float = 0.0
+    rounded: float = field(init=False, default=0.0, repr=False)
+    """By how much the rotation that was given had to be changed to be one; mostly 0."""
 
     def __post_init__(self) -> None:
         checked_name(self.name, "body")
@@ -36,7 +44,15 @@ class Body:
                              f"not {self.joint!r}")
         if not isinstance(self.inertia, Inertia):
             raise ModelError(f"{what}: inertia must be a cf.Inertia, not {self.inertia!r}")
-        object.__setattr__(self, "placement", checked_placement(self.placement, what))
+        placement = checked_placement(self.placement, what)
+        if numeric(placement):
+            object.__setattr__(self, "rounded", float(np.abs(placement - self.placement).max()))
+        object.__setattr__(self, "placement", placement)
+        if not is_finite_number(self.gravity_compensation) \
+                or not numeric(np.asarray(self.gravity_compensation)):
+            raise ModelError(f"{what}: gravity_compensation must be a finite number, the fraction "
+                             f"of its weight that is carried, not {self.gravity_compensation!r}")
+        object.__setattr__(self, "gravity_compensation", float(self.gravity_compensation))
 
     @property
     def joint_name(self) -> str:

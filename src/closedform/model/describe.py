@@ -38,6 +38,7 @@ def summary(robot: Tree) -> dict[str, Any]:
             "placement": [_plain_list(row) for row in body.placement],
             "mass": _plain(body.inertia.mass),
             "com": _com(body.inertia),
+            "gravity_compensation": body.gravity_compensation,
             "parameters": _plain_list(body.inertia.parameters),
         } for k, body in enumerate(robot.bodies)],
         "frames": [{
@@ -45,6 +46,8 @@ def summary(robot: Tree) -> dict[str, Any]:
             "body": frame.body,
             "placement": [_plain_list(row) for row in frame.placement],
         } for frame in robot.frames],
+        "configurations": {name: _plain_list(q) for name, q in robot.configurations.items()},
+        "notes": list(robot.notes),
         "totals": {
             "bodies": len(robot.bodies),
             "joints": len(robot.joint_names),

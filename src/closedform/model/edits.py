@@ -49,7 +49,8 @@ def with_locked(robot: T, locked: Mapping[str, Any] | Sequence[str]) -> T:
 def merged(bodies: Sequence[Body], robot: T, names: set[str]) -> T:
     """The robot of these bodies; each fixed body named is part of its parent (or the world).
 
-    It stays as a frame of its own name.
+    It stays as a frame of its own name; as a fixed body, where another fraction of its weight is
+    carried than of its parent's.
     """
     home: dict[str | None, tuple[str | None, np.ndarray]] = {None: (None, np.eye(4))}
     kept: dict[str, Body] = {}
@@ -57,7 +58,8 @@ def merged(bodies: Sequence[Body], robot: T, names: set[str]) -> T:
     for body in bodies:
         at, pose_of_parent = home[body.parent]
         placement = pose_of_parent @ body.placement
-        if body.name in names and body.joint.is_fixed:
+        alike = at is None or kept[at].gravity_compensation == body.gravity_compensation
+        if body.name in names and body.joint.is_fixed and alike:
             home[body.name] = at, placement
             frames.append(Frame(body.name, at, placement))
             if at is not None:
@@ -69,11 +71,23 @@ def merged(bodies: Sequence[Body], robot: T, names: set[str]) -> T:
     for frame in robot.frames:
         at, placement = home[frame.body]
         frames.append(Frame(frame.name, at, placement @ frame.placement))
-    return replace(robot, bodies=tuple(kept.values()), frames=tuple(frames))
+    return replace(robot, bodies=tuple(kept.values()), frames=tuple(frames),
+                   configurations=_carried(robot, kept.values()))
+
+
+def _carried(robot: Tree, bodies: Iterable[Body]) -> dict[str, np.ndarray]:
+    """The robot's configurations with the coordinates of those joints that these bodies keep."""
+    slices = robot.q_slices
+    kept = [slices[b.joint_name] for b in bodies if b.joint.nv]
+    return {name: np.concatenate([q[:0], *(q[at] for at in kept)])
+            for name, q in robot.configurations.items()}
 
 
 def with_payload(robot: T, inertia: Inertia, at: str) -> T:
-    """The robot with a rigid load at a frame or body; `inertia` is in that frame."""
+    """The robot with a rigid load at a frame or body; `inertia` is in that frame.
+
+    Of its weight the same fraction is carried as of the body's.
+    """
     frame = robot.frame(at)
     if frame.body is None:
         raise ArgumentError(f"at: the frame {at!r} belongs to the world, which carries no payload")

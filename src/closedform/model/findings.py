@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
 from typing import final
 
-from closedform.errors import FormatError
+from closedform.errors import FormatError, ModelWarning
+
+TOLD = 5
+"""Of so many doubts a warning tells; the others it counts."""
 
 
 class Level(Enum):
@@ -49,3 +53,12 @@ def refuse_errors(findings: Iterable[Finding]) -> None:
         repair = f"; {first.repair}" if first.repair else ""
         more = f" (and {len(errors) - 1} more; `lint` lists them all)" if len(errors) > 1 else ""
         raise FormatError(f"{first.place}: {first.message}{repair}{more}")
+
+
+def warn_once(file: str, doubts: Iterable[Finding | str]) -> None:
+    """One `ModelWarning` about a file, if its warnings or other texts say that there is a doubt."""
+    texts = [f"line {d.line}: {d.message}" if isinstance(d, Finding) else d for d in doubts
+             if isinstance(d, str) or d.level is Level.WARNING]
+    if texts:
+        more = f"; and {len(texts) - TOLD} more, `lint` lists them all" if len(texts) > TOLD else ""
+        warnings.warn(f"{file}: {'; '.join(texts[:TOLD])}{more}", ModelWarning, stacklevel=4)

@@ -18,6 +18,9 @@ from closedform.arrays import (
 )
 from closedform.errors import ModelError
 
+ROUNDING = 1e-12
+"""How far from 1 RᵀR of a rotation may be that counts as written with all its digits."""
+
 
 def pose(rotation: ArrayLike | None = None, translation: ArrayLike | None = None) -> np.ndarray:
     """[[R, p], [0, 1]]."""
@@ -67,16 +70,30 @@ def to_rpy(R: Array) -> tuple[float, float, float]:
 
 
 def basis_with_third(n: Iterable[Any]) -> np.ndarray:
-    """Rotation matrix whose third column is the unit vector n: the shortest turn from z to n."""
+    """Rotation matrix whose third column is the unit vector n: the shortest turn from z to n.
+
+    Next to −z, where no turn is the shortest, a half turn about x and then the shortest from −z.
+    """
     x, y, z = n
     if numeric(np.asarray(n)) and float(z) < -1 + 1e-9:
-        return np.diag([1.0, -1.0, -1.0])
-    k = 1 / (1 + z)
+        return basis_with_third((-x, -y, -z)) * np.array([1.0, -1.0, -1.0])
+    near = numeric(np.asarray(n)) and float(z) < 0    # there 1 + z has lost digits
+    k = (1 - z) / (x * x + y * y) if near else 1 / (1 + z)
     return np.array([[1 - k * x * x, -k * x * y, x], [-k * x * y, 1 - k * y * y, y], [-x, -y, z]])
 
 
+def _orthonormal(R: np.ndarray) -> np.ndarray:
+    """The rotation nearest to R, by R ← R (3 − RᵀR)/2, which squares the error and keeps zeros."""
+    for _ in range(3):
+        R = R @ (3 * np.eye(3) - R.T @ R) / 2
+    return R
+
+
 def checked_placement(T: object, what: str) -> np.ndarray:
-    """T as a read-only 4x4 pose, or an error that says what is wrong with it."""
+    """T as a read-only 4x4 pose, or an error that says what is wrong with it.
+
+    A rotation written with seven digits or more is made orthonormal.
+    """
     try:
         A = exact_or_float(T)
     except (TypeError, ValueError) as error:
@@ -92,6 +109,8 @@ def checked_placement(T: object, what: str) -> np.ndarray:
             raise ModelError(
                 f"{what}: placement is no rigid pose (RᵀR differs from 1 by {off:.2g}, "
                 f"det R = {np.linalg.det(R):.3g}, last row {A[3]})")
+        if off > ROUNDING:
+            A = pose(_orthonormal(R), A[:3, 3])
     A = A.copy()
     A.setflags(write=False)
     return A

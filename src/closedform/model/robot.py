@@ -26,7 +26,9 @@ from closedform.model.tree import Tree
 class Robot(Tree):
     """A tree of bodies, parents first, with gravity (m/s², world frame) and named frames.
 
-    `q` and `v` follow `bodies`. `source` says where the robot came from; it changes nothing.
+    `q` and `v` follow `bodies`. `source` says where the robot came from; it changes nothing, nor do
+    `configurations`, coordinates with names (a file's keyframes): `configurations["home"]`, (nq,),
+    and `notes`, what reading its file left out.
     `parts` are the bodies whose joints own coordinates, with their slices of q and v; `segments`
     the tree that the equations walk; `parents` count bodies from 1, the world is 0.
     """
@@ -111,7 +113,8 @@ class Robot(Tree):
 
     def with_gravity(self, gravity: ArrayLike) -> Robot:
         """The same robot under another gravity acceleration (world frame)."""
-        return Robot(self.name, self.bodies, gravity, self.frames, self.source)
+        return Robot(self.name, self.bodies, gravity, self.frames, self.source,
+                     self.configurations, self.notes)
 
     def with_payload(self, inertia: Inertia, at: str) -> Robot:
         """The same robot with a rigid load at a frame or body; `inertia` is in that frame."""

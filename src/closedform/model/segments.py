@@ -25,8 +25,9 @@ class Segment:
     """One joint with a constant S and the body it carries (inertia None: it carries none).
 
     `parent` counts segments from 1; 0 is the world. `owner` is the number of the body whose joint
-    this is a part of. `q_index` and `v_index` are the entries of the robot's q and v; the joint's
-    own coordinates are ratio · q[q_index] + offset.
+    this is a part of, `carried` the fraction of its weight that is carried from outside. `q_index`
+    and `v_index` are the entries of the robot's q and v; the joint's own coordinates are
+    ratio · q[q_index] + offset.
     """
 
     name: str
@@ -39,6 +40,7 @@ class Segment:
     v_index: tuple[int, ...]
     ratio: Any = 1
     offset: Any = 0
+    carried: float = 0.0
 
     @property
     def S(self) -> Array:
@@ -54,6 +56,11 @@ class Segment:
     def turns_about_z(self) -> bool:
         """Whether the joint's rotation is one about the body's z axis."""
         return not np.any(self.joint.S[3:5] != 0) and bool(np.any(self.joint.S[5] != 0))
+
+    @property
+    def weight(self) -> Any:
+        """The share of the body's weight that is left to the joints: 1, if nothing is carried."""
+        return 1 - self.carried if self.carried else 1
 
     def coordinates(self, q: Array) -> Array:
         """The joint's own coordinates, (nq_k,)."""
@@ -75,12 +82,14 @@ def segments_of(bodies: tuple[Body, ...]) -> tuple[Segment, ...]:
         if body.joint.driver is not None:
             driver, ratio, offset = _driver(body, bodies, index)
             result.append(Segment(body.name, p, at, body.joint.moving, body.inertia, k,
-                                  (q_start[driver],), (v_start[driver],), ratio, offset))
+                                  (q_start[driver],), (v_start[driver],), ratio, offset,
+                                  body.gravity_compensation))
         else:
             for name, joint in named_parts(body):
                 inertia = body.inertia if name == body.name else None
                 result.append(Segment(name, p, at, joint, inertia, k,
-                                      tuple(range(q, q + joint.nq)), tuple(range(v, v + joint.nv))))
+                                      tuple(range(q, q + joint.nq)), tuple(range(v, v + joint.nv)),
+                                      carried=body.gravity_compensation))
                 p, at, q, v = len(result), np.eye(4), q + joint.nq, v + joint.nv
         last[body.name] = len(result)
     return tuple(result)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -32,6 +32,10 @@ class Tree(ABC):
     gravity: np.ndarray
     frames: tuple[Frame, ...]
     source: str
+    configurations: Mapping[str, np.ndarray]
+    """Named coordinates, each (nq,), such as a file's keyframes: `configurations["home"]`."""
+    notes: tuple[str, ...]
+    """What reading its file left out."""
     segments: tuple[Segment, ...] = field(init=False)             # the tree the equations walk
     parts: tuple[tuple[Body, slice, slice], ...] = field(init=False)
     """Bodies whose joints own coordinates, with their parts of q and v."""
@@ -40,7 +44,9 @@ class Tree(ABC):
     nv: int = field(init=False)
 
     def __init__(self, name: str, bodies: Iterable[Body], gravity: ArrayLike = STANDARD_GRAVITY,
-                 frames: Iterable[Frame] = (), source: str = "") -> None:
+                 frames: Iterable[Frame] = (), source: str = "",
+                 configurations: Mapping[str, ArrayLike] | None = None,
+                 notes: Iterable[str] = ()) -> None:
         checked_name(name, "robot")
         set_ = object.__setattr__
         set_(self, "name", name)
@@ -48,6 +54,7 @@ class Tree(ABC):
         set_(self, "frames", _records(frames, "frames", "cf.Frame"))
         set_(self, "gravity", _gravity(gravity))
         set_(self, "source", source)
+        set_(self, "notes", tuple(notes))
         _check(self)
         set_(self, "segments", segments_of(self.bodies))  # checks mimic couplings
         q, v = starts(self.bodies)
@@ -58,6 +65,7 @@ class Tree(ABC):
         number: dict[str | None, int] = {None: 0}
         number.update((body.name, k) for k, body in enumerate(self.bodies, start=1))
         set_(self, "parents", tuple(number[body.parent] for body in self.bodies))
+        set_(self, "configurations", _configurations(configurations, self.nq))
 
     @abstractmethod
     def __repr__(self) -> str:
@@ -103,6 +111,20 @@ class Tree(ABC):
         raise UnknownName(f"no frame or body {name!r} in {self.name}; "
                           f"{suggestion(name, self.body_names + self.frame_names)}")
 
+    @property
+    def tip(self) -> str:
+        """What is meant where no frame is named: the last of the frames that most joints move.
+
+        Or the last such body, where more joints move it than any frame.
+        """
+        moved = [0]                                 # joints between the world and a body
+        for parent, body in zip(self.parents, self.bodies, strict=True):
+            moved.append(moved[parent] + bool(body.joint.nv))
+        depth = dict(zip((None, *self.body_names), moved, strict=True))
+        places = [*((depth[name], name) for name in self.body_names),
+                  *((depth[frame.body], frame.name) for frame in self.frames)]
+        return max(reversed(places), key=lambda place: place[0])[1]
+
     @cached_property
     def mass(self) -> Any:
         """Of all bodies, kg."""
@@ -135,6 +157,27 @@ def _gravity(gravity: object) -> np.ndarray:
     g = g.copy()
     g.setflags(write=False)
     return g
+
+
+def _configurations(given: object, nq: int) -> dict[str, np.ndarray]:
+    if given is None:
+        return {}
+    if not isinstance(given, Mapping):
+        raise ModelError(f"configurations must map names to coordinates, not {given!r:.200}")
+    result = {}
+    for name, values in given.items():
+        checked_name(name, "configuration")
+        try:
+            q = np.array(values, dtype=float)
+        except (TypeError, ValueError) as error:
+            raise ModelError(f"configuration {name!r} must be {nq} numbers, not "
+                             f"{values!r:.200}") from error
+        if q.shape != (nq,) or not np.all(np.isfinite(q)):
+            raise ModelError(f"configuration {name!r} must be {nq} finite numbers, not "
+                             f"{values!r:.200}")
+        q.setflags(write=False)
+        result[name] = q
+    return result
 
 
 def _check(tree: Tree) -> None:

@@ -1,11 +1,18 @@
 """What a compiled robot hands out: kernels by quantity, frame and number of rates."""
 
+import os
 import pickle
+import signal
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
 
 import closedform as cf
+from closedform.applications.compile import kernels
+from closedform.lowerings.call import code
 from closedform.lowerings.store.cache import Cache
 
 NOWHERE = Cache(None)
@@ -83,3 +90,97 @@ def test_an_unknown_name_is_answered_with_the_nearest(ask, message):
     with pytest.raises((cf.ClosedformError, AttributeError), match=message) as caught:
         ask()
     assert len(str(caught.value)) < 300
+
+
+# ---------------------------------------------------------------------- threads, signals, forks
+def counted(monkeypatch):
+    """Names of the programs that machine code is made of from now on."""
+    made, compiled = [], code._compiled
+
+    def noted(program, layout, kind):
+        made.append(program.name)
+        return compiled(program, layout, kind)
+
+    monkeypatch.setattr(code, "_compiled", noted)
+    return made
+
+
+def test_equal_arms_in_many_threads_are_compiled_once(tmp_path, monkeypatch):
+    made, cache, robot = counted(monkeypatch), Cache(tmp_path / "cache"), cf.load("planar3r")
+    arms = [cf.compile(robot, cache=cache) for _ in range(8)]
+    with ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(lambda arm: arm.mass_matrix(np.ones(3)), arms))
+    assert made == ["mass_matrix"]
+    assert all(np.array_equal(x, found[0]) for x in found)
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGUSR1"), reason="no such signal")
+def test_a_signal_handler_may_compile_while_its_thread_compiles(monkeypatch):
+    """The signal comes before the first kernel is done."""
+    robot = cf.load("planar3r")
+    arm, found = cf.compile(robot, cache=Cache(None)), []
+    compiled = code._compiled
+
+    def slowly(program, layout, kind):
+        if not found:
+            signal.raise_signal(signal.SIGUSR1)
+        return compiled(program, layout, kind)
+
+    def handler(*_):
+        found.append(None)
+        found[0] = arm.gravity_torque(np.ones(3))
+
+    monkeypatch.setattr(code, "_compiled", slowly)
+    before = signal.signal(signal.SIGUSR1, handler)
+    try:
+        arm.mass_matrix(np.ones(3))
+    finally:
+        signal.signal(signal.SIGUSR1, before)
+    np.testing.assert_allclose(found[0], cf.gravity_torque(robot, np.ones(3)), atol=1e-12)
+
+
+FORKING = """
+import os, threading, time, signal
+import numpy as np, closedform as cf
+from closedform.lowerings.store.cache import Cache
+stop = threading.Event()
+def work():
+    while not stop.is_set():
+        cf.compile(cf.load("ur5"), cache=Cache(None)).mass_matrix
+thread = threading.Thread(target=work)
+thread.start()
+for k in range(4):
+    time.sleep(0.05)
+    child = os.fork()
+    if child == 0:
+        signal.alarm(20)                       # ends it if it hangs
+        cf.compile(cf.load("planar2r"), cache=Cache(None)).mass_matrix(np.ones(2))
+        os._exit(0)
+    assert os.waitpid(child, 0)[1] == 0
+stop.set()
+thread.join()
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
+def test_a_fork_beside_a_thread_that_compiles_can_compile():
+    subprocess.run([sys.executable, "-W", "ignore", "-c", FORKING], check=True, timeout=120)
+
+
+def test_an_enormous_program_is_announced_before_it_is_compiled(monkeypatch):
+    made = counted(monkeypatch)
+    monkeypatch.setattr(kernels, "ENORMOUS", 10)
+    with pytest.warns(UserWarning, match=r"mass_matrix of planar3r takes \d+ operations"):
+        cf.compile(cf.load("planar3r"), cache=Cache(None)).mass_matrix  # noqa: B018
+    assert made == ["mass_matrix"]
+
+
+def test_two_feet_go_into_one_kernel_under_their_names():
+    robot = cf.load("humanoid25")
+    feet = robot.body_names[-1], robot.body_names[-2]
+    both = cf.fuse(robot, [cf.At("frame_pose", foot) for foot in feet], cache=Cache(None))
+    q = robot.random(2)
+    found = both(q)
+    assert found._fields == tuple(f"frame_pose_{foot}" for foot in feet)
+    for x, foot in zip(found, feet, strict=True):
+        np.testing.assert_allclose(x, cf.frame_pose(robot, q, foot), atol=1e-12)

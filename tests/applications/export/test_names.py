@@ -7,7 +7,7 @@ from html import unescape
 import numpy as np
 import pytest
 import sympy
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import closedform as cf
@@ -19,8 +19,9 @@ from closedform.applications.export.targets import TARGETS
 from closedform.applications.report.figures import svg
 from closedform.lowerings.source.comments import latex_words
 from closedform.model.describe import html_table
+from closedform.model.names import name_fault
 from export_tools import check_folder, run, tool
-from hostile_texts import HOSTILE, LEGAL
+from hostile_texts import HOSTILE, LEGAL, PIECES
 
 
 def without_text(path):
@@ -55,6 +56,56 @@ def test_what_has_a_hostile_header_runs_and_does_nothing_else(target, tmp_path, 
     cf.export(cf.load("planar2r"), "gravity_torque", target, tmp_path)
     assert "all passed" in check_folder(tmp_path, target)
     assert not (tmp_path / "PWNED").exists()
+
+
+attacks = st.lists(st.lists(st.sampled_from(PIECES), max_size=8).map("".join), min_size=1,
+                   max_size=20)
+
+
+def exported_code(folder, target, robot, about=None):
+    """What is read as code in the files of an export, by the file's name."""
+    with pytest.MonkeyPatch.context() as patch:
+        if about is not None:
+            patch.setattr(robot_source, "robot_header", lambda *_: about)
+        files = cf.export(robot, "gravity_torque", target, folder)
+    return {x.name: without_text(x) for x in files}
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@settings(max_examples=4, deadline=None)
+@given(data=st.data())
+def test_no_text_that_chance_puts_together_is_read_as_code(target, data, tmp_path_factory):
+    """As headers: names that a model would refuse too."""
+    robot, folder = cf.load("planar2r"), tmp_path_factory.mktemp("exports")
+    plain = exported_code(folder / "plain", target, robot, ["gravity_torque of x"])
+    assert exported_code(folder / "hostile", target, robot, data.draw(attacks)) == plain
+
+
+@pytest.mark.parametrize("target", ["c", "python", "casadi", "latex", "matlab"])
+@settings(max_examples=2, deadline=None)
+@given(data=st.data())
+def test_robots_whose_names_chance_puts_together_are_refused_or_exported_right(
+        target, data, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("exports")
+    texts = st.lists(st.sampled_from(PIECES), min_size=1, max_size=6).map("".join)
+    drawn = data.draw(st.lists(texts, min_size=7, max_size=7, unique=True))
+    for bad in drawn:
+        if name_fault(bad) is not None:
+            with pytest.raises(cf.ModelError, match="control character"):
+                arm(bad)
+    robot, one, two, first, second, *frames = (legal(x, k) for k, x in enumerate(drawn))
+    inertia = cf.Inertia(1.0, (0.5, 0.1, 0))
+    bodies = [cf.Body(one, None, cf.Revolute((0, 1, 0), name=first), inertia=inertia),
+              cf.Body(two, one, cf.Revolute((1, 0, 0), name=second), inertia=inertia)]
+    made = cf.Robot(robot, bodies, frames=[cf.Frame(x, two) for x in frames])
+    cf.export(made, ["gravity_torque", *(cf.At("frame_pose", x) for x in frames)], target, folder)
+    assert "all passed" in check_folder(folder, target)
+    assert not list(folder.rglob("PWNED"))
+
+
+def legal(text, k):
+    """The text with the characters that names may not hold left out; numbered, so unique."""
+    return "".join(c for c in text if name_fault(c) is None) + str(k)
 
 
 def nasty_robot():

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import closedform as cf
+from closedform.applications.motion.torques import torques
 from closedform.applications.motion.trajectories import (
     Cosines,
     Sampled,
@@ -88,7 +89,13 @@ def test_samples_are_read_with_and_without_a_line_of_names(tmp_path):
 
 @pytest.mark.parametrize("text, error, message", [
     ("0,1\n1,2\n", FormatError, "2 coordinates"),
-    ("t,a,b\n0,1,2\nx,1,2\n", FormatError, "row 2"),
+    ("t,q1,q2\n0,1,2\nx,1,2\n", FormatError, "row 2"),
+    ("O,1,2\n0,1,2\n", FormatError, "row 1"),             # a typo in a number, no names
+    ("t,joint1,joint3\n0,1,2\n", FormatError, "no joint of planar2r is named 'joint3'; did you"),
+    ("t,joint1,joint1\n0,1,2\n", FormatError, "two columns are named 'joint1'"),
+    ("t,joint1\n0,1\n", FormatError, "no column for joint2"),
+    ("joint1,joint2\n0,1\n", FormatError, "column t or time is missing"),
+    ("t,joint1,joint2\n0,1\n", FormatError, "row 1 must be 3 numbers"),
     ("0,1,2\n1,2,3\n", ArgumentError, "more than 7 samples"),
     ("\n".join(f"{-k},0,0" for k in range(9)), ArgumentError, "increase"),
 ])
@@ -97,3 +104,36 @@ def test_files_that_are_no_trajectory_are_refused(tmp_path, text, error, message
     path.write_text(text)
     with pytest.raises(error, match=message):
         read_samples(cf.load("planar2r"), path)
+
+
+def test_columns_are_found_by_the_names_of_joints(tmp_path):
+    """In any order, time anywhere, beside the rates that `closedform ik` writes."""
+    robot = cf.load("planar2r")
+    k = np.arange(9.0)
+    columns = {"joint2": -k, "d_joint2": k, "time": k / 10, "joint1": k, "dd_joint1": k}
+    path = tmp_path / "motion.csv"
+    path.write_text("\n".join([",".join(columns), *(
+        ",".join(map(str, row)) for row in zip(*columns.values(), strict=True))]))
+    read = read_samples(robot, path)
+    np.testing.assert_array_equal(read.times, k / 10)
+    np.testing.assert_array_equal(read.q, np.stack([k, -k], axis=1))
+
+
+def test_coordinates_of_a_free_joint_are_named_with_numbers(tmp_path):
+    robot = cf.load("planar2r", floating=True)
+    names = [*(f"root_joint[{i}]" for i in range(7)), "joint1", "joint2"]
+    rows = np.hstack([np.arange(9.0)[:, None], np.tile(robot.neutral(), (9, 1))])
+    rows[:, 8] = np.arange(9)
+    swapped = [0, 9, 8, *range(1, 8)]
+    path = tmp_path / "motion.csv"
+    lines = [np.array(["t", *names])[swapped], *rows[:, swapped]]
+    path.write_text("\n".join(",".join(map(str, line)) for line in lines))
+    np.testing.assert_array_equal(read_samples(robot, path).q, rows[:, 1:])
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_motion_too_large_for_numbers_is_refused():
+    robot = cf.load("planar2r")
+    rough = Sampled(np.arange(9.0), np.where(np.arange(9) % 2, 1e300, -1e300)[:, None] * np.ones(2))
+    with pytest.raises(ArgumentError, match="too large to be numbers"):
+        torques(robot, rough, np.linspace(0, 8, 5))

@@ -392,3 +392,29 @@ def test_bad_obstacles_and_paths_are_refused():
         track(PLANAR, TIP, [[5.0, 5.0]], Manipulability(), START)
     with pytest.raises(cf.ArgumentError, match="n − m = 1"):
         self_motion(IIWA, Position("flange"), [0.5, 0, 0.5], Manipulability(), BENT)
+
+
+def test_the_text_of_a_track_is_one_line():
+    path = TARGET + np.linspace(0, 0.02, 3)[:, None] * np.ones(2)
+    assert repr(track(PLANAR, TIP, path, Manipulability(), START)) == (
+        "<Track: 3 points (3 maximum), nq 3, complete>")
+
+
+def test_branches_leave_out_what_lies_within_an_obstacle():
+    arm = planar_5r()
+    task, links = PlanarPosition("tool"), ["l2", "l3", "l4", "tool"]
+    obstacle = Ellipsoid((0.6, 0.4, 0.0), (0.15, 0.15, 1.0))
+    criterion = Manipulability() + 0.01 * Obstacles([obstacle], links)
+    found = branches(arm, task, [0.9, 0.5], criterion, starts=20)
+    assert found and all(np.isfinite(one.value) for one in found)
+    within = solve(arm, task, [0.6, 0.4], criterion, [0.5, 0.5, -0.5, 0.5, 0.3])
+    assert within.verdict == "forbidden" and not within.certified and within.sigma_min > 0.01
+    assert branches(arm, task, [0.6, 0.4], criterion, starts=5) == []
+
+
+def planar_5r():
+    at = np.eye(4)
+    at[0, 3] = 0.3
+    bodies = [cf.Body(f"l{k}", f"l{k - 1}" if k else None, cf.Revolute((0, 0, 1)),
+                      at if k else np.eye(4)) for k in range(5)]
+    return cf.Robot("planar5r", bodies, frames=[cf.Frame("tool", "l4", at)])

@@ -11,7 +11,9 @@ from closedform.applications.base_parameters.picture import COLUMNS, picture, st
 from closedform.applications.base_parameters.summary import base_parameters
 from closedform.errors import ArgumentError, UnknownName
 from closedform.interfaces.cli.base import register
+from closedform.model.formats.urdf.write import urdf_text
 from closedform.model.load import load
+from nearly_parallel_robots import three_links
 
 
 def run(*arguments, **environment):
@@ -85,3 +87,14 @@ def test_the_picture_has_a_cell_for_every_parameter():
 def test_a_narrow_terminal_is_not_overrun():
     out = run("puma560", COLUMNS="60").stdout
     assert max(map(len, out.splitlines())) <= 60
+
+
+@pytest.mark.filterwarnings("ignore:URDF of")
+def test_what_is_identifiable_on_paper_only_is_said(tmp_path):
+    path = tmp_path / "arm.urdf"
+    path.write_text(urdf_text(three_links(pi=3.1416)), encoding="utf8")
+    text = run(str(path)).output
+    assert "on paper only" in text
+    assert "by l1: alpha = 3.14159" in text
+    assert json.loads(run(str(path), "--json").output)["on_paper_only"]
+    assert "on paper only" not in run("ur5").output

@@ -8,7 +8,7 @@ import typer
 from typer.testing import CliRunner
 
 import closedform as cf
-from closedform.interfaces.cli.ik import read_path, register
+from closedform.interfaces.cli.ik import complete_criterion, read_path, register
 
 CIRCLE = np.array([[0.5 + 0.05 * np.cos(s), 0.04 + 0.05 * np.sin(s)]
                    for s in np.linspace(0, 2 * np.pi, 13)])
@@ -87,3 +87,12 @@ def test_an_unknown_criterion_or_frame_is_refused(run, tmp_path):
         run("planar3r", "--path", path, "--criterion", "beauty")
     with pytest.raises(cf.UnknownName, match="hand"):
         run("planar3r", "--path", path, "--frame", "hand")
+
+
+def test_a_path_that_is_not_there_is_a_sentence(run, tmp_path):
+    with pytest.raises(cf.ArgumentError, match=r"there is no file .*none\.csv.*2 numbers a row"):
+        run("planar3r", "--path", str(tmp_path / "none.csv"))
+
+
+def test_criteria_are_completed():
+    assert complete_criterion("ma") == ["manipulability"]

@@ -57,6 +57,36 @@ def test_show_draws_the_tree_joints_masses_limits_and_totals(model):
     assert result.stderr == ""
 
 
+def test_show_has_springs_configurations_and_what_was_left_out(model):
+    pytest.importorskip("mujoco")
+    mjcf = """<mujoco><option density="1"/><worldbody><body name="b"><joint name="j" axis="0 0 1"
+      stiffness="2.5"/><geom size=".1"/></body></worldbody>
+      <keyframe><key name="home" qpos=".75"/></keyframe></mujoco>"""
+    result = run("show", model(mjcf, "b.xml"))
+    for text in ("stiffness", "2.5", "configuration home: q = 0.75", "left out: fluid forces"):
+        assert text in result.stdout
+    about = json.loads(run("show", model(mjcf, "b.xml"), "--json").stdout)
+    assert about["configurations"] == {"home": [0.75]}
+    assert about["notes"] == ["left out: fluid forces"]
+
+
+def test_show_says_what_is_in_the_world_and_what_frees_it(model):
+    base = ('<link name="base"><inertial><mass value="10.25"/><inertia ixx="1" ixy="0" ixz="0" '
+            'iyy="1" iyz="0" izz="1"/></inertial></link>')
+    path = model(GOOD.replace('<link name="base"/>', base))
+    line = "base, 10.25 kg, is part of the world; --floating frees it"
+    assert run("show", path).stdout.count(line) == 1
+    assert "--floating" not in run("show", path, "--floating").stdout
+    assert "--floating" not in run("show", model(GOOD)).stdout
+
+
+def test_show_takes_states_from_an_srdf(model, tmp_path):
+    path = tmp_path / "states.srdf"
+    path.write_text('<robot name="r"><group_state name="home" group="all">'
+                    '<joint name="shoulder" value="0.25"/></group_state></robot>')
+    assert "configuration home: q = 0.25" in run("show", model(GOOD), "--srdf", str(path)).stdout
+
+
 def test_show_takes_a_built_in_robot_by_name():
     assert "panda_joint7" in run("show", "panda").stdout
 
@@ -118,7 +148,7 @@ def test_a_trouble_of_the_system_is_one_line_and_status_2(model, monkeypatch, ca
         raise PermissionError(13, "Permission denied", "arm.urdf")
     monkeypatch.setattr("closedform.interfaces.cli.terminal.load", denied)
     assert status_of_main(monkeypatch, "show", model(GOOD)) == 2
-    assert capsys.readouterr().err == "error: [Errno 13] Permission denied: 'arm.urdf'\n"
+    assert capsys.readouterr().err == "error: arm.urdf: Permission denied\n"
 
 
 def test_a_wrong_command_is_a_usage_error():

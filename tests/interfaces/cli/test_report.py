@@ -3,9 +3,11 @@
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 import sysconfig
+import time
 from pathlib import Path
 
 import pytest
@@ -136,3 +138,64 @@ def test_where_all_workers_fail_the_report_has_no_times_and_says_why(monkeypatch
 
 def test_the_demo_has_a_urdf(tmp_path):
     assert "<robot" in real_urdf(tmp_path).read_text(encoding="utf8")
+
+
+def test_a_page_in_a_folder_that_is_not_there_is_refused_at_once(monkeypatch, tmp_path):
+    monkeypatch.setattr(report_module, "report", lambda *_: pytest.fail("computed first"))
+    ran = RUNNER.invoke(app, ["report", "planar3r", "-o", str(tmp_path / "none" / "x.html")])
+    assert "there is no folder" in str(ran.exception) and "none" in str(ran.exception)
+
+
+LINK = ('<link name="{0}"><inertial><mass value="2"/><origin xyz="0.1 0.2 0.3"/><inertia ixx="0.1" '
+        'iyy="0.1" izz="0.1" ixy="0" ixz="0" iyz="0"/></inertial></link>')
+JOINT = ('<joint name="{0}" type="prismatic"><parent link="{1}"/><child link="{2}"/>'
+         '<axis xyz="{3}"/><limit lower="-1" upper="1" effort="1" velocity="1"/></joint>')
+JOINTS = JOINT.format("one", "base", "a", "1 0 0") + JOINT.format("two", "a", "b", "0 1 0")
+MASSLESS = {
+    "leaf": ('<robot name="leaf"><link name="base"/><link name="b"/>' + LINK.format("a") + JOINTS
+             + "</robot>", [], "no inertia moves with b (joint two)"),
+    "all": ('<robot name="all"><link name="base"/><link name="b"/><link name="a"/>' + JOINTS
+            + "</robot>", [], "no inertia moves with a (joint one), b (joint two)"),
+    "root": ('<robot name="root"><link name="base"/>' + LINK.format("a") + LINK.format("b")
+             + JOINTS + "</robot>", ["--floating"], "the mass matrix of root is singular"),
+}
+
+
+@pytest.mark.parametrize("name", MASSLESS)
+def test_a_robot_without_mass_has_a_page_that_says_so(name, tmp_path):
+    """A massless leaf, no mass at all, a massless floating root; no warning of NumPy's is shown."""
+    text, options, said = MASSLESS[name]
+    file, page = tmp_path / "robot.urdf", tmp_path / "page.html"
+    file.write_text(text, encoding="utf8")
+    ran = subprocess.run([sys.executable, "-P", "-m", "closedform", "report", str(file), "-o",
+                          str(page), *options], capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stderr
+    assert said in ran.stderr and said in page.read_text(encoding="utf8")
+    assert not re.search("divide|invalid|nan|Traceback", ran.stderr)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs signals of POSIX")
+@pytest.mark.parametrize("number", ["SIGTERM", "SIGHUP"])
+def test_a_signal_that_ends_a_report_ends_its_workers(number, tmp_path):
+    process = subprocess.Popen(
+        [sys.executable, "-P", "-m", "closedform", "report", "humanoid25", "-o",
+         str(tmp_path / "x.html")], env=os.environ | {"CLOSEDFORM_CACHE": "off"},
+        stderr=subprocess.DEVNULL)
+    children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
+    if not children.exists():
+        process.kill()
+        pytest.skip("the system does not tell the children of a process")
+    workers = _until(lambda: [int(x) for folder in children.parents[1].iterdir()
+                              for x in (folder / "children").read_text().split()])
+    process.send_signal(getattr(signal, number))
+    assert process.wait(20) == 128 + getattr(signal, number)
+    _until(lambda: not any(Path(f"/proc/{worker}").exists() for worker in workers))
+
+
+def _until(found, seconds=30.0):
+    """What `found` answers as soon as it is something."""
+    end = time.monotonic() + seconds
+    while not (answer := found()):
+        assert time.monotonic() < end
+        time.sleep(0.05)
+    return answer

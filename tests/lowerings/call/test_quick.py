@@ -7,6 +7,7 @@ import sys
 import numpy as np
 import pytest
 
+import closedform as cf
 from closedform.errors import ArgumentError
 from closedform.lowerings import reference
 from closedform.lowerings.call import kernel as kernel_module
@@ -182,6 +183,51 @@ def test_out_may_be_strided_or_overlap_an_input(batch):
     assert np.array_equal(shifted, expected)
     assert f(x, out=x) is x
     assert np.array_equal(x, expected)
+
+
+def test_outputs_that_share_memory_are_refused():
+    kernel = compile_program(record(lambda x: {"a": x + 1, "b": 2 * x}, {"x": (3,)}, "f"),
+                             Cache(None))
+    x, y = np.ones(3), np.empty(8)
+    for a, b in ((y[:3], y[:3]), (y[:3], y[2:5]), (y[::2][:3], y[1:4])):
+        with pytest.raises(ArgumentError, match="out for a and b must not share memory"):
+            kernel(x, out=(a, b))
+    found = kernel(x, out=(y[::2][:3], y[1::2][:3]))           # one between the other
+    np.testing.assert_array_equal(found.a, np.full(3, 2.0))
+    np.testing.assert_array_equal(found.b, np.full(3, 2.0))
+
+
+@pytest.mark.parametrize("strides", [(0, 8), (8, 8), (16, 0)])
+def test_an_output_whose_entries_lie_upon_each_other_is_refused(strides):
+    kernel = compile_program(record(lambda x: x + 1, {"x": (3,)}, "f"), Cache(None))
+    out = np.lib.stride_tricks.as_strided(np.empty(20), (4, 3), strides)
+    with pytest.raises(ArgumentError, match="memory for every entry"):
+        kernel(np.ones((4, 3)), out=out)
+
+
+def test_a_transposed_output_is_none_of_these():
+    kernel = compile_program(record(lambda x: x + 1, {"x": (3,)}, "f"), Cache(None))
+    out = np.empty((3, 4)).T
+    np.testing.assert_array_equal(kernel(np.ones((4, 3)), out=out), np.full((4, 3), 2.0))
+
+
+class Tensor:
+    """As one of torch that needs a gradient."""
+
+    def __array__(self, dtype=None, copy=None):
+        raise RuntimeError("Can't call numpy() on Tensor that requires grad")
+
+
+@pytest.mark.parametrize("x, reason", [
+    (Tensor(), "requires grad"), ([10**400] * 3, "too large"),
+    (np.ma.array(np.ones(3), mask=[1, 0, 0]), "masks are not read")],
+    ids=["tensor", "integers", "masked"])
+def test_what_is_no_array_of_numbers_is_refused_with_the_reason(x, reason):
+    kernel = compile_program(record(lambda x: x + 1, {"x": (3,)}, "f"), Cache(None))
+    with pytest.raises(ArgumentError, match=rf"f: x must be real numbers .*{reason}"):
+        kernel(x)
+    with pytest.raises(ArgumentError, match=reason):
+        cf.gravity_torque(cf.load("planar3r"), x)
 
 
 def test_a_scalar_output_is_a_numpy_scalar_for_one_state_and_an_array_for_many():

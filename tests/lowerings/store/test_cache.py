@@ -269,6 +269,9 @@ def test_the_environment_chooses_the_folder(monkeypatch, tmp_path):
     if sys.platform == "linux":
         monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
         assert Cache.default().folder == tmp_path / "xdg" / "closedform"
+        for on in ("1", "on", "Yes", "true"):
+            monkeypatch.setenv("CLOSEDFORM_CACHE", on)
+            assert Cache.default().folder == tmp_path / "xdg" / "closedform"
 
 
 @on_posix

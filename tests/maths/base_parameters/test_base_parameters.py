@@ -14,6 +14,7 @@ from closedform.maths.definitions.closed_form import inverse_dynamics
 from closedform.maths.definitions.regressor import regressor
 from closedform.model.inertia import Inertia
 from closedform.model.zoo.zoo import NAMES
+from nearly_parallel_robots import three_links
 from random_robots import KINDS, random_robot, random_state
 from special_robots import special_serial, special_tree
 
@@ -263,6 +264,35 @@ def test_a_seven_joint_arm_with_symbolic_lengths_in_all_rows():
 
 
 # ---------------------------------------------------------------------- refusals
+@pytest.mark.parametrize("tilt", [1e-5, 1e-4])
+def test_parameters_that_rest_on_a_tilt_are_identifiable_on_paper_only(tilt):
+    """Of sampled torques, what is left of their columns beside the others is the tilt's part."""
+    robot = three_links(pi=math.pi + tilt)
+    b = base_parameters(robot)
+    exact = base_parameters(three_links())
+    assert len(b.on_paper_only) == b.count - exact.count > 0
+    Y = np.concatenate([b.regressor(*random_state(robot, seed)) for seed in range(60)])
+    weak = np.isin(b.names, b.on_paper_only)
+    others, *_ = np.linalg.qr(Y[:, ~weak])
+    rest = Y - others @ (others.T @ Y)
+    assert np.linalg.norm(rest[:, weak], axis=0).max() < 10 * tilt * np.abs(Y).max() * len(Y)**0.5
+    values = np.linalg.svd(Y[:, ~weak], compute_uv=False)
+    assert values[-1] > 1e-3 * values[0]
+    assert {x.where for x in b.small_geometry} == {"l1", "l2"}
+    assert all(x.change < 2 * tilt for x in b.small_geometry)
+
+
+@pytest.mark.parametrize("name", ["ur5", "panda", "puma560", "humanoid25"])
+def test_exact_robots_have_nothing_on_paper_only(name):
+    b = base_parameters(cf.load(name))
+    assert b.on_paper_only == () == b.small_geometry
+
+
+def test_symbols_and_a_coarse_tolerance_leave_nothing_on_paper_only():
+    assert base_parameters(three_links(pi=3.1416), tolerance=1e-3).on_paper_only == ()
+    assert base_parameters(three_links(pi=3.1416), field=Residues()).on_paper_only != ()
+
+
 def test_arguments_that_make_no_sense_are_refused():
     robot = cf.load("planar2r")
     with pytest.raises(UnknownName, match="no parameter 'weight'"):

@@ -72,15 +72,16 @@ def one(joint, gravity=DOWN):
     (cf.Cylindrical((1, 0, 0), rotor_inertia=(0.3, 0.2)), 4, 0),
     (cf.Universal((1, 0, 0), (0, 1, 0), rotor_inertia=(0.3, 0.2)), 9, 0),
     (cf.Spherical(rotor_inertia=0.3), 9, 0),
-    (cf.Spherical(rotor_inertia=(0.1, 0.2, 0.3)), 9, 2),
-    (cf.Planar(rotor_inertia=0.3), 4, 1),
-    (cf.Planar(rotor_inertia=(0.1, 0.2, 0.3)), 4, 2),
+    (cf.Spherical(rotor_inertia=(0.1, 0.2, 0.3)), 9, 0),
+    (cf.Planar(rotor_inertia=0.3), 4, 0),
+    (cf.Planar(rotor_inertia=(0.1, 0.2, 0.3)), 4, 1),
     (cf.Free(rotor_inertia=0.3), 10, 1),
-    (cf.Free(rotor_inertia=(0.1, 0.2, 0.3, 0.4, 0.5, 0.6)), 10, 5),
+    (cf.Free(rotor_inertia=(0.1, 0.2, 0.3, 0.4, 0.5, 0.6)), 10, 3),
     (cf.Fixed(rotor_inertia=0.3), 0, 0),
 ], ids=lambda x: type(x).__name__ if isinstance(x, cf.Joint) else str(x))
 def test_one_body_keeps_the_rotors_that_its_inertia_cannot_stand_for(joint, without, apart):
-    """On a free joint: three slides, and two of three turns; equal turns go to the tensor."""
+    """On a free joint the slides, which have no weight; turns go to the tensor, equal slides of a
+    planar joint that gravity does not pull to the mass."""
     for gravity in (DOWN, NONE):
         assert_right(one(joint, gravity))
     assert base_parameters(one(replace(joint, rotor_inertia=None))).count == without

@@ -13,7 +13,6 @@ import pytest
 
 from closedform.errors import ClosedformError
 from closedform.model.formats.table import read_table
-from closedform.model.formats.urdf.read import read_urdf
 from closedform.model.lint.lint import lint
 from closedform.model.load import load
 from closedform.model.robot import Robot
@@ -39,6 +38,28 @@ URDF = """<?xml version="1.0" encoding="utf-8"?>
   <joint name="j5" type="floating"><parent link="base"/><child link="e"/></joint>
   <joint name="j6" type="planar"><parent link="e"/><child link="f"/><axis xyz="0 0 1"/></joint>
 </robot>
+"""
+SDF = """<?xml version="1.0"?>
+<sdf version="1.10"><world name="w"><gravity>0 0 -9.8</gravity><model name="m" canonical_link="b">
+  <pose degrees="true">0 0 1 10 20 30</pose>
+  <frame name="f" attached_to="a"><pose relative_to="a">0 1 0 0 0 0</pose></frame>
+  <link name="a"><inertial><pose>0.1 0 0 0 0 0</pose><mass>2</mass><inertia><ixx>0.1</ixx>
+    <iyy>0.1</iyy><izz>0.1</izz></inertia></inertial></link>
+  <link name="b"><pose relative_to="f">0 0 1 0 0 0</pose></link><link name="c"/>
+  <link name="d"/><link name="e"/>
+  <joint name="j1" type="revolute"><parent>a</parent><child>c</child>
+    <axis><xyz expressed_in="f">0 0 1</xyz><limit><lower>-1</lower><upper>1</upper></limit></axis>
+  </joint>
+  <joint name="j2" type="screw"><parent>c</parent><child>d</child><axis><xyz>1 0 0</xyz></axis>
+    <screw_thread_pitch>0.1</screw_thread_pitch></joint>
+  <joint name="j3" type="universal"><pose>0 0 1 0 0 0</pose><parent>d</parent><child>e</child>
+    <axis><xyz>1 0 0</xyz></axis><axis2><xyz>0 1 0</xyz></axis2></joint>
+  <joint name="j4" type="ball"><parent>in::x</parent><child>b</child></joint>
+  <model name="in" placement_frame="x"><pose relative_to="c">0 0 1 0 0 0</pose>
+    <link name="x"/></model>
+  <joint name="j5" type="prismatic"><parent>e</parent><child>in</child><axis><xyz>0 0 1</xyz>
+    <mimic joint="j1"><multiplier>2</multiplier></mimic></axis></joint>
+</model></world></sdf>
 """
 TABLES = [(files("closedform.model.zoo") / "robots" / f"{name}.toml").read_text()
           for name in BUILTIN]
@@ -117,7 +138,7 @@ def mutated(number):
     """Case `number`: whether it is a table, its text with one to four changes, and floating."""
     rng = random.Random(number)
     is_table = rng.random() < 0.4
-    text = rng.choice(TABLES) if is_table else URDF
+    text = rng.choice(TABLES) if is_table else rng.choice((URDF, SDF))
     for _ in range(rng.randint(1, 4)):
         text = rng.choice(CHANGES)(rng, text) or " "
     return is_table, text, rng.random() < 0.3
@@ -129,7 +150,7 @@ def outcomes(number, tmp_path):
     path = tmp_path / ("case.toml" if is_table else "case.urdf")
     path.write_bytes(text.encode("utf-8", "surrogateescape"))
     lint(path)
-    read_text = read_table if is_table else read_urdf
+    read_text = read_table if is_table else load
     return [robot_or_none(load, path, floating), robot_or_none(read_text, text, floating)]
 
 

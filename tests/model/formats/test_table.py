@@ -54,6 +54,12 @@ mass = 3
 """
 
 
+def test_more_rows_than_a_robot_has_are_refused_at_once():
+    row = "[[rows]]\na=0\nalpha=0\nd=0\n"
+    with pytest.raises(FormatError, match=r"a robot has at most 10000 .*, this has 10001"):
+        read_table('convention = "modified_dh"\n' + 10_001 * row)
+
+
 def test_a_toml_table_is_the_robot_of_the_same_rows():
     robot = read_table(DH_TEXT)
     first = Inertia(2, (0.1, 0, 0), [[1, 0.1, 0.2], [0.1, 2, 0.3], [0.2, 0.3, 2.5]])

@@ -93,6 +93,52 @@ def test_a_fault_alone_is_the_only_finding_and_has_its_line(text, rule, level, l
     assert (finding.rule, finding.level, finding.line) == (rule, level, line)
 
 
+def test_a_file_without_any_mass_gets_one_finding():
+    """Kinematic models are common; a finding for each of their links would say it many times."""
+    links = "".join(f'<link name="l{k}"/>\n' for k in range(6))
+    joints = "".join(f'<joint name="j{k}" type="continuous"><parent link="l{k}"/>'
+                     f'<child link="l{k + 1}"/></joint>' for k in range(5))
+    (finding,) = lint(f'<robot name="r">{links}{joints}</robot>')
+    assert (finding.rule, finding.level) == ("massless-leaf", Level.ERROR)
+    assert "none of the 6 links has mass" in finding.message
+
+
+EXTENSIONS = {
+    "loop joint": ('<loop_joint name="loop" type="revolute"><link1 link="a"/></loop_joint>',
+                   "loop-joint", Level.WARNING, "<loop_joint> 'loop' is ignored"),
+    "drake joint": ('<drake:joint name="ball" type="ball"><parent link="a"/><child link="c"/>'
+                    '</drake:joint><link name="c">' + inertial() + "</link>", "drake-joint",
+                    Level.INFO, "<drake:joint> 'ball' of type 'ball' is read"),
+    "xacro": ("<xacro:include filename='$(find x)/m.xacro'/>", "xacro", Level.WARNING,
+              "elements of xacro are ignored: <xacro:include>"),
+}
+
+
+@pytest.mark.parametrize("text, rule, level, message", EXTENSIONS.values(), ids=EXTENSIONS.keys())
+def test_what_is_beside_urdf_is_named(text, rule, level, message):
+    (finding,) = lint(arm(inertial()).replace("</robot>", f"{text}</robot>"))
+    assert (finding.rule, finding.level) == (rule, level)
+    assert message in finding.message
+
+
+WRITTEN = {
+    "two origins": (arm(inertial()).replace("<mass", '<origin xyz="0 0 1"/><origin xyz="1 0 0"/>'
+                                            "<mass"), "two-origins", Level.WARNING),
+    "line break": (arm(inertial()).replace('ixz="0"', 'ixz="0\n"'), "broken-number", Level.INFO),
+    "broken number": (arm(inertial()).replace('ixz="0"', 'ixz="0.\n0"'), "bad-number",
+                      Level.ERROR),
+    "no products": (arm(inertial()).replace('ixy="0"', ""), "no-products", Level.WARNING),
+    "negative effort": (arm(inertial()).replace('effort="1"', 'effort="-1"'), "negative",
+                        Level.WARNING),
+}
+
+
+@pytest.mark.parametrize("text, rule, level", WRITTEN.values(), ids=WRITTEN.keys())
+def test_what_is_written_in_an_odd_way_is_named(text, rule, level):
+    found = {(f.rule, f.level) for f in lint(text)}
+    assert (rule, level) in found
+
+
 def test_all_faults_of_a_file_are_found_in_the_order_of_its_lines(tmp_path):
     path = tmp_path / "r.urdf"
     path.write_text(arm(inertial(zz="0.03"), '<axis xyz="0 0 2"/>', limit="",

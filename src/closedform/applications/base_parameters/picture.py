@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -67,10 +66,3 @@ def states(base: BaseParameters) -> Any:
         for at, column in enumerate(extra, start=10):
             cells[k, at] = kind[column]
     return cells
-
-
-def save_picture(base: BaseParameters, path: str | Path) -> Path:
-    """Write the picture; the file's ending chooses the format (png, svg, pdf)."""
-    target = Path(path)
-    picture(base).savefig(target, dpi=150)
-    return target

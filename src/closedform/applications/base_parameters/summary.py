@@ -54,6 +54,16 @@ def headline(base: BaseParameters) -> str:
             f"{len(base.no_effect)} without effect, {len(base.regrouped)} regrouped")
 
 
+def on_paper_only(base: BaseParameters) -> list[str]:
+    """What is identifiable on paper only, and by which angles and lengths; nothing: no lines."""
+    if not base.on_paper_only:
+        return []
+    return ["on paper only, as they rest on angles and lengths too small to measure by: "
+            f"{len(base.on_paper_only)}", *(f"  {line}" for line in by_body(base.on_paper_only)),
+            *(f"  by {x.where}: {x.what} = {x.given:.6g}, {x.change:.1e} from {x.exact}"
+              for x in base.small_geometry)]
+
+
 def by_body(names: Sequence[str]) -> list[str]:
     """`link1: m mcx`, one line a body."""
     groups: dict[str, list[str]] = {}
@@ -84,6 +94,7 @@ def summary(base: BaseParameters) -> dict[str, Any]:
         "names": list(base.names),
         "expressions": [str(e) for e in base.expressions],
         "values": [float(x) if numeric(x) else str(x) for x in base.values],
+        "on_paper_only": list(base.on_paper_only),
         "no_effect": list(base.no_effect), "regrouped": list(base.regrouped),
         "parameters": list(base.source.parameter_names),
         "K": [[float(x) if numbers else str(x) for x in row] for row in base.K],

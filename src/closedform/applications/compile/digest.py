@@ -20,7 +20,7 @@ def robot_digest(robot: Robot, inputs: Sequence[RuntimeInput] = ()) -> str:
     text = hashlib.sha256()
     text.update(repr((robot.parents, robot.gravity.tolist(), inputs)).encode())
     for body in robot.bodies:
-        text.update(repr((body.name, _joint_text(body.joint))).encode())
+        text.update(repr((body.name, body.gravity_compensation, _joint_text(body.joint))).encode())
         text.update(np.ascontiguousarray(body.placement).tobytes())
         text.update(np.ascontiguousarray(body.inertia.array).tobytes())
     for frame in robot.frames:

@@ -48,10 +48,20 @@ class Forms:
 
     @cached_property
     def canonical(self) -> Canonical:
-        if all(body.joint.is_fixed for body in self.robot.bodies):
-            places = tuple((k, np.eye(4)) for k in range(len(self.robot.bodies)))
-            return Canonical(self.robot, np.zeros(0), places)
-        return canonical(self.robot)
+        fixed = all(body.joint.is_fixed for body in self.robot.bodies)
+        return self._as_it_is if fixed else canonical(self.robot)
+
+    @property
+    def _as_it_is(self) -> Canonical:
+        places = tuple((k, np.eye(4)) for k in range(len(self.robot.bodies)))
+        return Canonical(self.robot, np.zeros(self.robot.nq), places)
+
+    @cached_property
+    def plain(self) -> Forms:
+        """The same in the user's frames, whatever is asked for."""
+        forms = Forms(self.robot, self.inputs, 0.0, self.order)
+        forms.canonical, forms.base = forms._as_it_is, forms.robot
+        return forms
 
     @cached_property
     def base(self) -> Robot:

@@ -13,15 +13,25 @@ from typing import Any, NamedTuple
 
 from closedform.applications.compile.forms import Forms
 from closedform.applications.compile.names import output_names
-from closedform.applications.compile.requests import Request, RuntimeInput
+from closedform.applications.compile.requests import (
+    Parameters,
+    PayloadAt,
+    Request,
+    RuntimeInput,
+)
+from closedform.applications.compile.robot_trial import robot_trial
+from closedform.applications.compile.trial import Trial
 from closedform.arrays import Array
+from closedform.errors import SingularMatrix
 from closedform.maths.algorithms.applicability import applies
 from closedform.maths.arguments import SIZES
 from closedform.maths.catalogue import quantity
+from closedform.maths.definitions.closed_form import mass_matrix
 from closedform.maths.quantity import Form, takes_base
+from closedform.maths.regularity import refuse_singular
 from closedform.model.robot import Robot
 from closedform.program.pipeline import kept_outputs, optimised
-from closedform.program.program import Program
+from closedform.program.program import Program, Slot
 from closedform.program.record import record, uncollected
 
 ALL_BASES = 10
@@ -43,18 +53,52 @@ class Preparation:
     """The programs of a robot."""
 
     def __init__(self, robot: Robot, inputs: Sequence[RuntimeInput] = (), snap: float = 1e-9,
-                 order: int = 2) -> None:
-        self.forms = Forms(robot, inputs, snap, order)
+                 order: int = 2, forms: Forms | None = None) -> None:
+        self.forms = forms or Forms(robot, inputs, snap, order)
         self.robot = self.forms.robot
 
     @uncollected()
     def program(self, requests: Sequence[Request], wrenches: bool = False,
-                only: Sequence[str] = ()) -> Program:
+                only: Sequence[str] = (), trial: Trial | None = None) -> Program:
         """The smallest program found for these quantities, sharing what they have in common.
 
-        `only` names the outputs to keep.
+        `only` names the outputs to keep, `trial` is what it is compared with if that is known.
         """
-        return optimised(*(kept_outputs(p, only) for p in self.programs(requests, wrenches)))
+        self._refuse_what_never_exists(requests)
+        found = optimised(*(kept_outputs(p, only) for p in self.programs(requests, wrenches)))
+        return (trial or self.trial(requests, wrenches, only)).program(found)
+
+    def trial(self, requests: Sequence[Request], wrenches: bool = False,
+              only: Sequence[str] = ()) -> Trial:
+        """What programs and kernels of these quantities are compared with before they are used."""
+        slots = [Slot(*item) for item in self._shapes(requests, wrenches).items()]
+
+        def plain() -> list[Program]:
+            user = Preparation(self.robot, forms=self.forms.plain)
+            found = [kept_outputs(p, only) for p in user.programs(requests, wrenches)]
+            return [optimised(*found), found[0]]
+
+        return robot_trial(self.forms, requests, slots, plain)
+
+    def _refuse_what_never_exists(self, requests: Sequence[Request]) -> None:
+        """The `SingularMatrix` of what cannot be solved for at two random states."""
+        if any(isinstance(x, Parameters | PayloadAt) for x in self.forms.inputs):
+            return                             # masses are known when it is called
+        for request in requests:
+            if request.row.solves:
+                refused = [self._refused_at(request, self.robot.random(seed)) for seed in (0, 1)]
+                if refused[0] is not None and refused[1] is not None:
+                    raise refused[0]
+
+    def _refused_at(self, request: Request, q: Array) -> SingularMatrix | None:
+        try:
+            if request.frame is None:
+                refuse_singular(self.robot, mass_matrix(self.robot, q))
+            else:
+                request.row.definition(self.robot, q, request.frame)
+        except SingularMatrix as error:
+            return error
+        return None
 
     def programs(self, requests: Sequence[Request], wrenches: bool = False) -> Iterator[Program]:
         """Programs that compute these quantities in different ways."""
@@ -75,8 +119,7 @@ class Preparation:
     def _recorded(self, requests: Sequence[Request], ways: Sequence[Way],
                   wrenches: bool) -> Program:
         """The program of the requests, each computed in its way."""
-        names = [n for n in SIZES if any(n in r.row.inputs for r in requests)]
-        shapes = self.forms.shapes([*names, *(["wrenches"] if wrenches else [])])
+        shapes = self._shapes(requests, wrenches)
 
         def together(*arrays: Array) -> Any:
             given = dict(zip(shapes, arrays, strict=True))
@@ -84,6 +127,11 @@ class Preparation:
                            for request, way in zip(requests, ways, strict=True)])
 
         return record(together, shapes, "_and_".join(dict.fromkeys(r.row.name for r in requests)))
+
+    def _shapes(self, requests: Sequence[Request], wrenches: bool) -> dict[str, tuple[int, ...]]:
+        """Inputs of a program of these requests."""
+        names = [n for n in SIZES if any(n in r.row.inputs for r in requests)]
+        return self.forms.shapes([*names, *(["wrenches"] if wrenches else [])])
 
     def _evaluated(self, request: Request, way: Way, given: Mapping[str, Array]) -> Any:
         options = {} if way.base is None else {"base": way.base}

@@ -7,19 +7,16 @@ catalogue: there each attribute has the arguments, the result and the summary of
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from threading import Lock
 from typing import Any, Protocol
 
 from closedform.errors import UnknownName
+from closedform.lowerings.native.cpu import MAKING
 from closedform.maths.catalogue import CATALOGUE, quantity
 from closedform.maths.quantity import Quantity
 
 
 class Quantities(ABC):
     """The rows of the catalogue as attributes."""
-
-    def __init__(self) -> None:
-        self._lock = Lock()
 
     @abstractmethod
     def _made(self, row: Quantity) -> Any:
@@ -32,7 +29,7 @@ class Quantities(ABC):
             row = quantity(name)
         except UnknownName as error:
             raise AttributeError(str(error)) from None
-        with self._lock:
+        with MAKING:
             if name not in self.__dict__:        # found there from now on, without this function
                 self.__dict__[name] = self._made(row)
         return self.__dict__[name]

@@ -226,7 +226,7 @@ class Quantities:
     def gravity_torque(
         self, q: ArrayLike, *, out: np.ndarray | None = None, threads: int | None = None,
     ) -> np.ndarray:
-        """The torques that hold the robot against gravity, (nv,)."""
+        """The torques that hold the robot against gravity and its springs, (nv,): ∂U/∂q."""
     @_kernel
     def coriolis_torque(
         self, q: ArrayLike, v: ArrayLike, *, out: np.ndarray | None = None,
@@ -267,7 +267,7 @@ class Quantities:
     def potential_energy(
         self, q: ArrayLike, *, out: np.ndarray | None = None, threads: int | None = None,
     ) -> Any:
-        """U = −gravityᵀ Σ_k (m_k p_k + R_k (m c)_k), scalar, zero for a mass at the world's origin."""
+        """U = −gravityᵀ Σ_k w_k (m_k p_k + R_k (m c)_k) + ½ Σ k (q − q₀)², scalar."""
     @_kernel
     def generalized_momentum(
         self, q: ArrayLike, v: ArrayLike, *, out: np.ndarray | None = None,
@@ -319,7 +319,7 @@ class Quantities:
         self, q: ArrayLike, frame: str, reference: Reference = Reference.LOCAL_WORLD_ALIGNED, *,
         out: np.ndarray | None = None, threads: int | None = None,
     ) -> np.ndarray:
-        """Λ = (J M⁻¹ Jᵀ)⁻¹, (6, 6), where J has full row rank."""
+        """Λ = (J M⁻¹ Jᵀ)⁻¹, (6, 6), where J has full row rank; elsewhere a `SingularMatrix`."""
     @_kernel
     def time_derivatives(
         self, q: ArrayLike, v: ArrayLike, a: ArrayLike, j: ArrayLike, *,
@@ -374,7 +374,7 @@ class Quantities:
         self, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, out: np.ndarray | None = None,
         threads: int | None = None,
     ) -> np.ndarray:
-        """Y, (nv, parameters): the torque M a + C v + g is Y π."""
+        """Y, (nv, parameters): the torque M a + C v + g is Y π, plus that of springs."""
     @_kernel
     def base_regressor(
         self, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, out: np.ndarray | None = None,
@@ -520,7 +520,7 @@ class CompiledWithInputs(Protocol):
         """Coriolis matrix made of Christoffel symbols, (nv, nv); dM = C + Cᵀ. Pinocchio's C."""
     @property
     def gravity_torque(self) -> Kernel:
-        """The torques that hold the robot against gravity, (nv,)."""
+        """The torques that hold the robot against gravity and its springs, (nv,): ∂U/∂q."""
     @property
     def coriolis_torque(self) -> Kernel:
         """C(q, v) v, (nv,): the same for every C."""
@@ -541,7 +541,7 @@ class CompiledWithInputs(Protocol):
         """T = ½ Σ_k V_kᵀ Λ_k V_k + ½ Σ rotor v², scalar; V_k = J_k v."""
     @property
     def potential_energy(self) -> Kernel:
-        """U = −gravityᵀ Σ_k (m_k p_k + R_k (m c)_k), scalar, zero for a mass at the world's origin."""
+        """U = −gravityᵀ Σ_k w_k (m_k p_k + R_k (m c)_k) + ½ Σ k (q − q₀)², scalar."""
     @property
     def generalized_momentum(self) -> Kernel:
         """p = M v, (nv,)."""
@@ -568,7 +568,7 @@ class CompiledWithInputs(Protocol):
         """J M⁻¹ Jᵀ, (6, 6): a frame's acceleration by a unit wrench on it, at singularities too."""
     @property
     def operational_space_inertia(self) -> Framed:
-        """Λ = (J M⁻¹ Jᵀ)⁻¹, (6, 6), where J has full row rank."""
+        """Λ = (J M⁻¹ Jᵀ)⁻¹, (6, 6), where J has full row rank; elsewhere a `SingularMatrix`."""
     @property
     def time_derivatives(self) -> Kernel:
         """Ṁ, M̈, Ċ, C̈ (nv, nv), ġ and g̈ (nv,) of a motion with velocity v, acceleration a, jerk j."""
@@ -595,7 +595,7 @@ class CompiledWithInputs(Protocol):
         """∂²τ/∂q∂q, ∂²τ/∂q∂v, ∂²τ/∂v∂v and ∂²τ/∂q∂a, (nv, nv, nv) each; the last is ∂M/∂q."""
     @property
     def regressor(self) -> Kernel:
-        """Y, (nv, parameters): the torque M a + C v + g is Y π."""
+        """Y, (nv, parameters): the torque M a + C v + g is Y π, plus that of springs."""
     @property
     def base_regressor(self) -> Kernel:
         """Y_b, (nv, base parameters): the torque M a + C v + g is Y_b π_b."""

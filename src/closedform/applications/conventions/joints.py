@@ -186,7 +186,7 @@ class Row(NamedTuple):
 
 
 def _same(body: Body, continuous: bool) -> Habit | None:
-    return None if continuous else Same(body.joint.nq)
+    return None if continuous else Same(body.joint.moving.nq)
 
 
 def _across_z(habit: Habit) -> Callable[[Body, bool], Habit | None]:
@@ -228,7 +228,7 @@ DRAKE: Table = {
 
 def habit_of(body: Body, library: str, table: Table, continuous: bool = False) -> Habit:
     """How the library writes the body's joint, or an error that says that it cannot."""
-    row = table.get(type(body.joint))
+    row = table.get(type(body.joint.moving))
     habit = row.habit(body, continuous) if row else None
     if habit is None:
         row_of = body.joint.series()

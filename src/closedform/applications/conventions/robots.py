@@ -1,11 +1,12 @@
 """The same robot in the habits of Pinocchio, MuJoCo and Drake: explicit, both ways, batches first.
 
 A `Convention` takes our q, v, a, τ to another library's and back. Joints are matched by name; what
-differs is their order and how each is written (its `Habit`):
+differs is their order, how each is written (its `Habit`), and whether a joint that follows another
+here is a joint of its own there:
 
-    v' = B(q) v,    a' = B a + Ḃ v,    τ' = B τ,    M' = B M Bᵀ
+    q' = G q + q_0,    v' = B(q) v,    a' = B a + Ḃ v,    τ = Bᵀ τ',    M = Bᵀ M' B
 
-B is orthogonal for every habit here: it only turns axes and changes the order.
+Without followers B is orthogonal: it only turns axes and changes the order.
 
     pinocchio   continuous joints (cos, sin); planar (x, y, cos, sin); siblings sorted by name
     mujoco      quaternions wxyz; a free joint's linear velocity in the world's axes
@@ -16,118 +17,32 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, final
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from closedform.applications.conventions.joints import DRAKE, MUJOCO, PINOCCHIO, Habit, habit_of
-from closedform.arrays import ArrayLike, real_array
+from closedform.applications.conventions.convention import Convention, Follower, Place
+from closedform.applications.conventions.joints import (
+    DRAKE,
+    MUJOCO,
+    PINOCCHIO,
+    Habit,
+    Same,
+    habit_of,
+)
 from closedform.errors import ArgumentError, ModelError, suggestion
 from closedform.model.bodies import Body
+from closedform.model.formats.mjcf.read import held_joints
 from closedform.model.joints import describe
 from closedform.model.robot import Robot
-
-
-# ---------------------------------------------------------------------- all joints
-@dataclass(frozen=True)
-class Place:
-    """A joint's habit and where its numbers stand: in our q and v, and in theirs."""
-
-    habit: Habit
-    q: slice
-    v: slice
-    their_q: slice
-    their_v: slice
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class Convention:
-    """A robot's q, v, a, τ in another library's habits. Every `q` beside v, a, τ is **ours**."""
-
-    library: str
-    robot: Robot
-    places: tuple[Place, ...]
-
-    @property
-    def nq(self) -> int:
-        """How many coordinates the other library has."""
-        return sum(place.habit.nq for place in self.places)
-
-    def q_to(self, q: ArrayLike) -> np.ndarray:
-        """Their q (..., nq) of ours."""
-        x = self._sized(q, self.robot.nq, "q")
-        result = np.empty((*x.shape[:-1], self.nq))
-        for place in self.places:
-            result[..., place.their_q] = place.habit.q_to(x[..., place.q])
-        return result
-
-    def q_from(self, q: ArrayLike) -> np.ndarray:
-        """Our q (..., robot.nq) of theirs."""
-        x = self._sized(q, self.nq, "their q")
-        result = np.empty((*x.shape[:-1], self.robot.nq))
-        for place in self.places:
-            result[..., place.q] = place.habit.q_from(x[..., place.their_q])
-        return result
-
-    def B(self, q: ArrayLike) -> np.ndarray:
-        """(..., nv, nv), orthogonal: v' = B v, τ' = B τ, M' = B M Bᵀ, J' = J Bᵀ."""
-        x, n = self._sized(q, self.robot.nq, "q"), self.robot.nv
-        result = np.zeros((*x.shape[:-1], n, n))
-        for place in self.places:
-            size = place.v.stop - place.v.start
-            result[..., place.their_v, place.v] = place.habit.B(x[..., place.q], size)
-        return result
-
-    def v_to(self, q: ArrayLike, v: ArrayLike) -> np.ndarray:
-        """B v."""
-        return self._turned(q, v, "v")
-
-    def v_from(self, q: ArrayLike, v: ArrayLike) -> np.ndarray:
-        """Bᵀ v'."""
-        return self._turned(q, v, "v", back=True)
-
-    def a_to(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> np.ndarray:
-        """B a + Ḃ v; v is ours."""
-        return self._turned(q, a, "a") + self._drag(q, v)
-
-    def a_from(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> np.ndarray:
-        """Bᵀ (a' − Ḃ v); v is ours."""
-        own = self._sized(a, self.robot.nv, "a") - self._drag(q, v)
-        return self._turned(q, own, "a", back=True)
-
-    def tau_to(self, q: ArrayLike, tau: ArrayLike) -> np.ndarray:
-        """B τ, so that τ'ᵀ v' = τᵀ v."""
-        return self._turned(q, tau, "tau")
-
-    def tau_from(self, q: ArrayLike, tau: ArrayLike) -> np.ndarray:
-        """Bᵀ τ'."""
-        return self._turned(q, tau, "tau", back=True)
-
-    def _turned(self, q: ArrayLike, x: ArrayLike, what: str, back: bool = False) -> np.ndarray:
-        B = self.B(q)
-        matrix = np.swapaxes(B, -1, -2) if back else B
-        return (matrix @ self._sized(x, self.robot.nv, what)[..., None])[..., 0]
-
-    def _sized(self, x: ArrayLike, size: int, what: str) -> np.ndarray:
-        convention = f"convention of {self.robot.name} for {self.library}"
-        return real_array(x, (size,), f"{convention}: {what}")
-
-    def _drag(self, q: ArrayLike, v: ArrayLike) -> np.ndarray:
-        """Ḃ v, (..., nv)."""
-        x, u = self._sized(q, self.robot.nq, "q"), self._sized(v, self.robot.nv, "v")
-        result = np.zeros((*np.broadcast_shapes(x.shape[:-1], u.shape[:-1]), self.robot.nv))
-        for place in self.places:
-            result[..., place.their_v] = place.habit.dB_v(x[..., place.q], u[..., place.v])
-        return result
+from closedform.model.segments import Segment
 
 
 # ---------------------------------------------------------------------- by a list of names
 def pinocchio_convention(robot: Robot, joint_order: Sequence[str],
                          continuous: Collection[str] = ()) -> Convention:
     """Pinocchio's, for its joints in `joint_order`; `continuous` ones are written (cos, sin)."""
-    unknown = [name for name in continuous if name not in robot.joint_names]
+    unknown = [name for name in continuous if name not in (*robot.joint_names, *_followers(robot))]
     if unknown:
         raise ArgumentError(f"continuous: {robot.name} has no joint {unknown[0]!r}; "
                             f"{suggestion(unknown[0], robot.joint_names)}")
@@ -150,21 +65,50 @@ def drake_convention(robot: Robot, joint_order: Sequence[str]) -> Convention:
 def _in_order(library: str, robot: Robot, order: Sequence[str],
               habit: Callable[[Body], Habit]) -> Convention:
     _check_same_joints(library, robot, order)
-    bodies = {body.joint_name: body for body in robot.bodies if body.joint.nv}
-    places, at_q, at_v = [], 0, 0
+    bodies = {body.joint_name: body for body in robot.bodies}
+    there, at_q, at_v = [], 0, 0
     for name in order:
-        kind, nv = habit(bodies[name]), bodies[name].joint.nv
-        places.append(Place(kind, robot.q_slices[name], robot.v_slices[name],
-                            slice(at_q, at_q + kind.nq), slice(at_v, at_v + nv)))
+        kind, nv = habit(bodies[name]), bodies[name].joint.moving.nv
+        there.append(_There(name, kind, slice(at_q, at_q + kind.nq), slice(at_v, at_v + nv)))
         at_q, at_v = at_q + kind.nq, at_v + nv
-    return Convention(library, robot, tuple(places))
+    return _convention(library, robot, there)
+
+
+class _There(NamedTuple):
+    """A joint of theirs by our name: how it is written, and where."""
+
+    name: str
+    habit: Habit
+    q: slice
+    v: slice
+
+
+def _convention(library: str, robot: Robot, there: Iterable[_There],
+                held: Iterable[Follower] = ()) -> Convention:
+    followed = _followers(robot)
+    places, followers = [], list(held)
+    for name, habit, q, v in there:
+        if name in followed:
+            segment = followed[name]
+            followers.append(Follower(habit, q, v, segment.q_index[0], segment.v_index[0],
+                                      float(segment.ratio), np.array([float(segment.offset)])))
+        else:
+            places.append(Place(habit, robot.q_slices[name], robot.v_slices[name], q, v))
+    return Convention(library, robot, tuple(places), tuple(followers))
+
+
+def _followers(robot: Robot) -> dict[str, Segment]:
+    """The joints that follow others, by name."""
+    return {robot.bodies[s.owner].joint_name: s for s in robot.segments
+            if robot.bodies[s.owner].joint.driver}
 
 
 def _check_same_joints(library: str, robot: Robot, theirs: Iterable[str]) -> None:
     given = list(theirs)
     repeated = sorted({name for name in given if given.count(name) > 1})
     ours_only = [name for name in robot.joint_names if name not in given]
-    theirs_only = [name for name in given if name not in robot.joint_names]
+    known = {*robot.joint_names, *_followers(robot)}
+    theirs_only = [name for name in given if name not in known]
     wrong = [f"{what} {', '.join(names)}" for what, names in (
         (f"only {robot.name} has", ours_only), (f"only {library} has", theirs_only),
         ("named twice:", repeated)) if names]
@@ -185,18 +129,17 @@ def from_pinocchio_model(robot: Robot, model: Any,
     free = [name for name, joint in theirs.items() if joint.shortname().endswith("FreeFlyer")]
     ours = _matched("Pinocchio", robot, list(theirs), free, names)
     bodies = {body.joint_name: body for body in robot.bodies}
-    places = []
+    there = []
     for name, joint in theirs.items():
         body, kind = bodies[ours[name]], joint.shortname().removeprefix("JointModel")
-        row = PINOCCHIO.get(type(body.joint))
+        row = PINOCCHIO.get(type(body.joint.moving))
         if row and not re.fullmatch(row.name, kind):
             raise ModelError(f"the joint {name!r} is {describe(body.joint)} in {robot.name}, but "
                              f"{joint.shortname()} in Pinocchio")
         habit = habit_of(body, "Pinocchio", PINOCCHIO, (joint.nq, joint.nv) == (2, 1))
-        places.append(Place(habit, robot.q_slices[ours[name]], robot.v_slices[ours[name]],
-                            slice(joint.idx_q, joint.idx_q + joint.nq),
+        there.append(_There(ours[name], habit, slice(joint.idx_q, joint.idx_q + joint.nq),
                             slice(joint.idx_v, joint.idx_v + joint.nv)))
-    return Convention("Pinocchio", robot, tuple(places))
+    return _convention("Pinocchio", robot, there)
 
 
 MUJOCO_TYPES = ("free", "ball", "slide", "hinge")
@@ -207,23 +150,32 @@ def from_mujoco_model(robot: Robot, model: Any,
                       names: Mapping[str, str] | None = None) -> Convention:
     """The convention of a `mujoco.MjModel`, by its joints' names; `names` as for Pinocchio.
 
-    A joint without a name goes by its body's, as in a robot that was loaded from MJCF.
+    A joint without a name goes by its body's, as in a robot that was loaded from MJCF. Joints that
+    its equalities hold still, and that the robot therefore has not, stay where they are held.
     """
-    theirs = {_mujoco_name(robot, model, j): j for j in range(model.njnt)}
+    held = held_joints(model)
+    still = {j for j in held if _mujoco_name(robot, model, j) not in robot.joint_names}
+    theirs = {_mujoco_name(robot, model, j): j for j in range(model.njnt) if j not in still}
     free = [name for name, j in theirs.items() if model.jnt_type[j] == 0]
     ours = _matched("MuJoCo", robot, list(theirs), free, names)
     bodies = {body.joint_name: body for body in robot.bodies}
-    places = []
+    there = []
     for name, j in theirs.items():
         body, kind = bodies[ours[name]], MUJOCO_TYPES[int(model.jnt_type[j])]
         habit = habit_of(body, "MuJoCo", MUJOCO)
-        if MUJOCO[type(body.joint)].name != kind:
+        if MUJOCO[type(body.joint.moving)].name != kind:
             raise ModelError(f"the joint {name!r} is {describe(body.joint)} in {robot.name}, but "
                              f"{kind} in MuJoCo")
-        q, v = int(model.jnt_qposadr[j]), int(model.jnt_dofadr[j])
-        places.append(Place(habit, robot.q_slices[ours[name]], robot.v_slices[ours[name]],
-                            slice(q, q + habit.nq), slice(v, v + body.joint.nv)))
-    return Convention("MuJoCo", robot, tuple(places))
+        there.append(_There(ours[name], habit, *_mujoco_slices(model, j)))
+    kept = [Follower(Same(len(held[j])), *_mujoco_slices(model, j), 0, 0, 0.0, held[j])
+            for j in sorted(still)]
+    return _convention("MuJoCo", robot, there, kept)
+
+
+def _mujoco_slices(model: Any, j: int) -> tuple[slice, slice]:
+    nq, nv = ((7, 6), (4, 3), (1, 1), (1, 1))[int(model.jnt_type[j])]
+    q, v = int(model.jnt_qposadr[j]), int(model.jnt_dofadr[j])
+    return slice(q, q + nq), slice(v, v + nv)
 
 
 def _mujoco_name(robot: Robot, model: Any, j: int) -> str:

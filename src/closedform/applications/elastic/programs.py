@@ -7,14 +7,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import cached_property
+from collections.abc import Callable, Mapping
+from functools import cached_property, partial
 from typing import Any, final
 
 import numpy as np
 
 from closedform.applications.compile.digest import robot_digest
 from closedform.applications.compile.forms import Forms
+from closedform.applications.compile.trial import Trial, function_trial
 from closedform.applications.motion.methods import rk4_step
 from closedform.arrays import Array, namespace
 from closedform.errors import ArgumentError, suggestion
@@ -34,7 +35,7 @@ from closedform.model.elasticity.joints import ElasticJoints
 from closedform.model.robot import Robot
 from closedform.program.pipeline import optimised
 from closedform.program.program import Program
-from closedform.program.record import record
+from closedform.program.record import named_arrays, record
 
 MOTION = ("rate", "step")
 NAMES = (*(row.name for row in ELASTIC_CATALOGUE), *MOTION)
@@ -70,24 +71,44 @@ class CompiledElastic:
         return self._forms.canonical.offset
 
     def program(self, name: str) -> Program:
-        """The program of that name, recorded and optimised."""
+        """The program of that name, recorded and optimised, and compared with its definition."""
         self._refuse(name)
-        function = getattr(self, f"_{name}")
+        return self._trial(name).program(optimised(*self._recorded(name)))
+
+    def _recorded(self, name: str) -> list[Program]:
         try:
-            recorded = [record(f, self._shapes(name), f"elastic_{name}") for f in function()]
+            return [record(f, self._shapes(name), f"elastic_{name}")
+                    for f in getattr(self, f"_{name}")()]
         except TypeError as error:
             raise ArgumentError(f"a spring of {self.model.robot.name} cannot be recorded: {error}; "
                                 "programs know + − * / sqrt, sin and cos") from error
-        return optimised(*recorded)
+
+    def _trial(self, name: str) -> Trial:
+        """What the programs and kernels of a name are compared with: its row, on floats."""
+        user = CompiledElastic(self.model)
+        user._forms = self._forms.plain
+
+        def definition(*arrays: Array) -> Mapping[str, Array]:
+            function = (getattr(user, f"_{name}")()[0] if name in MOTION
+                        else partial(quantity(name, ElasticJoints).definition, self.model))
+            return named_arrays(function(*arrays), f"elastic_{name}")
+
+        def plain() -> list[Program]:
+            found = user._recorded(name)
+            return [optimised(*found), found[0]]
+
+        return function_trial(f"elastic_{name}", self._shapes(name), definition, plain,
+                              self.model.robot.random)
 
     def kernel(self, name: str) -> Kernel:
         """The kernel of that name."""
         if name not in self._kernels:
             if self.model.linear:
                 self._refuse(name)
-                made = Kernel.load(f"elastic {name} {digest(self.model)}",
-                                   lambda: self.program(name), self._cache,
-                                   of=self._subject(name))
+                trial = self._trial(name)
+                made = Kernel.load(f"elastic {name} {digest(self.model)}", lambda: trial.program(
+                    optimised(*self._recorded(name))), self._cache, of=self._subject(name),
+                    judge=trial.code)
             else:
                 made = compile_program(self.program(name), self._cache,
                                        of=self._subject(name))

@@ -18,14 +18,12 @@ from closedform.applications.elastic.system import motor_angles
 from closedform.applications.motion.pictures import Panel, legend, panels_figure
 from closedform.applications.motion.tables import write_columns
 from closedform.applications.motion.times import increasing
+from closedform.applications.motion.torques import jets_of
 from closedform.applications.motion.trajectories import DEGREE, Sampled, Trajectory, motion
 from closedform.arrays import ArrayLike
 from closedform.errors import ArgumentError
-from closedform.lowerings import lanes
-from closedform.maths.algorithms.jets import inverse_dynamics_jet
 from closedform.maths.elastic.joints import motion_from_jet
 from closedform.model.elasticity.joints import ElasticJoints
-from closedform.program.record import record
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -89,9 +87,7 @@ def torques(
     if isinstance(trajectory, Sampled):
         refuse_rough(trajectory)
     q, rates = motion(model.robot, trajectory, t)
-    shapes = {"q": (model.robot.nq,), "rates": rates.shape[1:]}
-    program = record(lambda q, r: inverse_dynamics_jet(model.robot, q, r), shapes, "torques")
-    jets = np.asarray(lanes.run(program, q, rates)[0], dtype=float)
+    jets = jets_of(model.robot, q, rates)
     N, M_G = model.gear_ratio, model.motor_inertia
     start = None if deflection is None else np.asarray(deflection)
     filtered = _filtered(model, t, N * jets, start)

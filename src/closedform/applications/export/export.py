@@ -23,6 +23,7 @@ from closedform.applications.export.sources import SOURCES
 from closedform.applications.export.sources.source import Source
 from closedform.applications.export.targets import TARGETS
 from closedform.applications.export.targets.target import Target
+from closedform.applications.whole_files import whole_file
 from closedform.errors import ArgumentError, suggestion
 from closedform.maths.flexible.arm import FlexibleArm
 from closedform.model.elasticity.joints import ElasticJoints
@@ -86,6 +87,7 @@ def _written(folder: Path, texts: Mapping[str, str]) -> list[Path]:
     paths = []
     for name, text in texts.items():
         path = folder / name
-        path.write_text(text, encoding="utf8", newline="\n")
+        with whole_file(path) as place:
+            place.write_text(text, encoding="utf8", newline="\n")
         paths.append(path)
     return paths

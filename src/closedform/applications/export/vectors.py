@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from closedform.applications.compile.requests import Gravity, Parameters, PayloadAt, Request
+from closedform.applications.compile.states import random_input
 from closedform.arrays import Array
 from closedform.maths.definitions.closed_form import mass_matrix
 from closedform.model.inertia import Inertia
@@ -51,7 +52,7 @@ def robot_vectors(robot: Robot, requests: Sequence[Request], runtime: Sequence[A
     """Random states of a robot, and the closed forms of the requests there."""
     count = _states(program)
     rng = np.random.default_rng(SEED)
-    inputs = {s.name: np.stack([_random(robot, s, rng) for _ in range(count)])
+    inputs = {s.name: np.stack([random_input(robot, s, rng) for _ in range(count)])
               for s in program.inputs}
     rows, conditions = [], [1.0]
     for k in range(count):
@@ -70,7 +71,7 @@ def robot_states(robot: Robot, request: Request, order: int) -> Vectors:
     """Random states of a robot, and the closed form of a request without run-time inputs."""
     row, rng = request.row, np.random.default_rng(SEED)
     slots = [Slot(*item) for item in request.row.input_shapes(robot, order).items()]
-    inputs = {s.name: np.stack([_random(robot, s, rng) for _ in range(STATES)]) for s in slots}
+    inputs = {s.name: np.stack([random_input(robot, s, rng) for _ in range(STATES)]) for s in slots}
     rows = [definition_at(robot, request, {name: x[k] for name, x in inputs.items()})
             for k in range(STATES)]
     names = [name for name, _ in row.outputs]
@@ -105,19 +106,6 @@ def _named(program: Program, rows: Sequence[Sequence[Array]]) -> dict[str, np.nd
     columns = zip(*rows, strict=True)
     return {output.name: np.stack(column).reshape(len(rows), *output.shape)
             for output, column in zip(program.outputs, columns, strict=True)}
-
-
-def _random(robot: Robot, slot: Slot, rng: np.random.Generator) -> Array:
-    if slot.name == "q":
-        return robot.random(rng)
-    if slot.name == "parameters":
-        return robot.parameters.astype(float) * rng.uniform(0.8, 1.25, size=slot.shape)
-    if slot.name == "payload":
-        c = rng.uniform(-0.1, 0.1, size=3)
-        return Inertia(rng.uniform(0.5, 2), c, np.diag(rng.uniform(0.01, 0.02, size=3))).array
-    if slot.name == "gravity":
-        return rng.normal(size=3) * 9.81
-    return rng.normal(size=slot.shape)
 
 
 def _at_run_time(robot: Robot, runtime: Sequence[Any], given: Mapping[str, Array]) -> Robot:

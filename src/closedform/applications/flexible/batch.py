@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from closedform.applications.compile.trial import function_trial
 from closedform.applications.flexible.programs import Rate, joined
 from closedform.applications.flexible.system import FlexibleSystem
 from closedform.applications.motion.inputs import Held, drive
@@ -121,7 +122,9 @@ def _kernel(N: int, n: int, places: Places) -> Kernel:
     def step(x: Array, held: Array, constants: Array) -> Array:
         return rk4_step(_rate(N, n, places, constants), n)(x, held)
 
-    return Kernel.load(key, lambda: optimised(record(step, shapes, "flexible_batch")))
+    trial = function_trial("flexible_batch", shapes, step)
+    return Kernel.load(key, lambda: trial.program(optimised(
+        record(step, shapes, "flexible_batch"))), judge=trial.code)
 
 
 def _rate(N: int, n: int, places: Places, constants: Array) -> Rate:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
+from closedform.applications.compile.trial import function_trial
 from closedform.applications.flexible.programs import digest
 from closedform.arrays import Array
 from closedform.lowerings.call.kernel import Kernel
@@ -42,6 +43,9 @@ def compile_equation(arm: FlexibleArm, name: str, damping: Damping = 0.0,
 
     Compiled forward dynamics do not refuse an indefinite B, as `forward_dynamics` does.
     """
-    key = f"{quantity(name, FlexibleArm).name} {digest(arm, damping_matrix(arm, damping), model)}"
-    return Kernel.load(f"flexible {key}", lambda: equation_program(arm, name, damping, model),
-                       of=Subject(arm.name, letters([quantity(name, FlexibleArm)])))
+    row = quantity(name, FlexibleArm)
+    key = f"{row.name} {digest(arm, damping_matrix(arm, damping), model)}"
+    trial = function_trial(name, row.input_shapes(arm), equation(arm, row, damping, model))
+    return Kernel.load(
+        f"flexible {key}", lambda: trial.program(equation_program(arm, name, damping, model)),
+        of=Subject(arm.name, letters([row])), judge=trial.code)

@@ -18,6 +18,7 @@ from typing import NamedTuple, final
 
 import numpy as np
 
+from closedform.applications.compile.trial import function_trial
 from closedform.applications.motion.methods import rk4_step
 from closedform.arrays import Array, Number, namespace
 from closedform.lowerings.call.kernel import Kernel
@@ -126,8 +127,10 @@ class ArmKernels:
 
     def _load(self, what: str, function: Callable[[], Callable[..., object]],
               inputs: dict[str, tuple[int, ...]]) -> Kernel:
-        return Kernel.load(f"flexible {what} {self._key}", lambda: optimised(
-            record(function(), inputs, f"flexible_{what}")))
+        name = f"flexible_{what}"
+        trial = function_trial(name, inputs, lambda *arrays: function()(*arrays))
+        return Kernel.load(f"flexible {what} {self._key}", lambda: trial.program(
+            optimised(record(function(), inputs, name))), judge=trial.code)
 
 
 def arm_kernels(arm: FlexibleArm, D: np.ndarray, model: Model) -> ArmKernels:

@@ -9,6 +9,9 @@
 from closedform.applications.identification.drives import Drives as Drives
 from closedform.applications.identification.estimate.fit import Fit as Fit
 from closedform.applications.identification.estimate.fit import fit as fit
+from closedform.applications.identification.excitation.excite import excite as excite
+from closedform.applications.identification.excitation.limits import Limits as Limits
+from closedform.applications.identification.excitation.plan import Plan as Plan
 from closedform.applications.identification.information import Information as Information
 from closedform.applications.identification.information import information as information
 from closedform.applications.identification.logs.log import Log as Log

@@ -7,7 +7,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cached_property, partial
 from typing import Any, final
 
@@ -16,6 +16,7 @@ import numpy as np
 from closedform.applications.compile.digest import robot_digest
 from closedform.applications.compile.forms import Forms
 from closedform.applications.compile.kernels import compile, fuse
+from closedform.applications.compile.trial import function_trial
 from closedform.applications.motion.inputs import answered, finite, pair
 from closedform.applications.motion.methods import rk4_step
 from closedform.applications.motion.pictures import Panel
@@ -27,8 +28,13 @@ from closedform.lowerings.call.kernel import Kernel
 from closedform.maths.algorithms.applicability import applies
 from closedform.maths.catalogue import quantity
 from closedform.maths.coulomb import SLIP, smoothed_sign
-from closedform.maths.definitions.closed_form import mass_matrix, wrench_torque
+from closedform.maths.definitions.closed_form import (
+    forward_dynamics,
+    mass_matrix,
+    wrench_torque,
+)
 from closedform.maths.definitions.friction import joint_friction
+from closedform.maths.regularity import refuse_singular
 from closedform.model.coordinates import coordinate_names, integrand, projected, units
 from closedform.model.robot import Robot
 from closedform.program.pipeline import optimised
@@ -67,7 +73,7 @@ class RigidSystem(System):
                 what = "quaternion" if at.stop - at.start == 4 else "vector"
                 raise ArgumentError(f"q0: the {what} of {name} must have unit length, it has "
                                     f"{length:g}")
-        refuse_singular(robot, projected(robot, q))
+        refuse_singular(robot, mass_matrix(robot, projected(robot, q)))
         return np.concatenate([q, v])
 
     def state(self, y: Array) -> MotionState:
@@ -93,17 +99,21 @@ class RigidSystem(System):
     @cached_property
     def step(self) -> Kernel:
         key = f"rigid step {robot_digest(self.robot)} {self.friction} {self.slip_velocity!r}"
-        return Kernel.load(key, self._step_program)
+        nq, nv = self.robot.nq, self.robot.nv
+        shapes = {"y": (nq + nv + 1,), "held": (nv + 1,)}
+        rate = partial(self._equations, partial(forward_dynamics, self.robot))
+        trial = function_trial("rigid_step", shapes, rk4_step(rate, nv))
+        return Kernel.load(key, lambda: trial.program(self._step_program(shapes)),
+                           judge=trial.code)
 
-    def _step_program(self) -> Program:
+    def _step_program(self, shapes: Mapping[str, tuple[int, ...]]) -> Program:
         """A step on canonical links, by the algorithm that takes the fewest operations."""
-        forms, nq, nv = Forms(self.robot), self.robot.nq, self.robot.nv
+        forms, nv = Forms(self.robot), self.robot.nv
 
         def recorded(algorithm: Callable[..., Array]) -> Program:
             rate = partial(self._equations, lambda q, v, f: algorithm(
                 forms.base, q + forms.canonical.offset, v, f))
-            return record(rk4_step(rate, nv), {"y": (nq + nv + 1,), "held": (nv + 1,)},
-                          "rigid_step")
+            return record(rk4_step(rate, nv), shapes, "rigid_step")
 
         return optimised(*(recorded(x) for x in quantity("forward_dynamics").algorithms
                            if applies(x, self.robot)))
@@ -143,20 +153,3 @@ def refuse_infinite(robot: Robot, rate: Array, v: Array) -> None:
         raise ClosedformError(
             f"accelerations of {robot.name} are not finite; its mass matrix is singular or the "
             f"motion has run away (|v| up to {np.max(np.abs(v)):.3g})")
-
-
-def refuse_singular(robot: Robot, q: Array) -> None:
-    """Refuse a mass matrix that is not positive definite, naming joints that move nothing."""
-    M, names = mass_matrix(robot, q), coordinate_names(robot.v_slices)
-    diagonal = np.diag(M)
-    if np.any(diagonal <= 0):
-        without = [name for name, d in zip(names, diagonal, strict=True) if d <= 0]
-        raise SingularMatrix(
-            f"the mass matrix of {robot.name} is singular: no inertia moves with "
-            f"{', '.join(without)}; give the bodies mass or the joints a rotor_inertia")
-    scale = 1 / np.sqrt(diagonal)
-    values, vectors = np.linalg.eigh(M * np.outer(scale, scale))
-    if len(values) and values[0] < 4 * len(values) * np.finfo(float).eps:
-        worst = names[int(np.argmax(np.abs(vectors[:, 0])))]
-        raise SingularMatrix(f"the mass matrix of {robot.name} is singular "
-                             f"(smallest eigenvalue {values[0]:.1e}, scaled), most at {worst}")

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
+from closedform.applications.whole_files import whole_file
 from closedform.errors import MissingDependency
 
 
@@ -20,9 +22,15 @@ def write_columns(columns: Mapping[str, np.ndarray], path: str | Path) -> None:
         except ImportError:
             raise MissingDependency("Parquet files need pyarrow: pip install pyarrow; or write a "
                                     ".csv file") from None
-        parquet.write_table(pyarrow.table(dict(columns)), str(path))
+        with whole_file(path) as place:
+            parquet.write_table(pyarrow.table(dict(columns)), str(place))
         return
-    with Path(path).open("w", encoding="utf8", newline="") as file:
+    write_rows(list(columns), zip(*(x.tolist() for x in columns.values()), strict=True), path)
+
+
+def write_rows(heading: Sequence[str], rows: Iterable[Sequence[Any]], path: str | Path) -> None:
+    """Rows as CSV under a heading."""
+    with whole_file(path) as place, place.open("w", encoding="utf8", newline="") as file:
         writer = csv.writer(file)
-        writer.writerow(columns)
-        writer.writerows(zip(*(column.tolist() for column in columns.values()), strict=True))
+        writer.writerow(heading)
+        writer.writerows(rows)

@@ -93,7 +93,17 @@ def torques(robot: Robot, trajectory: Trajectory, times: ArrayLike) -> Torques:
     """τ, τ̇, τ̈ of the robot on a trajectory, at the increasing times."""
     t = increasing(times, 3)
     q, rates = motion(robot, trajectory, t)
+    return Torques(robot, t, q, rates, jets_of(robot, q, rates))
+
+
+def jets_of(robot: Robot, q: Floats, rates: Floats) -> Floats:
+    """τ, τ̇, τ̈ of every row of q and rates, (points, 3, nv)."""
     shapes = {"q": (robot.nq,), "rates": rates.shape[1:]}
     program = record(lambda q, r: inverse_dynamics_jet(robot, q, r), shapes, "torques")
-    (values,) = lanes.run(program, q, rates)
-    return Torques(robot, t, q, rates, np.asarray(values, dtype=float))
+    with np.errstate(all="ignore"):
+        values = np.asarray(lanes.run(program, q, rates)[0], dtype=float)
+    if not np.all(np.isfinite(values)):
+        raise ArgumentError(f"torques of {robot.name} on this motion are too large to be numbers: "
+                            f"|q| up to {np.max(np.abs(q)):.3g}, its rates up to "
+                            f"{np.max(np.abs(rates)):.3g}")
+    return values

@@ -14,8 +14,9 @@ from typing import Protocol, final
 import numpy as np
 
 from closedform.arrays import OBJECTS, ArrayLike, Floats
-from closedform.errors import ArgumentError, FormatError
+from closedform.errors import ArgumentError, FormatError, suggestion
 from closedform.maths.scalars.series import Series, derivative, objects
+from closedform.model.coordinates import coordinate_names
 from closedform.model.groups.quaternions import normalised
 from closedform.model.joints import Joint
 from closedform.model.robot import Robot
@@ -24,6 +25,8 @@ DEGREE = 7
 """Of the splines: the fourth derivative of q is still smooth."""
 ROWS = 5
 """q and its four derivatives."""
+TIME = ("t", "time")
+"""What the column of times is called."""
 
 
 class Trajectory(Protocol):
@@ -87,25 +90,56 @@ def cosines(robot: Robot) -> Cosines:
 
 
 def read_samples(robot: Robot, path: str | Path) -> Sampled:
-    """Samples from a CSV file: time, then the coordinates; a first line of names is allowed."""
+    """Samples from a CSV file: time, then the coordinates in the order of q.
+
+    With a first line of names, columns are found by them: t or time, and the joints' names, with
+    [0], [1], … where a joint has several coordinates; d_ and dd_ columns of velocities, as
+    `closedform ik` writes them, are left out. q1, q2, … name the coordinates by their order.
+    """
     try:
-        with Path(path).open(encoding="utf8", newline="") as file:
-            lines = [line for line in csv.reader(file) if line]
+        with Path(path).open(encoding="utf-8-sig", newline="") as file:
+            lines = [[cell.strip() for cell in line] for line in csv.reader(file) if line]
     except (UnicodeDecodeError, csv.Error) as error:
         raise FormatError(f"{path}: not a text file: {error}") from error
-    if lines and not _numbers(lines[0]):
-        lines = lines[1:]
+    order: list[int] | None = None
+    if lines and not any(map(_is_number, lines[0])):
+        order, width, lines = _order(robot, lines[0], path), len(lines[0]), lines[1:]
+    else:
+        width = robot.nq + 1
     for number, line in enumerate(lines, start=1):
-        if not _numbers(line) or len(line) != robot.nq + 1:
-            raise FormatError(f"{path}: row {number} must be a time and the {robot.nq} coordinates "
-                              f"of {robot.name}, not {','.join(line)!r}")
-    table = np.array(lines, dtype=float).reshape(len(lines), robot.nq + 1)
+        if not all(map(_is_number, line)) or len(line) != width:
+            what = (f"a time and the {robot.nq} coordinates of {robot.name}" if order is None
+                    else f"{width} numbers, as many as there are names")
+            raise FormatError(f"{path}: row {number} must be {what}, not {','.join(line)!r}")
+    table = np.array(lines, dtype=float).reshape(len(lines), width)[:, order or slice(None)]
     return Sampled(table[:, 0], continuous(robot, table[:, 1:]))
 
 
-def _numbers(line: list[str]) -> bool:
+def _order(robot: Robot, names: list[str], path: str | Path) -> list[int]:
+    """The columns of time and of each coordinate in the order of q, from the names in a file."""
+    known = coordinate_names(robot.q_slices)
+    time = next((k for k, name in enumerate(names) if name.lower() in TIME), 0)
+    given = {name: k for k, name in enumerate(names) if k != time}
+    if len(given) < len(names) - 1 or names[time] in known:
+        twice = next((name for name in names if names.count(name) > 1), None)
+        raise FormatError(f"{path}: two columns are named {twice!r}" if twice else
+                          f"{path}: a column t or time is missing")
+    if list(given) == [f"q{k}" for k in range(1, robot.nq + 1)] and given.keys() != set(known):
+        return [time, *given.values()]
+    rates = {f"{d}{name}" for name in coordinate_names(robot.v_slices) for d in ("d_", "dd_")}
+    for name in given:
+        if name not in known and name not in rates:
+            raise FormatError(f"{path}: no joint of {robot.name} is named {name!r}; "
+                              f"{suggestion(name, known)}")
+    missing = [name for name in known if name not in given]
+    if missing:
+        raise FormatError(f"{path}: there is no column for {', '.join(missing)}")
+    return [time, *(given[name] for name in known)]
+
+
+def _is_number(cell: str) -> bool:
     try:
-        [float(cell) for cell in line]
+        float(cell)
     except ValueError:
         return False
     return True
@@ -130,6 +164,9 @@ def motion(robot: Robot, trajectory: Trajectory, times: ArrayLike) -> tuple[Floa
     if x.shape != (ROWS, len(t), robot.nq):
         raise ArgumentError(f"the trajectory has {x.shape[-1]} coordinates, {robot.name} has "
                             f"{robot.nq}")
+    if not np.all(np.isfinite(x)):
+        raise ArgumentError("the trajectory or its derivatives are too large to be numbers: |q| up "
+                            f"to {np.max(np.abs(x[0])):.3g}")
     scale = np.array([math.factorial(k) for k in range(ROWS)], dtype=float)[:, None, None]
     c, q, rates = x / scale, x[0].copy(), np.empty((ROWS - 1, len(t), robot.nv))
     for body, i, j in robot.parts:

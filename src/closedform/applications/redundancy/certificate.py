@@ -26,6 +26,7 @@ class Verdict(StrEnum):
     SINGULAR = "singular"           # J or the reduced Hessian has lost rank: nothing is certified
     LIMIT_ACTIVE = "limit active"   # a strict maximum within the limits, with joints at theirs
     UNREACHABLE = "unreachable"     # the task is not met
+    FORBIDDEN = "forbidden"         # met within an obstacle or beyond a barrier: the value is −∞
     NOT_STATIONARY = "not stationary"   # the task is met, but the criterion still changes
 
 
@@ -144,7 +145,9 @@ def certify(problem: Problem, q: Floats, target: Floats,
     residual = float(np.linalg.norm(here.e))
     sigma_all = np.linalg.svd(here.J, compute_uv=False)
     if not _usable(here) or problem.n - blocked.sum() < problem.m:
-        verdict = Verdict.SINGULAR if residual <= MET else Verdict.UNREACHABLE
+        regular = sigma_all[-1] > SINGULAR * sigma_all[0]
+        verdict = (Verdict.UNREACHABLE if residual > MET else
+                   Verdict.FORBIDDEN if np.isneginf(here.H) and regular else Verdict.SINGULAR)
         nothing = np.zeros(0)
         return Solution(q, residual, np.inf, float(here.H), nothing, verdict, 0,
                         float(sigma_all[-1]), nothing, _limit_names(problem, blocked), nothing)

@@ -35,6 +35,7 @@ PACE = 0.06             # rad or m along a curve, at most
 LEAST = 1e-5
 POINTS = 4000           # of a curve, at most
 SAME = 1e-5             # rad or m: closer configurations are the same
+NO_POINTS = (Verdict.UNREACHABLE, Verdict.NOT_STATIONARY, Verdict.FORBIDDEN)
 
 
 class SelfMotion(NamedTuple):
@@ -139,8 +140,7 @@ def stationary_points(problem: Problem, curve: SelfMotion, target: Floats) -> li
     if not curve.closed:
         found += [end for end in (_limit_end(problem, q[k], target) for k in (0, -1))
                   if end is not None]
-    return [one for one in found if one.verdict not in (Verdict.UNREACHABLE,
-                                                        Verdict.NOT_STATIONARY)]
+    return [one for one in found if one.verdict not in NO_POINTS]
 
 
 def _limit_end(problem: Problem, q: Floats, target: Floats) -> Solution | None:
@@ -160,7 +160,8 @@ def branches(robot: Robot, task: TaskLike, target: ArrayLike,
 
     For n − m = 1 every self-motion curve that one of the random starts falls on is followed to its
     end, and all stationary points on it are listed: on these curves none is missed. For other n − m
-    they are what Newton's method finds from the starts.
+    they are what Newton's method finds from the starts. Points within obstacles or beyond a barrier
+    are none, so that a target within an obstacle has an empty list.
     """
     problem = problem_of(robot, task, criterion, limits)
     x = problem.task.checked(target, robot)
@@ -181,11 +182,8 @@ def branches(robot: Robot, task: TaskLike, target: ArrayLike,
         free = np.zeros(problem.n, dtype=bool)
         found = [certify(problem, polish(problem, q, x, free, tries=60), x) for q in reached]
         found += [ascend(problem, q, x) for q in reached]
-    points = distinct(problem, [f for f in found if f.verdict not in _NO_POINTS])
+    points = distinct(problem, [f for f in found if f.verdict not in NO_POINTS])
     return sorted((replace(p, q=problem.wrapped(p.q)) for p in points), key=lambda p: -p.value)
-
-
-_NO_POINTS = (Verdict.UNREACHABLE, Verdict.NOT_STATIONARY)
 
 
 def curves_through(problem: Problem, starts: list[Floats], target: Floats) -> list[SelfMotion]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path as FilePath
 from typing import Any
 
 import numpy as np
@@ -70,8 +69,3 @@ def tip_figure(paths: Mapping[str, Floats], styles: Styles) -> Figure:
     axes.grid(alpha=0.3)
     axes.legend(fontsize="small", loc="center")
     return figure
-
-
-def save(figure: Figure, path: FilePath) -> FilePath:
-    figure.savefig(path, dpi=130)
-    return path

@@ -8,11 +8,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from closedform.applications.compile.trial import function_trial
 from closedform.applications.redundancy.criteria import Criterion, CriterionLike, criterion_of
 from closedform.applications.redundancy.tasks import Task, TaskLike, adding, task_of
 from closedform.arrays import Array, ArrayLike, Floats, real_array
 from closedform.errors import ArgumentError
-from closedform.lowerings import lanes
+from closedform.lowerings import lanes, reference
 from closedform.lowerings.call.kernel import Kernel
 from closedform.maths.redundancy.criteria import CriterionTerms
 from closedform.maths.redundancy.newton import TaskInverse, inverse_terms, lagrangian_hessian
@@ -201,7 +202,13 @@ class Problem:
 
 def _compiled(program: Program) -> Kernel:
     """The program's kernel, kept under what was recorded: optimising it takes longer than that."""
-    return Kernel.load(f"recorded {program.digest}", lambda: optimised(program))
+    names = [output.name for output in program.outputs]
+    trial = function_trial(
+        program.name, dict(program.inputs),
+        lambda *arrays: dict(zip(names, reference.run(program, *arrays), strict=True)),
+        lambda: [program])
+    return Kernel.load(f"recorded {program.digest}", lambda: trial.program(optimised(program)),
+                       judge=trial.code)
 
 
 def _finite(x: Floats) -> Floats:

@@ -12,6 +12,7 @@ equations, not the end of an integration, a closed path returns to where it bega
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 
 import numpy as np
@@ -74,6 +75,12 @@ class Track:
     accelerations: Floats          # (points, nv)  q̈
     times: Floats                  # (points,)
     stop: Stop | None = None        # None: the whole path was passed
+
+    def __repr__(self) -> str:
+        end = "complete" if self.stop is None else f"stopped at {self.stop.reason}"
+        verdicts = Counter(str(s.verdict) for s in self.solutions)
+        found = ", ".join(f"{count} {verdict}" for verdict, count in verdicts.items())
+        return f"<Track: {len(self.q)} points ({found}), nq {self.q.shape[1]}, {end}>"
 
     @property
     def complete(self) -> bool:

@@ -24,8 +24,11 @@ from closedform.applications.motion.rigid import RigidSystem
 from closedform.applications.motion.simulation import Simulation
 from closedform.applications.report.peers import Peer
 from closedform.arrays import Array
-from closedform.errors import ClosedformError
+from closedform.errors import ClosedformError, SingularMatrix
 from closedform.maths.definitions import closed_form, energy
+from closedform.maths.regularity import refuse_singular
+from closedform.maths.spatial import crf
+from closedform.maths.springs import spring_torque
 from closedform.model import coordinates
 from closedform.model.robot import Robot
 
@@ -131,7 +134,21 @@ def _closed_form(s: State) -> tuple[Any, Any, float]:
 
 def _regressor(s: State) -> tuple[Any, Any, float]:
     Y, pi = s.arm.regressor(s.q, s.v, s.a), s.robot.parameters
-    return Y @ pi, s.tau, _largest(Y * pi, s.tau)
+    springs = spring_torque(s.robot, s.q)
+    return Y @ pi + springs, s.tau, _largest(Y * pi, s.tau, springs)
+
+
+def _momentum(s: State) -> tuple[Any, Any, float]:
+    """Of every root that moves freely, with all it carries: p = (M v)_b, linear and angular."""
+    dM = along(s.robot, lambda q: closed_form.mass_matrix(s.robot, q), s.q, s.v)
+    p, dp, free = s.M @ s.v, s.M @ s.a + dM @ s.v, _free_roots(s.robot)
+    rates = [dp[b] + crf(s.v[b]) @ p[b] for b in free]
+    forces = [s.tau[b] - s.g[b] for b in free]
+    return np.array(forces), np.array(rates), _largest(dM @ s.v, s.M @ s.a, s.tau, s.g)
+
+
+def _free_roots(robot: Robot) -> list[slice]:
+    return [v for body, _, v in robot.parts if body.parent is None and body.joint.nv == 6]
 
 
 def _inversion(s: State) -> tuple[Any, Any, float]:
@@ -165,13 +182,28 @@ LAWS: tuple[tuple[str, str, str, Law], ...] = (
     ("power", "vᵀ τ = d/dt (T + U)", "inverse_dynamics", _power),
     ("gravity", "g = ∂U/∂q", "gravity_torque", _gradient),
     ("kernel and closed form", "τ of both", "inverse_dynamics", _closed_form),
-    ("regressor identity", "Y π = τ", "regressor", _regressor),
+    ("regressor identity", "Y π (and springs) = τ", "regressor", _regressor),
     ("forward and inverse dynamics", "a(τ(a)) = a", "forward_dynamics", _inversion),
     ("derivatives of τ", "∂τ/∂(q, v, a) by complex step", "inverse_dynamics_derivatives",
      _derivatives),
     ("time derivative of τ", "τ̇ = ∂τ/∂q v + ∂τ/∂v a + ∂τ/∂a ȧ", "inverse_dynamics_jet", _jet),
 )
 """Name, equation, the kernel whose operations bound the rounding, both sides."""
+FLOATING: tuple[tuple[str, str, str, Law], ...] = (
+    ("momentum", "ṗ + V×* p = τ − g of the base, p = (M v) of the base", "inverse_dynamics",
+     _momentum),
+)
+"""Laws of robots with a base that moves freely: its linear and its angular momentum."""
+
+
+def massless(robot: Robot) -> str:
+    """Why the robot has no accelerations: which joints move no inertia; nothing if it has."""
+    try:
+        q = robot.random(np.random.default_rng(3))
+        refuse_singular(robot, closed_form.mass_matrix(robot, q))
+    except SingularMatrix as error:
+        return str(error)
+    return ""
 
 
 def laws(robot: Robot, arm: CompiledRobot, count: int = STATES) -> Iterator[Certificate]:
@@ -179,10 +211,18 @@ def laws(robot: Robot, arm: CompiledRobot, count: int = STATES) -> Iterator[Cert
     rng = np.random.default_rng(0)
     at = [State(robot, arm, rng) for _ in range(count)]
     sums = 36 * robot.nv * len(robot.bodies)        # of the closed form Σ_k J_kᵀ I_k J_k
-    for name, equation, quantity, law in LAWS:
-        tolerance = (getattr(arm, quantity).operations.total + sums) * EPS
-        worst = max((_residual(*law(state)) for state in at), key=_badness)
-        yield Certificate(name, equation, worst, tolerance)
+    singular = massless(robot)
+    for name, equation, quantity, law in (*LAWS, *(FLOATING if _free_roots(robot) else ())):
+        if singular and quantity == "forward_dynamics":
+            yield Certificate(name, equation, None, None, singular)
+            continue
+        try:
+            tolerance = (getattr(arm, quantity).operations.total + sums) * EPS
+            worst = max((_residual(*law(state)) for state in at), key=_badness)
+        except (ClosedformError, ArithmeticError) as error:
+            yield Certificate(name, equation, None, None, str(error))
+        else:
+            yield Certificate(name, equation, worst, tolerance)
 
 
 def _residual(left: Any, right: Any, size: float) -> float:

@@ -19,7 +19,6 @@ from closedform.applications.redundancy.curves import SelfMotion
 from closedform.applications.redundancy.tracking import Track
 from closedform.applications.report.quantities import resting
 from closedform.arrays import Array
-from closedform.maths.definitions.center_of_mass import center_of_mass
 from closedform.maths.kinematics import poses
 from closedform.model.robot import Robot
 
@@ -50,37 +49,64 @@ def svg(make: Callable[[], Figure], title: str) -> str:
     return text.replace("<svg", f'<svg role="img" aria-label="{title}"', 1)
 
 
-def skeleton(robot: Robot) -> Figure:
-    """The bodies' frames joined to their parents', from the front and from above."""
-    q = resting(robot)
-    T = np.asarray(poses(robot, q), dtype=float)
-    com = np.asarray(center_of_mass(robot, q), dtype=float)
+def skeleton(robot: Robot, center: Array | None) -> Figure:
+    """The bodies' frames joined to their parents', from the front and from above.
+
+    Frames are joined to bodies that carry no other, as a tool; all others are faint dots, of which
+    those that fall together are drawn once.
+    """
+    T = np.asarray(poses(robot, resting(robot)), dtype=float)
     figure = Figure(figsize=(7.2, 4.2), layout="constrained")
     panels = figure.subplots(1, 2)
-    origin = [np.zeros(3), *T[:, :3, 3]]
-    for axes, (x, y, title) in zip(panels, ((0, 2, "from the side"), (0, 1, "from above")),
+    side = 1 if np.ptp(T[:, 0, 3]) < np.ptp(T[:, 1, 3]) else 0
+    tools, others = _frames(robot, T)
+    for axes, (x, y, title) in zip(panels, ((side, 2, "from the side"), (0, 1, "from above")),
                                    strict=True):
-        if title == "from the side" and np.ptp(T[:, 0, 3]) < np.ptp(T[:, 1, 3]):
-            x = 1
-        for k, p in enumerate(robot.parents):
-            if p == 0 and robot.is_floating:
-                continue
-            a, b = origin[p], origin[k + 1]
+        axes.plot(others[:, x], others[:, y], "s", color="#3f9b63", markersize=2.5, alpha=0.45)
+        for a, b in _bones(robot, T):
             axes.plot([a[x], b[x]], [a[y], b[y]], color="#4a7fb5", linewidth=3,
                       solid_capstyle="round")
+        for a, b in tools:
+            axes.plot([a[x], b[x]], [a[y], b[y]], color="#3f9b63", linewidth=1.5)
+        if len(tools) + len(others):
+            ends = np.array([b for _, b in tools]).reshape(-1, 3)
+            axes.plot(ends[:, x], ends[:, y], "s", color="#3f9b63", markersize=4, label="frames")
         axes.plot(T[:, x, 3], T[:, y, 3], "o", color="#d9722c", markersize=5, label="joints")
-        for frame in robot.frames:
-            if frame.body is not None:
-                at = T[robot.body_names.index(frame.body)] @ np.asarray(frame.placement, float)
-                a = T[robot.body_names.index(frame.body)]
-                axes.plot([a[x, 3], at[x, 3]], [a[y, 3], at[y, 3]], color="#3f9b63", linewidth=1.5)
-                axes.plot(at[x, 3], at[y, 3], "s", color="#3f9b63", markersize=4)
-        axes.plot(com[x], com[y], "P", color="#b13a6c", markersize=9, label="centre of mass")
+        if center is not None:
+            axes.plot(center[x], center[y], "P", color="#b13a6c", markersize=9,
+                      label="centre of mass")
         axes.set(xlabel=f"{'xyz'[x]} [m]", ylabel=f"{'xyz'[y]} [m]", title=title)
         axes.set_aspect("equal", adjustable="datalim")
         axes.grid()
-    figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=2)
+    figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
     return figure
+
+
+def _bones(robot: Robot, T: Array) -> list[tuple[Array, Array]]:
+    """Each body's origin with its parent's; a floating base hangs on nothing."""
+    origin = [np.zeros(3), *T[:, :3, 3]]
+    return [(origin[p], origin[k + 1]) for k, p in enumerate(robot.parents)
+            if p or not robot.is_floating]
+
+
+def _frames(robot: Robot, T: Array) -> tuple[list[tuple[Array, Array]], Array]:
+    """The lines from leaves to their furthest frames, and the places of all others, (n, 3)."""
+    index = {name: k for k, name in enumerate(robot.body_names)}
+    leaves = set(robot.body_names) - {body.parent for body in robot.bodies}
+    far: dict[str, tuple[Array, Array]] = {}
+    places: dict[tuple[float, ...], Array] = {}
+    size = float(np.ptp(T[:, :3, 3], axis=0).max(initial=0)) or 1.0
+    for frame in robot.frames:
+        if frame.body is None:
+            continue
+        T_k = T[index[frame.body]]
+        line = T_k[:3, 3], (T_k @ np.asarray(frame.placement, float))[:3, 3]
+        places[tuple(np.round(line[1] / size, 2))] = line[1]
+        length = np.linalg.norm(line[1] - line[0])
+        if frame.body in leaves and length > 0 and (
+                frame.body not in far or length > np.linalg.norm(np.subtract(*far[frame.body]))):
+            far[frame.body] = line
+    return list(far.values()), np.array(list(places.values())).reshape(-1, 3)
 
 
 def heat_maps(maps: dict[str, np.ndarray]) -> Figure:
@@ -92,7 +118,8 @@ def heat_maps(maps: dict[str, np.ndarray]) -> Figure:
         shown = np.log10(np.maximum(sizes / largest, 1e-6))
         seen = np.ma.masked_where(sizes <= ROUNDING * largest, shown)
         mesh = axes.pcolormesh(seen, cmap="viridis", vmin=-6, vmax=0, edgecolors="none")
-        axes.set(title=f"{title}  (max {largest:.3g})", aspect="equal")
+        told = f"max {largest:.3g}" if sizes.any() else "zero"
+        axes.set(title=f"{title}  ({told})", aspect="equal")
         axes.invert_yaxis()
         ticks = np.arange(0, len(sizes), max(1, len(sizes) // 6))
         axes.set_xticks(ticks + 0.5, [str(i + 1) for i in ticks])

@@ -12,6 +12,8 @@ from closedform.model.robot import Robot
 
 SMALL = 3
 """Velocities of a robot whose formulas are short enough to be read."""
+LARGEST = 1000
+"""The denominator of a fraction that is still read as one."""
 SHOWN = ("mass_matrix", "christoffel_coriolis_matrix", "gravity_torque")
 """The terms of the equation of motion."""
 
@@ -40,5 +42,7 @@ def _equation(letter: str, index: str, value: Any) -> str:
     from sympy.printing.mathml import mathml
     left = (f"<msub><mi>{letter}</mi><mn>{index}</mn></msub>" if index
             else mathml(sympy.Symbol(letter), printer="presentation"))
-    right = mathml(sympy.sympify(value), printer="presentation")
+    shown = sympy.sympify(value).replace(       # a measured number is read best as a decimal
+        lambda x: x.is_Rational and x.q > LARGEST, lambda x: sympy.Float(x, 6))
+    right = mathml(shown, printer="presentation")
     return f"<math display='block'><mrow>{left}<mo>=</mo>{right}</mrow></math>"

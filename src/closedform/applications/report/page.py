@@ -51,9 +51,12 @@ def page(report: Report) -> str:
 def _verdict(report: Report) -> str:
     checked = [c for c in report.certificates if c.checked]
     failed = [c.law for c in checked if not c.holds]
+    said = escape(report.massless[:1].upper() + report.massless[1:])
+    note = (f'<p class="warning">{said}. Kinematics and torques are here, what needs the inverse '
+            "of M is not.</p>" if said else "")
     if failed:
-        return f'<p class="verdict fails">Fails: {escape(", ".join(failed))}</p>'
-    return f'<p class="verdict holds">All {len(checked)} certificates hold</p>'
+        return f'<p class="verdict fails">Fails: {escape(", ".join(failed))}</p>{note}'
+    return f'<p class="verdict holds">All {len(checked)} certificates hold</p>{note}'
 
 
 def table(titles: Sequence[str], rows: Iterable[Sequence[str]], numbers: Sequence[int] = ()) -> str:
@@ -80,16 +83,24 @@ def robot_section(report: Report) -> str:
              list_text(b["joint"]["velocity"]), list_text(b["joint"]["effort"]),
              number_text(b["mass"]), vector_text(b["com"])]
             for b in about["bodies"]]
-    x = ", ".join(number_text(round(float(c), 9)) for c in report.center)
-    text = figure(lambda: figures.skeleton(report.robot), "Skeleton in two views")
-    text += f"<p>Mass {number_text(about['mass'])} kg; centre of mass there ({x}) m.</p>"
+    text = figure(lambda: figures.skeleton(report.robot, report.center), "Skeleton in two views")
+    text += f"<p>{_mass(report)}</p>"
     text += table(("body", "joint", "kind", "range", "max |v|", "max |τ|", "mass [kg]", "com [m]"),
                   rows, (6,))
     if not report.findings:
         return text + "<h3>Lint</h3><p>Nothing to complain about.</p>"
     found = [[f'<span class="{f.level.value}">{f.level.value}</span>', escape(f.subject),
               escape(f.message), escape(f.repair)] for f in report.findings]
-    return text + "<h3>Lint</h3>" + table(("level", "about", "finding", "repair"), found)
+    return text + "<h3>Lint</h3>" + _folded(
+        f"{len(found)} findings", table(("level", "about", "finding", "repair"), found),
+        len(found) <= 20)
+
+
+def _mass(report: Report) -> str:
+    if report.center is None:
+        return "No body has mass: there is no centre of mass, and no torque but of rotors."
+    x = ", ".join(number_text(round(float(c), 9)) for c in report.center)
+    return f"Mass {number_text(float(report.robot.mass))} kg; centre of mass there ({x}) m."
 
 
 def equations(report: Report) -> str:
@@ -102,12 +113,20 @@ def equations(report: Report) -> str:
                 f"{q.operations:,}", f"{q.multiplications:,}", f"{q.additions:,}",
                 f"{q.trigonometric}", _shapes(q.shapes)]
                for q in report.quantities if q.operations is not None]
-    left = [[f"<code>{q.name}</code>", _shapes(q.shapes), escape(q.reason)]
-            for q in report.quantities if q.reason]
     text += "<h3>Operations of every quantity</h3>" + table(
         ("quantity", "operations", "×", "+", "sin, cos", "shape"), counted, (1, 2, 3, 4))
-    return text + ("<h3>Without a kernel here</h3>" + table(("quantity", "shape", "reason"), left)
-                   if left else "")
+    return text + _without_kernel(report)
+
+
+def _without_kernel(report: Report) -> str:
+    """One line for each reason, with the quantities that it is the reason of."""
+    left: dict[str, list[str]] = {}
+    for q in report.quantities:
+        if q.reason:
+            left.setdefault(q.reason, []).append(f"<code>{q.name}</code>")
+    lines = "".join(f"<li>{len(names)} {escape(reason)}: {', '.join(names)}</li>"
+                    for reason, names in left.items())
+    return f"<h3>Without a kernel here</h3><ul>{lines}</ul>" if left else ""
 
 
 def _shapes(shapes: dict[str, tuple[int, ...]]) -> str:

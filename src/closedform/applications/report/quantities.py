@@ -24,7 +24,8 @@ from closedform.program.program import Operations
 
 BATCH = 256
 """States of a timed batch."""
-LATE = "not compiled within the time of this report; the next one goes on from here"
+ARM = 15
+"""Velocities of what still counts as an arm, all of whose quantities are compiled in seconds."""
 
 
 @dataclass(frozen=True)
@@ -64,10 +65,16 @@ def entries(robot: Robot, row: Quantity) -> int:
 
 
 def jobs(robot: Robot) -> list[Job]:
-    """Essential quantities, then the others, largest first, then their batches, smallest first."""
+    """Essential quantities first, with batches where all is done in time.
+
+    Of an arm the others follow, largest first, then their batches; of more than an arm time runs
+    out, and what is smallest comes first.
+    """
     size = {row.name: entries(robot, row) for row in CATALOGUE}
     essential = [row.name for row in CATALOGUE if row.essential]
     others = sorted((name for name in size if name not in essential), key=size.__getitem__)
+    if robot.nv > ARM:
+        return [(name, batch) for batch in (False, True) for name in (*essential, *others)]
     return ([(name, True) for name in essential] + [(name, False) for name in reversed(others)]
             + [(name, True) for name in others])
 
@@ -83,7 +90,7 @@ class Found:
 
 
 def found_by(arm: CompiledRobot, progress: Progress, until: float) -> Found:
-    """Kernels from the cache; programs that no worker came to are recorded, while there is time.
+    """Kernels from the cache; programs of an arm that no worker came to are recorded, in time.
 
     Workers take large ones first, so that few and small ones are left.
     """
@@ -98,9 +105,10 @@ def found_by(arm: CompiledRobot, progress: Progress, until: float) -> Found:
             counts[name] = kernels[name].operations
             continue
         reasons[name] = progress.missing(name)
-        if name not in counts and time.monotonic() < until:
+        if name not in counts and arm.robot.nv <= ARM and time.monotonic() < until:
             try:
-                counts[name] = arm.program([request_of(arm.robot, row)]).operations
+                with np.errstate(all="ignore"):         # of robots without mass
+                    counts[name] = arm.program([request_of(arm.robot, row)]).operations
             except (ClosedformError, ArithmeticError) as error:
                 reasons[name] = why_not(error)
     batched = {name for name, batch in done if batch and name in kernels}

@@ -16,6 +16,7 @@ from closedform.applications.motion.simulation import Simulation
 from closedform.applications.motion.torques import Torques
 from closedform.applications.report.certificates import Certificate
 from closedform.applications.report.quantities import Sized, Timed
+from closedform.applications.whole_files import whole_file
 from closedform.errors import ArgumentError
 from closedform.model.describe import summary
 from closedform.model.findings import Finding
@@ -31,7 +32,7 @@ class Report:
     """What was found; figures are made when the page is written."""
 
     robot: Robot
-    center: np.ndarray                      # (3,) m, at the configuration of the picture
+    center: np.ndarray | None               # (3,) m, at the configuration of the picture
     findings: list[Finding]
     quantities: list[Sized]
     maps: dict[str, np.ndarray]             # mean sizes of the entries of M, C, ∂τ/∂q
@@ -47,6 +48,7 @@ class Report:
     peers: dict[str, str] = field(default_factory=dict)
     snapped: tuple[str, ...] = ()           # placements made exact before recording
     no_times: str = ""                      # why there are none
+    massless: str = ""                      # why there are no accelerations, if so
     page: Callable[[Report], str] | None = field(default=None, repr=False)
 
     @property
@@ -59,14 +61,17 @@ class Report:
         if self.page is None:
             raise ArgumentError("a report that `report` has not made has no page")
         target = Path(path)
-        target.write_text(self.page(self), encoding="utf8")
+        text = self.page(self)
+        with whole_file(target) as place:
+            place.write_text(text, encoding="utf8")
         return target
 
     def data(self) -> dict[str, Any]:
         """Everything but the figures as plain data for JSON."""
         freedom = self.redundancy
         return {
-            "robot": summary(self.robot), "center_of_mass": self.center.tolist(),
+            "robot": summary(self.robot),
+            "center_of_mass": None if self.center is None else self.center.tolist(),
             "lint": [{**asdict(f), "level": f.level.value} for f in self.findings],
             "quantities": [asdict(q) for q in self.quantities],
             "structure": {name: sizes.tolist() for name, sizes in self.maps.items()},
@@ -75,7 +80,7 @@ class Report:
             "derivatives": {"differences": difference_residuals(self.motion)},
             "certificates": [{**asdict(c), "verdict": c.verdict} for c in self.certificates],
             "speed": [{**asdict(t), "ratios": self.ratios.get(t.name, {})} for t in self.times],
-            "no_times": self.no_times,
+            "no_times": self.no_times, "massless": self.massless,
             "redundancy": freedom if isinstance(freedom, str) else {
                 "task": freedom.task, "radius": freedom.radius,
                 "complete": freedom.track.complete,

@@ -12,7 +12,6 @@ from closedform.applications.redundancy.curves import SelfMotion, self_motion
 from closedform.applications.redundancy.solving import solve
 from closedform.applications.redundancy.tasks import PlanarPosition, Pose
 from closedform.applications.redundancy.tracking import Track, track
-from closedform.applications.report.workers import tip
 from closedform.arrays import Array
 from closedform.errors import ClosedformError
 from closedform.maths.frames import frame_jacobian, frame_pose
@@ -41,7 +40,7 @@ def arm_of_tip(robot: Robot) -> tuple[Robot, PlanarPosition | Pose] | str:
     """The arm that moves the tip, other joints locked, and the task that leaves it free to move."""
     if not all(b.joint.nq == b.joint.nv == 1 for b, _, _ in robot.parts):
         return "the tip of a fixed arm with single joints is needed"
-    frame = tip(robot)
+    frame = robot.tip
     q = robot.random(np.random.default_rng(0))
     J = np.asarray(frame_jacobian(robot, q, frame))
     idle = [name for name, moves in zip(robot.joint_names, np.any(J != 0, axis=0), strict=True)

@@ -13,7 +13,7 @@ import warnings
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 
@@ -27,10 +27,12 @@ from closedform.applications.report.certificates import (
     Certificate,
     agreements,
     laws,
+    massless,
     swing,
 )
 from closedform.applications.report.peers import Peer, peers
 from closedform.applications.report.quantities import (
+    ARM,
     BATCH,
     found_by,
     jobs,
@@ -52,16 +54,13 @@ from closedform.model.lint.lint import lint
 from closedform.model.load import load
 from closedform.model.robot import Robot
 
-if TYPE_CHECKING:
-    pass
-
-ARM, MANY = 15, 3
-"""Velocities of what still counts as an arm; states for the laws of larger robots."""
+MANY = 3
+"""States for the laws of larger robots than arms."""
 SNAP = 1e-9
 """As that of `compile`: the kernels are held to the laws of the robot they were recorded from."""
 SAMPLES = 200
 """Random states behind the heat maps."""
-PATIENCE = {True: 12.5, False: 65.0}
+PATIENCE = {True: 12.5, False: 55.0}
 """Seconds in which kernels are to be there, for an arm or for more."""
 GRACE = 2.0
 """Seconds for counting the programs that no worker came to."""
@@ -70,17 +69,17 @@ Told = Callable[[str, float], None]
 """(what is being done, the part that is done)."""
 
 
-def report(source: str | Path | Robot, floating: bool = False,
+def report(source: Any, floating: bool = False,
            told: Told = lambda what, part: None) -> Report:
-    """The report on a model file, a built-in robot or a robot."""
+    """The report on a robot, or on what `load` takes: a model file, a built-in robot, an object."""
     start = time.monotonic()
     told("loading", 0.0)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")             # the same is among the findings
-        robot = source if isinstance(source, Robot) else load(str(source), floating=floating)
+        robot = source if isinstance(source, Robot) else load(source, floating=floating)
     if not numeric(robot.parameters):
         raise ArgumentError(f"{robot.name} has symbols; a report needs numbers")
-    findings = lint(source if isinstance(source, Robot) else str(source))
+    findings = lint(source)
     until = start + PATIENCE[robot.nv <= ARM]
     with common_cache() as cache:
         work = jobs(robot)
@@ -100,19 +99,25 @@ def report(source: str | Path | Robot, floating: bool = False,
         quantities = found_by(arm, progress, until + GRACE)
         told("certificates", 0.7)
         exact, notes = snapped(robot, SNAP)
-        found, missing = peers(exact)
+        found, missing = peers(exact, str(source) if isinstance(source, str | Path) else "")
         certificates, run = certify(exact, arm, found, missing)
         told("times", 0.9)
         drawn = states(robot, BATCH)
         times = [timed(row, quantities.kernels[row.name], drawn, row.name in quantities.batched)
                  for row in CATALOGUE if row.name in quantities.kernels]
         return Report(
-            robot, np.asarray(center_of_mass(robot, resting(robot)), dtype=float),
+            robot, _center(robot),
             findings, [sized(robot, row, quantities) for row in CATALOGUE],
             structure(robot, arm), written, base, motion, certificates, run, times,
             ratios(robot, found, quantities.kernels), freedom, time.monotonic() - start,
             {peer.name: peer.version for peer in found} | missing, tuple(notes),
-            "" if times else progress.missing(), _page)
+            "" if times else progress.missing(), massless(robot), _page)
+
+
+def _center(robot: Robot) -> np.ndarray | None:
+    if not float(robot.mass):
+        return None
+    return np.asarray(center_of_mass(robot, resting(robot)), dtype=float)
 
 
 def _base(robot: Robot) -> BaseParameters | str:
@@ -133,10 +138,12 @@ def certify(robot: Robot, arm: CompiledRobot, found: list[Peer],
 def structure(robot: Robot, arm: CompiledRobot) -> dict[str, np.ndarray]:
     """Mean |entry| of M, C and ∂τ/∂q over random states, (nv, nv) each."""
     drawn = states(robot, SAMPLES, ("q", "v", "a"))
-    q, v, a = drawn["q"], drawn["v"], drawn["a"]
-    D = arm.inverse_dynamics_derivatives(q, v, a)
-    return {name: np.abs(values).mean(axis=0) for name, values in (
-        ("M", arm.mass_matrix(q)), ("C", arm.coriolis_matrix(q, v)), ("∂τ/∂q", D.dtau_dq))}
+    sums = dict.fromkeys(("M", "C", "∂τ/∂q"), np.zeros((robot.nv, robot.nv)))
+    for q, v, a in zip(*drawn.values(), strict=True):   # one by one: batches may not be compiled
+        found = (arm.mass_matrix(q), arm.coriolis_matrix(q, v),
+                 arm.inverse_dynamics_derivatives(q, v, a).dtau_dq)
+        sums = {name: sums[name] + np.abs(x) for name, x in zip(sums, found, strict=True)}
+    return {name: total / SAMPLES for name, total in sums.items()}
 
 
 def ratios(robot: Robot, found: list[Peer],

@@ -42,23 +42,9 @@ Job = tuple[str, bool]
 """The name of a quantity, and whether its code for batches is asked for too."""
 
 
-def tip(robot: Robot) -> str:
-    """The frame that quantities of a frame are shown for: of those that most joints move, the last.
-
-    Where there are no frames, a body.
-    """
-    moved = [0]                                     # joints between the world and a body
-    for parent, body in zip(robot.parents, robot.bodies, strict=True):
-        moved.append(moved[parent] + bool(body.joint.nv))
-    depth = dict(zip(robot.body_names, moved[1:], strict=True))
-    places = ([(depth[f.body] if f.body else 0, f.name) for f in robot.frames]
-              or [(depth[name], name) for name in robot.body_names])
-    return max(reversed(places), key=lambda place: place[0])[1]
-
-
 def request_of(robot: Robot, row: Quantity) -> Request:
     """The quantity, at the tip where it needs a frame."""
-    return asked_request(robot, At(row.name, tip(robot)) if row.framed else row.name)
+    return asked_request(robot, At(row.name, robot.tip) if row.framed else row.name)
 
 
 def kernel_of(arm: CompiledRobot, row: Quantity,
@@ -129,8 +115,8 @@ def warm(arm: CompiledRobot, name: str, batch: bool,
 
 def why_not(error: Exception) -> str:
     """Why a quantity has no kernel; some do not exist, as the inertia upwards of a planar tip."""
-    missing = "does not exist for this robot: " if isinstance(error, ArithmeticError) else ""
-    return f"{missing}{error}"
+    told = isinstance(error, ClosedformError)
+    return str(error) if told else f"does not exist for this robot: {error}"
 
 
 # ---------------------------------------------------------------------- in the process that asks

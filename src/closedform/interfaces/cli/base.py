@@ -12,7 +12,7 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
-from closedform.applications.base_parameters.picture import save_picture
+from closedform.applications.base_parameters.picture import picture as picture_of
 from closedform.applications.base_parameters.summary import (
     BaseParameters,
     base_parameters,
@@ -20,8 +20,10 @@ from closedform.applications.base_parameters.summary import (
     entries,
     headline,
     latex,
+    on_paper_only,
     summary,
 )
+from closedform.applications.whole_files import save_picture
 from closedform.interfaces.cli.robot_argument import RobotArgument
 from closedform.interfaces.cli.terminal import (
     FloatingOption,
@@ -58,7 +60,7 @@ def base(robot: RobotArgument, keep: KeepOption = "", as_latex: LatexOption = Fa
     wanted = [name.strip() for name in keep.split(",") if name.strip()] or None
     found = base_parameters(loaded(robot, floating), wanted, tolerance=tolerance, twin=check)
     if picture is not None:
-        save_picture(found, picture)
+        save_picture(picture_of(found), picture)
     if as_json:
         typer.echo(json.dumps(summary(found), indent=2, ensure_ascii=False))
     elif as_latex:
@@ -90,4 +92,6 @@ def _print_table(found: BaseParameters) -> None:
             screen.print(Text(f"\n{title}: {len(names)}", style="bold"))
             for line in by_body(names):
                 screen.print(Text(f"  {line}"))
+    for k, line in enumerate(on_paper_only(found)):
+        screen.print(Text(line if k else f"\n{line}", style="" if k else "bold yellow"))
     screen.print(Text(f"\n{found.evidence}", style="dim"))

@@ -8,13 +8,13 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
-from closedform.applications.motion.trajectories import Trajectory, cosines, read_samples
+from closedform.applications.whole_files import save_picture
 from closedform.errors import ArgumentError
 from closedform.interfaces.cli.robot_argument import RobotArgument
-from closedform.interfaces.cli.terminal import refuse_other_pictures
+from closedform.interfaces.cli.terminal import refuse_other_pictures, refuse_unwritable
+from closedform.interfaces.cli.torques import trajectory_of
 from closedform.model.elasticity.joints import ElasticJoints
 from closedform.model.load import load
-from closedform.model.robot import Robot
 
 COSINES = "cosines"
 EXAMPLES = ("[bold]Examples:[/]  closedform elastic iiwa14 --stiffness 10000 --plot motors.png  |  "
@@ -51,11 +51,12 @@ def show_elastic(
 ) -> None:
     """Compute motor torques and motor positions of elastic joints along a trajectory, exactly."""
     refuse_other_pictures(plot, "--plot")
+    refuse_unwritable(output, "--output")
     made = load(robot, floating)
     model = ElasticJoints(made, _given(stiffness, "stiffness"),
                           _given(motor_inertia, "motor-inertia"),
                           _given(gear_ratio, "gear-ratio"), _given(damping, "damping"))
-    path, times = _path(made, trajectory, points, duration)
+    path, times = trajectory_of(made, trajectory, points, duration)
     from closedform.applications import elastic  # slow to import
     result = elastic.torques(model, path, times)
     result.write(output)
@@ -70,7 +71,7 @@ def show_elastic(
         import matplotlib
 
         matplotlib.use("Agg")
-        result.plot().savefig(plot, dpi=130)
+        save_picture(result.plot(), plot)
         typer.echo(f"{plot}: the picture")
 
 
@@ -84,16 +85,3 @@ def _given(text: str, what: str) -> Any:
     except ValueError:
         raise ArgumentError(f"--{what} is {GIVEN}; not {text!r}") from None
     return numbers[0] if len(numbers) == 1 else numbers
-
-
-def _path(
-    robot: Robot, name: str, points: int, duration: float,
-) -> tuple[Trajectory, np.ndarray]:
-    if name == COSINES:
-        if not duration > 0:
-            raise ArgumentError(f"--duration must be positive, not {duration:g}")
-        return cosines(robot), np.linspace(0.0, duration, points)
-    if not Path(name).is_file():
-        raise ArgumentError(f"no trajectory {name!r}: neither a file nor `{COSINES}`")
-    path = read_samples(robot, name)
-    return path, np.linspace(path.times[0], path.times[-1], points)

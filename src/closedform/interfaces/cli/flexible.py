@@ -12,6 +12,7 @@ import typer
 from closedform.applications import flexible
 from closedform.applications.flexible.files import ArmFile, read_arm
 from closedform.applications.motion.simulation import Simulation
+from closedform.applications.whole_files import save_picture
 from closedform.errors import ArgumentError
 
 ArmArgument = Annotated[str, typer.Argument(
@@ -94,7 +95,7 @@ def _write(run: Simulation, folder: Path, parquet: bool, frames: int) -> None:
     name = "".join(c if c.isalnum() or c in "-_" else "_" for c in run.arm.name)
     table = folder / f"{name}.{'parquet' if parquet else 'csv'}"
     flexible.write_table(run, table)
-    run.plot().savefig(folder / f"{name}.png", dpi=120)
+    save_picture(run.plot(), folder / f"{name}.png")
     written = [table, folder / f"{name}.png"]
     if frames:
         run.animate(folder / f"{name}.gif", frames=frames)

@@ -11,6 +11,7 @@ import numpy as np
 import typer
 from scipy.spatial.transform import Rotation
 
+from closedform.applications.motion.tables import write_rows
 from closedform.applications.redundancy import (
     Criterion,
     DetJJt,
@@ -24,8 +25,10 @@ from closedform.applications.redundancy import (
     Yoshikawa,
     track,
 )
+from closedform.applications.whole_files import save_picture
 from closedform.errors import ArgumentError, FormatError, suggestion
 from closedform.interfaces.cli.robot_argument import RobotArgument
+from closedform.model.coordinates import coordinate_names
 from closedform.model.load import load
 from closedform.model.robot import Robot
 
@@ -40,6 +43,11 @@ COLUMNS = "2 numbers a row (x,y), 3 (x,y,z) or 7 (x,y,z,qx,qy,qz,qw)"
 MOST = 1_000_000    # rows of a path
 
 
+def complete_criterion(incomplete: str) -> list[str]:
+    """Criteria that begin like this."""
+    return [name for name in CRITERIA if name.startswith(incomplete)]
+
+
 def register(app: typer.Typer) -> None:
     """Add the command to the command line."""
     app.command("ik", epilog="[bold]Example:[/]  closedform ik iiwa14 --path path.csv "
@@ -50,9 +58,11 @@ def ik(
     robot: RobotArgument,
     path: Annotated[Path, typer.Option(help=f"A CSV file of targets: {COLUMNS}.")],
     criterion: Annotated[str, typer.Option(
+        autocompletion=complete_criterion,
         help=f"What is maximised: {', '.join(CRITERIA)}.")] = "manipulability",
     frame: Annotated[str | None, typer.Option(
-        help="The frame or body that follows the path; else the last one.")] = None,
+        help="The frame or body that follows the path; else the last one that most joints move."
+    )] = None,
     start: Annotated[str | None, typer.Option(
         help="Coordinates to start from, with commas; else the middle of the limits.")] = None,
     limits: Annotated[bool, typer.Option(help="Keep joints within their limits.")] = True,
@@ -62,9 +72,12 @@ def ik(
 
     Exits with 1 if the path cannot be followed to its end.
     """
+    if not path.is_file():
+        raise ArgumentError(f"--path: there is no file {str(path)!r}; a CSV file of targets is "
+                            f"needed: {COLUMNS}")
     arm = load(robot)
     targets, task_of = read_path(path)
-    task = task_of(frame if frame is not None else (*arm.body_names, *arm.frame_names)[-1])
+    task = task_of(arm.tip if frame is None else frame)
     q0 = _start(arm, start)
     if criterion not in CRITERIA:
         raise ArgumentError(f"no criterion {criterion!r}; {suggestion(criterion, CRITERIA)}")
@@ -84,7 +97,7 @@ def read_path(path: Path) -> tuple[Any, Callable[[str], Any]]:
     except UnicodeDecodeError as error:
         raise FormatError(f"{path}: not a text file: {error}") from error
     rows = [(n, row) for n, row in enumerate(csv.reader(text.splitlines()), start=1) if row]
-    if rows and not any(_is_float(cell) for cell in rows[0][1]):
+    if rows and not any(_is_float(cell.strip()) for cell in rows[0][1]):
         rows = rows[1:]
     if not rows or len(rows) > MOST:
         raise FormatError(f"{path}: a path has 1 to {MOST} rows of numbers, not {len(rows)}")
@@ -138,35 +151,24 @@ def _start(robot: Robot, text: str | None) -> Any:
 
 # ---------------------------------------------------------------------- results
 def _write(found: Track, robot: Robot, output: Path) -> None:
-    coordinates = _labels(robot.q_slices)
-    velocities = _labels(robot.v_slices)
+    coordinates = coordinate_names(robot.q_slices)
+    velocities = coordinate_names(robot.v_slices)
     heading = ["t", *coordinates, *(f"d_{name}" for name in velocities),
                *(f"dd_{name}" for name in velocities)]
     table = np.column_stack([found.times, found.q, found.rates, found.accelerations])
-    _csv(output / "trajectory.csv", heading, table.tolist())
-    _csv(output / "certificates.csv",
-         ["t", "verdict", "task_residual", "optimality_residual", "value", "largest_eigenvalue",
-          "sigma_min", "branch_sign", "limits"],
-         [[t, str(s.verdict), s.task_residual, s.optimality_residual, s.value,
-           max(s.reduced_hessian.tolist(), default=""), s.sigma_min, s.branch_sign,
-           " ".join(s.limits)] for t, s in zip(found.times, found.solutions, strict=True)])
-
-
-def _labels(slices: dict[str, slice]) -> list[str]:
-    return [name if s.stop - s.start == 1 else f"{name}_{k}"
-            for name, s in slices.items() for k in range(s.stop - s.start)]
-
-
-def _csv(path: Path, heading: list[str], rows: list[list[Any]]) -> None:
-    with path.open("w", encoding="utf8", newline="") as file:
-        writer = csv.writer(file)
-        writer.writerow(heading)
-        writer.writerows(rows)
+    write_rows(heading, table.tolist(), output / "trajectory.csv")
+    write_rows(["t", "verdict", "task_residual", "optimality_residual", "value",
+                "largest_eigenvalue", "sigma_min", "branch_sign", "limits"],
+               [[t, str(s.verdict), s.task_residual, s.optimality_residual, s.value,
+                 max(s.reduced_hessian.tolist(), default=""), s.sigma_min, s.branch_sign,
+                 " ".join(s.limits)] for t, s in zip(found.times, found.solutions, strict=True)],
+               output / "certificates.csv")
 
 
 def _plot(found: Track, robot: Robot, output: Path, title: str) -> None:
-    from closedform.applications.redundancy.plots import save, track_figure
-    save(track_figure(found, _labels(robot.q_slices), title), output / "trajectory.png")
+    from closedform.applications.redundancy.plots import track_figure
+    made = track_figure(found, coordinate_names(robot.q_slices), title)
+    save_picture(made, output / "trajectory.png")
 
 
 def _report(found: Track, count: int, output: Path) -> None:

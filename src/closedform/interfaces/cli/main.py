@@ -8,6 +8,7 @@ that cannot be met.
 from __future__ import annotations
 
 import io
+import signal
 import sys
 import warnings
 from typing import Annotated, TextIO
@@ -28,13 +29,13 @@ from closedform.interfaces.cli import (
     show,
     torques,
 )
-from closedform.interfaces.cli.identification import identify, signals
+from closedform.interfaces.cli.identification import excite, identify, signals
 from closedform.interfaces.cli.terminal import complain
 from closedform.version import __version__
 
 COMMANDS = (
     show, lint, robots, quantities, report, torques, base, ik, flexible, elastic, signals,
-    identify, export,
+    identify, excite, export,
 )
 """In the order of the help; each registers its commands."""
 
@@ -54,11 +55,19 @@ def main() -> None:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal without τ shows ? and goes on
     warnings.showwarning = _warn
+    for name in ("SIGTERM", "SIGHUP"):
+        if hasattr(signal, name):       # leave as at the end, so that no worker stays behind
+            signal.signal(getattr(signal, name), lambda number, _: sys.exit(128 + number))
     try:
         app(prog_name="closedform")
-    except (ClosedformError, OSError) as error:
+    except ClosedformError as error:
         complain("error", error)
-        sys.exit(2)
+    except OSError as error:
+        known = error.filename is not None and error.strerror
+        complain("error", f"{error.filename}: {error.strerror}" if known else error)
+    else:
+        return
+    sys.exit(2)
 
 
 def _warn(message: Warning | str, category: type[Warning], filename: str, lineno: int,

@@ -18,7 +18,12 @@ from rich.table import Table
 from rich.text import Text
 
 from closedform.interfaces.cli.robot_argument import RobotArgument
-from closedform.interfaces.cli.terminal import FloatingOption, JsonOption, console
+from closedform.interfaces.cli.terminal import (
+    FloatingOption,
+    JsonOption,
+    console,
+    refuse_unwritable,
+)
 from closedform.model.load import load
 
 if TYPE_CHECKING:
@@ -45,11 +50,14 @@ def report_command(robot: RobotArgument, output: OutputOption = Path("report.htm
 
     Exits with 1 if a certificate fails.
     """
+    refuse_unwritable(output, "--output")
     from closedform.applications.report.report import report  # slow to import: figures
     with _progress() as told:
         found = report(robot, floating, told)
         told("writing the page", 0.95)
         found.write(output)
+    if found.massless:
+        typer.echo(f"warning: {found.massless}", err=True)
     if found.no_times:
         typer.echo(f"warning: no times: {found.no_times}", err=True)
     if as_json:

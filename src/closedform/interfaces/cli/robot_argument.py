@@ -10,8 +10,8 @@ import typer
 from closedform import CATALOGUES
 from closedform.model.zoo.zoo import BUILTIN
 
-SOURCES = "A model file (URDF, MJCF or a TOML table), or the name of a built-in robot."
-MODEL_FILES = (".urdf", ".xml", ".mjcf", ".toml")
+SOURCES = "A model file (URDF, xacro, SDF, MJCF or a TOML table), or a built-in robot's name."
+MODEL_FILES = (".urdf", ".xacro", ".sdf", ".xml", ".mjcf", ".toml")
 
 
 def complete_robot(incomplete: str) -> list[str]:

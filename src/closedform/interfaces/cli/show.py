@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+import warnings
+from pathlib import Path
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
@@ -12,6 +14,7 @@ from rich.measure import Measurement
 from rich.text import Text
 from rich.tree import Tree
 
+from closedform.errors import ClosedformError
 from closedform.interfaces.cli.robot_argument import RobotArgument
 from closedform.interfaces.cli.terminal import (
     PIPE_WIDTH,
@@ -29,7 +32,12 @@ from closedform.model.describe import (
     range_text,
     summary,
     totals_text,
+    vector_text,
 )
+from closedform.model.load import load
+
+SrdfOption = Annotated[Path | None, typer.Option(
+    "--srdf", help="Take the named states of this SRDF file as configurations.")]
 
 
 def register(app: typer.Typer) -> None:
@@ -40,9 +48,10 @@ def register(app: typer.Typer) -> None:
 
 
 def show(robot: RobotArgument, as_json: JsonOption = False,
-         floating: FloatingOption = False) -> None:
+         floating: FloatingOption = False, srdf: SrdfOption = None) -> None:
     """Show what a robot is: its tree, joints, limits, masses and totals."""
-    about = summary(loaded(robot, floating))
+    made = loaded(robot, floating, srdf)
+    about = summary(made)
     if as_json:
         typer.echo(json.dumps(about, indent=2, ensure_ascii=False))
         return
@@ -50,11 +59,31 @@ def show(robot: RobotArgument, as_json: JsonOption = False,
     screen.print(Text.assemble((about["name"], "bold"), f": {headline(about)}"))
     if about["source"]:
         screen.print(Text(f"from {about['source']}", style="dim"))
+    held = None if made.is_floating else _in_the_world(robot)
+    if held:
+        screen.print(Text(held))
     screen.print("", _tree(about), "", sep="\n")
     _print_joints(screen, about)
     for frame in about["frames"]:
         screen.print(Text(f"frame {frame['name']} on {frame['body'] or 'the world'}"))
+    for name, q in about["configurations"].items():
+        screen.print(Text(f"configuration {name}: q = {vector_text(q)}"))
+    for note in about["notes"]:
+        screen.print(Text(note))
     screen.print(Text(f"{totals_text(about)}; units m, kg, s, rad, N"))
+
+
+def _in_the_world(source: str) -> str | None:
+    """The root link, with what is fixed to it, that `--floating` would free, if it has mass."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            root = load(source, floating=True).bodies[0]
+    except ClosedformError:
+        return None
+    mass = root.inertia.mass
+    return (f"{root.name}, {mass_text(float(mass))}, is part of the world; --floating frees it"
+            if mass else None)
 
 
 def _tree(about: dict[str, Any]) -> Tree:
@@ -109,7 +138,8 @@ def _joint_columns(about: dict[str, Any]) -> dict[str, list[str]]:
         "range": [range_text(joint) for joint in moving],
         **{title: [list_text(joint[keyword]) for joint in moving] for title, keyword in (
             ("max |v|", "velocity"), ("max |τ|", "effort"), ("rotor", "rotor_inertia"),
-            ("viscous", "viscous"), ("coulomb", "coulomb"))},
+            ("viscous", "viscous"), ("coulomb", "coulomb"), ("stiffness", "stiffness"),
+            ("spring at", "spring_reference"))},
     }
     if columns["q"] == columns["v"]:
         del columns["v"]

@@ -31,11 +31,11 @@ def complain(level: str, message: object) -> None:
     print(f"{level}: {' '.join(str(message).split())}", file=sys.stderr)
 
 
-def loaded(source: str, floating: bool) -> Robot:
+def loaded(source: str, floating: bool, srdf: Path | None = None) -> Robot:
     """The robot, with every warning of the loader as one line on standard error."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        robot = load(source, floating=floating)
+        robot = load(source, floating=floating, srdf=srdf)
     for warning in caught:
         complain("warning", warning.message)
     return robot
@@ -60,3 +60,15 @@ def refuse_other_pictures(picture: Path | None, option: str) -> None:
     if picture is not None and picture.suffix.lower() not in PICTURES:
         raise ArgumentError(f"{option}: a file ending in {', '.join(PICTURES)} expected, "
                             f"not {picture}")
+    if picture is not None:
+        refuse_unwritable(picture, option)
+
+
+def refuse_unwritable(file: Path, option: str) -> None:
+    """An error, before anything is computed, if there is no folder for this file."""
+    if file.is_dir():
+        raise ArgumentError(f"{option}: {file} is a folder; a file is to be written")
+    if not file.parent.is_dir():
+        raise ArgumentError(f"{option}: there is no folder {file.parent} to write {file.name} into")
+    if not os.access(file.parent, os.W_OK) and not file.exists():
+        raise ArgumentError(f"{option}: nothing may be written into the folder {file.parent}")

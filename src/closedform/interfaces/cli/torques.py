@@ -10,9 +10,10 @@ import typer
 
 from closedform.applications.motion.torques import torques
 from closedform.applications.motion.trajectories import Sampled, Trajectory, cosines, read_samples
+from closedform.applications.whole_files import save_picture
 from closedform.errors import ArgumentError
 from closedform.interfaces.cli.robot_argument import RobotArgument
-from closedform.interfaces.cli.terminal import refuse_other_pictures
+from closedform.interfaces.cli.terminal import refuse_other_pictures, refuse_unwritable
 from closedform.model.load import load
 from closedform.model.robot import Robot
 
@@ -28,7 +29,8 @@ def register(app: typer.Typer) -> None:
     def command(
         robot: RobotArgument,
         trajectory: Annotated[str, typer.Option(
-            help="A CSV file (t, then q), or `cosines`: every joint swings.")] = COSINES,
+            help="A CSV file (t, then q; columns are found by joint names where the first line has "
+                 "them), or `cosines`: every joint swings.")] = COSINES,
         output: Annotated[Path, typer.Option(
             "--output", "-o", help="The table to write, .csv or .parquet.")] = Path("torques.csv"),
         plot: Annotated[Path | None, typer.Option(
@@ -41,20 +43,24 @@ def register(app: typer.Typer) -> None:
     ) -> None:
         """Compute τ, τ̇ and τ̈ along a trajectory, exactly."""
         refuse_other_pictures(plot, "--plot")
+        refuse_unwritable(output, "--output")
         made = load(robot, floating)
-        path, times = _path(made, trajectory, points, duration)
+        path, times = trajectory_of(made, trajectory, points, duration)
         result = torques(made, path, times)
         result.write(output)
         typer.echo(f"{output}: {points} times, τ, τ̇, τ̈ of {made.nv} velocities")
         if plot is not None:
-            result.plot().savefig(plot, dpi=150)
+            save_picture(result.plot(), plot)
             typer.echo(f"{plot}: the picture")
 
 
-def _path(
+def trajectory_of(
     robot: Robot, name: str, points: int, duration: float,
 ) -> tuple[Trajectory, np.ndarray]:
+    """The trajectory of an option, a file or `cosines`, and the times in its table."""
     if name == COSINES:
+        if not duration > 0:
+            raise ArgumentError(f"--duration must be positive, not {duration:g}")
         return cosines(robot), np.linspace(0.0, duration, points)
     if not Path(name).is_file():
         raise ArgumentError(f"no trajectory {name!r}: neither a file nor `{COSINES}`")

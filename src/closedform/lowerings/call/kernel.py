@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from closedform.lowerings.call.code import Code, Native, Watch, unwatched
+from closedform.lowerings.call.code import Code, Judge, Native, Watch, trusted, unwatched
 from closedform.lowerings.call.signature import Interface, Subject
 from closedform.lowerings.call.slow import SlowPath
 from closedform.lowerings.call.vectorcall import addresses, set_vectorcall, vectorcall_type, works
@@ -54,14 +54,15 @@ class Kernel:
 
     @staticmethod
     def load(key: str, build: Callable[[], Program], cache: Cache | None = None,
-             watch: Watch = unwatched, of: Subject = ANY) -> Kernel:
+             watch: Watch = unwatched, of: Subject = ANY, judge: Judge = trusted) -> Kernel:
         """The kernel kept under a key, which has to name all that the program depends on.
 
         `build` makes the program, and is called only if there is no such kernel yet. The code of
         this package need not be part of the key. `watch` is entered while code is compiled; `of`
-        is for messages and formulas.
+        is for messages and formulas; `judge` sees new code before it is kept.
         """
-        return _made(Code(f"key {key}", cache or Cache.default(), build, watch=watch), of)
+        code = Code(f"key {key}", cache or Cache.default(), build, watch=watch, judge=judge)
+        return _made(code, of)
 
     def with_variant(self, name: str, kernel: Callable[[], Kernel]) -> Kernel:
         """This kernel, which leaves calls with one more argument of that name to another one."""

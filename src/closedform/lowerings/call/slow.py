@@ -10,6 +10,7 @@ import math
 from collections import namedtuple
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -146,6 +147,13 @@ class SlowPath:
                                     f"not {x.shape} of {x.dtype}")
             if not x.flags.writeable:
                 raise ArgumentError(f"{what} must be writeable")
+            if _overlaps_itself(x):
+                raise ArgumentError(f"{what} must have memory for every entry, not the strides "
+                                    f"{x.strides}, where some share theirs")
+        for (one, x), (two, y) in combinations(zip(slots, given, strict=True), 2):
+            if np.shares_memory(x, y):
+                raise ArgumentError(f"{self.title}: out for {one.name} and {two.name} must not "
+                                    "share memory")
         return list(given)
 
     def _run(self, arrays: Sequence[Floats], results: Sequence[Floats],
@@ -183,6 +191,19 @@ class SlowPath:
             part(0, states)
         else:
             in_threads(part, states, count)
+
+
+def _overlaps_itself(x: Floats) -> bool:
+    """Whether entries lie upon each other: an axis is shorter than what is within it."""
+    if x.flags.c_contiguous or x.size == 0:
+        return False
+    within = x.itemsize
+    for stride, length in sorted((abs(s), n) for s, n in zip(x.strides, x.shape, strict=True)):
+        if length > 1:
+            if stride < within:
+                return True
+            within += stride * (length - 1)
+    return False
 
 
 def _is_direct(x: Floats, slot: Slot, batch: tuple[int, ...]) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import os
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -16,8 +17,13 @@ from closedform.lowerings.native.ir import Kind, Lanes, Module
 LEVEL = 1
 """Code generation's optimisation: 2 makes no faster code (benchmarks/choices.py, last row)."""
 
-_LOCK = threading.Lock()
-"""LLVM's own state is made by one thread at a time."""
+MAKING = threading.RLock()
+"""Kernels are made by one thread at a time, as LLVM's own state asks for; a signal's handler may
+make one within another. A fork waits for what other threads make: a child would find LLVM's locks
+held by threads that it does not have."""
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=MAKING.acquire, after_in_parent=MAKING.release,
+                        after_in_child=MAKING.release)
 
 
 @dataclass(frozen=True)
@@ -38,7 +44,7 @@ class Cpu:
 @functools.cache
 def host() -> Cpu:
     """The machine this process runs on: AVX-512, AVX2 with FMA, NEON, or 128-bit registers."""
-    with _LOCK:
+    with MAKING:
         llvm.initialize_native_target()
         llvm.initialize_native_asmprinter()
     features = llvm.get_host_cpu_features()
@@ -71,12 +77,12 @@ def _machine(cpu: Cpu) -> Any:
 
 def object_code(module: Module, cpu: Cpu) -> bytes:
     """The module compiled. No IR passes: a recorded program is already folded and shared."""
-    with _LOCK:
+    with MAKING:
         machine = _machine(cpu)
-    parsed = llvm.parse_assembly(module.text())
-    parsed.triple = machine.triple
-    parsed.data_layout = str(machine.target_data)
-    return machine.emit_object(parsed)
+        parsed = llvm.parse_assembly(module.text())
+        parsed.triple = machine.triple
+        parsed.data_layout = str(machine.target_data)
+        return machine.emit_object(parsed)
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,7 +107,7 @@ class LoadedCode:
 
 def load(code: bytes, imports: Sequence[str], cpu: Cpu) -> LoadedCode:
     """Object code made executable; its imports, named in order, are still to be bound."""
-    with _LOCK:
+    with MAKING:
         empty = llvm.parse_assembly("")
         empty.triple = cpu.triple
         engine = llvm.create_mcjit_compiler(empty, _machine(cpu))

@@ -35,6 +35,7 @@ _HEAD = struct.Struct(f"<{len(MAGIC)}s32s" + "Q32s" * len(SECTIONS))
 _OWN = re.compile(r"closedform-([0-9a-f]{64}|[0-9a-f]{16}\.part)")
 _warned = set[str]()
 OFF = ("off", "0", "no", "none", "false")
+ON = ("", "on", "1", "yes", "default", "true")
 LIMIT = 1 << 30
 """Bytes that a cache may hold; the entries unused for longest go first."""
 ABANDONED = 3600.0
@@ -54,6 +55,7 @@ class Cache:
     def default(cls) -> Cache:
         """The user's cache folder, or what CLOSEDFORM_CACHE says: another folder, or `off`."""
         chosen = os.environ.get("CLOSEDFORM_CACHE", "").strip()
+        chosen = "" if chosen.lower() in ON else chosen
         if chosen.lower() in OFF:
             return cls(None)
         try:

@@ -37,6 +37,7 @@ from closedform.maths.algorithms.joint_steps import (
 )
 from closedform.maths.algorithms.moments import moments
 from closedform.maths.algorithms.newton_euler import motions_and_forces
+from closedform.maths.loads import with_loads
 from closedform.maths.spatial import cross, skew
 from closedform.model.inertia import Inertia
 from closedform.model.robot import Robot
@@ -71,6 +72,7 @@ class Eliminated(NamedTuple):
     rest: Array               # (n_k,), D⁻¹ u
 
 
+@with_loads
 @uncoupled
 def forward_dynamics(
     robot: Robot, q: Array, v: Array, tau: Array, wrenches: Array | None = None,

@@ -13,10 +13,12 @@ from closedform.maths.algebra.trees import subtree_sums
 from closedform.maths.algorithms.joint_steps import body_twists, joint_steps, wrench_in_parent
 from closedform.maths.algorithms.moments import moments
 from closedform.maths.kinematics import segment_parents
+from closedform.maths.loads import with_loads
 from closedform.maths.spatial import force_cross
 from closedform.model.robot import Robot
 
 
+@with_loads
 def coriolis_transpose_torque(robot: Robot, q: Array, v: Array) -> Array:
     """Cᵀ v, (nv,), in O(n), the same for every C with dM = C + Cᵀ.
 

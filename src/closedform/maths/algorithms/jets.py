@@ -20,6 +20,8 @@ from closedform.maths.algorithms.moments import moments
 from closedform.maths.algorithms.newton_euler import body_force, joint_torques, rotation_rates
 from closedform.maths.arguments import checked
 from closedform.maths.kinematics import body_segments
+from closedform.maths.loads import carries
+from closedform.maths.rotors import rotor_coriolis, turning_rotors
 from closedform.maths.scalars.series import (
     Series,
     coefficient,
@@ -31,6 +33,7 @@ from closedform.maths.scalars.series import (
     truncated,
 )
 from closedform.maths.spatial import cross
+from closedform.maths.springs import has_springs, spring_stiffness, spring_torque
 from closedform.model.robot import Robot
 from closedform.model.segments import Segment
 
@@ -147,9 +150,10 @@ def inverse_dynamics_jet(
         raise ArgumentError("inverse_dynamics_jet: rates must have two rows (v, a) or more, "
                             f"not {len(rates)}")
     v = from_derivatives(list(rates))
-    way = series_steps(robot, q, v)
+    way, carried = series_steps(robot, q, v), carries(robot)
     zero = OBJECTS.zeros(3)
     gravity = from_coefficients([-robot.gravity, *[zero] * (terms - 1)])
+    gamma: list[Array] = [gravity]
     w: list[Array] = [zero]
     U: list[Array] = [OBJECTS.zeros((3, 3))]
     a: list[Array] = [gravity]
@@ -162,6 +166,9 @@ def inverse_dynamics_jet(
         a_k = (step.down(a[segment.parent] + U[segment.parent] @ truncated(step.p, terms))
                + cross(truncated(above, terms) + now, s[:3]) + derivative(s[:3]))
         w, U, a = [*w, w_k], [*U, U_k], [*a, a_k]
+        if carried:
+            gamma.append(step.down(gamma[segment.parent]))
+            a_k = a_k - segment.carried * gamma[-1]
         F.append(F[0] if segment.inertia is None else
                  body_force(moments(segment.inertia), now, U_k, a_k))
     if wrenches is not None:
@@ -169,4 +176,13 @@ def inverse_dynamics_jet(
         for number, k in enumerate(body_segments(robot)):
             F[k] = F[k] - load[number]
     tau = joint_torques(robot, way, F, OBJECTS) + robot.rotor_inertia * derivative(v)
-    return derivatives(tau, terms, namespace(q, rates))
+    if turning_rotors(robot):
+        tau = tau + truncated(rotor_coriolis(robot, v) @ v, terms)
+    jet = derivatives(tau, terms, namespace(q, rates))
+    return jet + _springs(robot, q, rates) if has_springs(robot) else jet
+
+
+def _springs(robot: Robot, q: Array, rates: Array) -> Array:
+    """The torque of the springs and its time derivatives, (K+1, nv)."""
+    later = [spring_stiffness(robot) * rate for rate in rates[:-2]]
+    return namespace(q, rates).stack([spring_torque(robot, q), *later])

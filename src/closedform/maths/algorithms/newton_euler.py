@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from operator import add
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from closedform.arrays import Array, Namespace, namespace
 from closedform.maths.algebra.entries import Entries, diagonal, enter, enter_twice, tensor
@@ -26,13 +26,13 @@ from closedform.maths.algorithms.joint_steps import (
     Crossing,
     JointStep,
     at_ancestors,
-    gravity_in_segments,
     joint_steps,
     twist_in_segment,
     wrench_in_parent,
 )
 from closedform.maths.algorithms.moments import Moments, moments
 from closedform.maths.kinematics import body_segments, segment_parents
+from closedform.maths.loads import weight_torque, with_loads
 from closedform.maths.spatial import cross, force_cross, motion_cross
 from closedform.model.robot import Robot
 from closedform.model.segments import Segment
@@ -105,6 +105,7 @@ def world_motion(robot: Robot, xp: Namespace, gravity: bool = True) -> OriginMot
     return OriginMotion(zero, xp.zeros((3, 3)), zero, -robot.gravity if gravity else zero)
 
 
+@with_loads
 def inverse_dynamics(
     robot: Robot, q: Array, v: Array, a: Array, wrenches: Array | None = None,
 ) -> Array:
@@ -113,11 +114,13 @@ def inverse_dynamics(
     return tau + robot.rotor_inertia * a
 
 
+@with_loads
 def bias(robot: Robot, q: Array, v: Array) -> Array:
     """C v + g, (nv,): Newton–Euler without accelerations."""
     return newton_euler(robot, q, v, None)
 
 
+@with_loads
 def coriolis_torque(robot: Robot, q: Array, v: Array) -> Array:
     """C v, (nv,): Newton–Euler without accelerations and gravity."""
     return newton_euler(robot, q, v, None, gravity=False)
@@ -176,30 +179,13 @@ def joint_torques(robot: Robot, way: Sequence[Crossing], F: list[Array], xp: Nam
     return tensor(tau, (robot.nv,), xp)
 
 
+@with_loads
 def gravity_torque(robot: Robot, q: Array) -> Array:
-    """g, (nv,): weights of subtrees, from leaves to root, with gravity seen in every frame.
-
-        g_k = S_vᵀ (m γ) + S_ωᵀ (h × γ),   γ = Rᵀ γ_p
-
-    m and h are the composite moments behind joint k; γ of the world is −gravity.
-    """
-    xp = namespace(q)
-    way = joint_steps(robot, q)
-    gamma = gravity_in_segments(robot, way)
-    inertias = [None, *(segment.inertia for segment in robot.segments)]
-    m: list[Any] = [0 if I is None else I.mass for I in inertias]
-    h = [xp.zeros(3) if I is None else I.first_moment for I in inertias]
-    g: list[Any] = [0] * robot.nv
-    for k in range(len(way), 0, -1):
-        segment, step, p = robot.segments[k - 1], way[k - 1], robot.segments[k - 1].parent
-        moment, force = cross(h[k], gamma[k]), m[k] * gamma[k]
-        for c, i in enumerate(segment.v_index):
-            g[i] = g[i] + (segment.S[:3, c] @ force + segment.S[3:, c] @ moment)
-        if p:
-            m[p], h[p] = m[p] + m[k], h[p] + (step.up(h[k]) + m[k] * step.p)
-    return xp.stack(g) if g else xp.zeros(0)
+    """g, (nv,): weights of subtrees, from leaves to root."""
+    return weight_torque(robot, q)
 
 
+@with_loads
 def passivity_inverse_dynamics(robot: Robot, q: Array, v: Array, v_r: Array, a_r: Array) -> Array:
     """M a_r + C v_r + g with the C of (6b), (nv,): Newton–Euler with a second velocity, O(n).
 
@@ -249,6 +235,7 @@ def mass_matrix(robot: Robot, q: Array) -> Array:
     return tensor(M, (robot.nv, robot.nv), namespace(q))
 
 
+@with_loads
 def forward_dynamics(
     robot: Robot, q: Array, v: Array, tau: Array, wrenches: Array | None = None,
 ) -> Array:

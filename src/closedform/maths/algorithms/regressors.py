@@ -23,6 +23,7 @@ from closedform.maths.algorithms.joint_steps import (
 from closedform.maths.algorithms.newton_euler import OriginMotion, next_motion, world_motion
 from closedform.maths.definitions.regressor import ParameterDerivatives, momentum_matrix
 from closedform.maths.kinematics import body_segments
+from closedform.maths.loads import with_loads
 from closedform.maths.spatial import cross, force_cross, motion_cross, skew
 from closedform.model.robot import Robot
 
@@ -68,6 +69,7 @@ def body_regressor(motion: OriginMotion) -> Array:
     return xp.concatenate([top, low])
 
 
+@with_loads
 def regressor(robot: Robot, q: Array, v: Array, a: Array) -> Array:
     """Y, (nv, parameters): the torque M a + C v + g is Y π;  Y_k = J_kᵀ W_k, in O(n d)."""
     xp = namespace(q, v, a)
@@ -100,6 +102,7 @@ def _rotors(robot: Robot) -> list[tuple[int, int]]:
     return [(i, r) for i in range(n) for r in range(count) if robot.rotor_map[i, r] != 0]
 
 
+@with_loads
 def slotine_li_regressor(robot: Robot, q: Array, v: Array, v_r: Array, a_r: Array) -> Array:
     """Y, (nv, parameters): M a_r + C v_r + g = Y π with the passive C, in O(n d).
 
@@ -149,6 +152,7 @@ def kinetic_energy_regressor(robot: Robot, q: Array, v: Array) -> Array:
     return xp.stack([y + xp.zeros(()) for y in Y])
 
 
+@with_loads
 def potential_energy_regressor(robot: Robot, q: Array) -> Array:
     """Y, (parameters,): the potential energy is Y · π, in O(n).
 
@@ -164,6 +168,7 @@ def potential_energy_regressor(robot: Robot, q: Array) -> Array:
     return xp.concatenate([*bodies, xp.zeros(robot.rotor_map.shape[1])])
 
 
+@with_loads
 def parameter_derivatives(robot: Robot, q: Array, v: Array) -> ParameterDerivatives:
     """∂M/∂π, ∂C/∂π (nv, nv, parameters) and ∂g/∂π (nv, parameters), in O(n d²).
 

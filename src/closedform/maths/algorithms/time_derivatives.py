@@ -23,6 +23,7 @@ from closedform.maths.algorithms.one_frame.matrices import matrices
 from closedform.maths.algorithms.operators import BlockOperator, passive_operator
 from closedform.maths.definitions.time_derivatives import TimeDerivatives
 from closedform.maths.kinematics import segment_parents
+from closedform.maths.loads import with_loads
 from closedform.maths.scalars.series import (
     coefficient,
     derivative,
@@ -44,6 +45,7 @@ class MovingScrew(NamedTuple):
     dS: Array
 
 
+@with_loads
 def time_derivatives(
     robot: Robot, q: Array, v: Array, a: Array, j: Array, base: int = 0,
 ) -> TimeDerivatives:

@@ -43,6 +43,8 @@ from closedform.model.formats.dh import SYMORO_NAMES
 from closedform.model.inertia import PARAMETER_NAMES, SYMORO_ORDER
 from closedform.model.robot import Robot
 
+COARSE = 1e-3
+"""What rests on angles (rad) and lengths (of the robot's size) below this no measurement tells."""
 PAPER_NAMES = dict(zip(SYMORO_NAMES, (PARAMETER_NAMES[i] for i in SYMORO_ORDER), strict=True))
 """XX … m of the paper, as our Ixx … m."""
 
@@ -133,6 +135,35 @@ class BaseParameters:
         kept, idle = set(self.names), set(self.no_effect)
         return tuple(n for n in self.source.parameter_names if n not in kept | idle)
 
+    @cached_property
+    def on_paper_only(self) -> tuple[str, ...]:
+        """Kept parameters whose columns are independent by small angles and lengths alone.
+
+        If what is below COARSE were zero, the others would take them up: axes that are a tilt ε
+        from parallel tell them from the others by ε times the torques that they make.
+        """
+        coarse = self._coarse
+        return () if coarse is None else tuple(n for n in self.names if n not in coarse.names)
+
+    @property
+    def small_geometry(self) -> tuple[Declared, ...]:
+        """The small angles and lengths that parameters `on_paper_only` rest on."""
+        if self._coarse is None or not self.on_paper_only:
+            return ()
+        known = {(x.where, x.what) for x in self.evidence.snaps}
+        return tuple(x for x in self._coarse.evidence.snaps
+                     if x.change < COARSE and (x.where, x.what) not in known)
+
+    @cached_property
+    def _coarse(self) -> BaseParameters | None:
+        """The base parameters of the robot without small angles and lengths, these ones first."""
+        if self.evidence.tolerance >= COARSE or isinstance(self.numbers, RationalFunctions):
+            return None
+        snaps = exact_geometry(self.source, Residues(), COARSE).snaps
+        if {s.where for s in snaps} <= {s.where for s in self.evidence.snaps}:
+            return None
+        return base_parameters(self.source, self.names, field=Residues(), tolerance=COARSE)
+
     def regressor(self, q: Array, v: Array, a: Array) -> Array:
         """Y_b, (nv, count), with Y_b π_b = τ."""
         return regressor(self.source, q, v, a)[:, list(self.kept)]
@@ -170,20 +201,32 @@ def base_parameters(robot: Robot, keep: Sequence[str] | None = None, *,
     if field is not None and not isinstance(field, NumberField):
         raise ArgumentError(f"field must be a field of exact numbers such as Residues(), not "
                             f"{field!r}")
-    geometry = exact_geometry(robot, field, tolerance)
-    found, method = regrouping(robot, geometry), "recursion of subspaces"
+    seen = _under_what_is_not_carried(robot)
+    geometry = exact_geometry(seen, field, tolerance)
+    found, method = regrouping(seen, geometry), "recursion of subspaces"
     if robot.is_coupled:
-        found = without_dependent(robot, geometry, found, tolerance)
+        found = without_dependent(seen, geometry, found, tolerance)
         method += ", then the rank of sampled energies modulo primes, for mimic joints"
     if keep is not None:
         found = _repivoted(found, _order(robot, keep))
-    number = declared_rank(robot, geometry) if twin else None
+    number = declared_rank(seen, geometry) if twin else None
     if number is not None and number.certified and number.rank != len(found.kept):
         raise RankDisagreement(f"{robot.name}: {len(found.kept)} base parameters in exact "
                                f"arithmetic, {number}")
     evidence = Evidence(method, geometry.field.name, tolerance, geometry.snaps, geometry.near,
                         number)
     return BaseParameters(robot, tuple(found.kept), tuple(found.rows), geometry.field, evidence)
+
+
+def _under_what_is_not_carried(robot: Robot) -> Robot:
+    """The robot, without gravity where all weight is carried: only a share of all changes no rank.
+    """
+    shares = {body.gravity_compensation: body.name for body in robot.bodies}
+    if len(shares) > 1:
+        (x, a), (y, b), *_ = shares.items()
+        raise ArgumentError(f"base_parameters: gravity_compensation is {x:g} of {a!r} and {y:g} of "
+                            f"{b!r}; it must be the same for all bodies of {robot.name}")
+    return robot.with_gravity((0, 0, 0)) if 1.0 in shares else robot
 
 
 def generic_count(robot: Robot, *, seed: int = 0) -> int:

@@ -11,9 +11,8 @@ from V_0 = {0} and S_0 = ⟨(0, −g, 0)⟩. V_j spans the body twists that can 
 DE_j and DU_j. The coefficient of v_j in E, and what of Xᵀ DE_j changes with q_j, can come from the
 subtree of j alone, so body j contributes rank M_j base parameters; a direction X ⟂ M_j moves to the
 parent as Λ_j X. Inward, M_j is brought to echelon form with the columns in the order of preference.
-A rotor inertia is one more column, with a one in the row 2B(s_i, s_i), and rows of its own where
-its torque is not that of its energy (`rotor_parameters`); massless segments between the parts of a
-joint pass their rows Λ_jᵀ M_a on to the body.
+A rotor inertia is one more column, with a one in the row 2B(s_i, s_i); massless segments between
+the parts of a joint pass their rows Λ_jᵀ M_a on to the body.
 
 Cites: [GautierKhalil1990] for the derivatives of the energy as variables;
 [WensingNiemeyerSlotine2024] for the recursion of the parameter null space.
@@ -55,7 +54,6 @@ from closedform.maths.base_parameters.exact_linear import (
     whole,
 )
 from closedform.maths.base_parameters.rotor_parameters import (
-    held_apart,
     rotor_columns,
     rotor_entries,
 )
@@ -142,11 +140,10 @@ def _rows_of_F(screws: Matrix, CV: Span, rotors: Matrix) -> Matrix:
 
 def _rows_of_M(s: ExactSegment, generators: list[Matrix], CV: Span, C: Span,
                rotors: Matrix) -> Matrix:
-    """F, G_i C, and what holds rotors apart from the inertia of the body."""
+    """F and G_i C."""
     none = [0] * _count(rotors)
     return [*_rows_of_F(s.screws, CV, rotors),
-            *(times(G, c) + none for G in generators for c in C.rows),
-            *([0] * 10 + row for row in held_apart(s.segment.joint, rotors))]
+            *(times(G, c) + none for G in generators for c in C.rows)]
 
 
 def _count(rotors: Matrix) -> int:

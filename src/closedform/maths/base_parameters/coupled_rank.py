@@ -3,9 +3,8 @@
 A mimic joint shares its rate with another, so a base parameter of the tree without couplings may
 depend on the others. The regrouping of the free tree stays valid (it holds on a larger set of
 motions); what is left is to find which of its parameters are dependent. No torque depends on a
-parameter direction exactly if its kinetic energy is zero, its potential energy constant and its
-rotors have the torque of their energy, so the rows are DE(q, v), and DU(q) − DU(q₀), of the
-parameters kept, and those of `held_apart`.
+parameter direction exactly if its kinetic energy is zero and its potential energy constant, so the
+rows are DE(q, v), and DU(q) − DU(q₀), of the parameters kept.
 
 A coordinate is sampled as a number x where a joint slides by it and as a point of the unit circle
 where it turns by it: x and exp(i x/n) are algebraically independent functions. A ratio a/b is a
@@ -40,7 +39,6 @@ from closedform.maths.base_parameters.exact_linear import (
 )
 from closedform.maths.base_parameters.modified_dh import ExactPose, compose
 from closedform.maths.base_parameters.rotor_parameters import (
-    held_apart,
     rotor_columns,
     rotor_entries,
 )
@@ -134,17 +132,7 @@ def _energy_rows(robot: Robot, kept: list[int], p: int, tolerance: float) -> lis
     kinetic = [[_integer(E[c], p) for c in kept] for E, _ in states]
     U_0 = states[0][1]
     potential = [[_integer(U[c] - U_0[c], p) for c in kept] for _, U in states[1:]]
-    return kinetic + potential + _rotor_rows(robot, geometry, kept, p)
-
-
-def _rotor_rows(robot: Robot, geometry: ExactGeometry, kept: list[int], p: int) -> list[list[int]]:
-    """What holds rotors apart, on the kept parameters, integers modulo p."""
-    rows, columns = [], rotor_columns(robot)
-    for s, rotors in zip(geometry.segments, rotor_entries(robot, geometry), strict=True):
-        for row in held_apart(s.segment.joint, rotors):
-            sparse = dict(zip(columns[s.segment.owner], row, strict=True))
-            rows.append([_integer(sparse.get(c, 0), p) for c in kept])
-    return rows
+    return kinetic + potential
 
 
 def _integer(x: Any, p: int) -> int:

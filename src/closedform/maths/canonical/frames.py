@@ -68,10 +68,19 @@ def canonical(robot: Robot) -> Canonical:
         if driver is not None:
             shift = own.turn - driver.ratio * C[driver.of].turn
             driver = driver._replace(offset=driver.offset + shift)
-        joint = body.joint.with_moving(body.joint.moving.on_z(), driver)
+        moving = _with_spring_at(body.joint.moving.on_z(), own.turn)
+        joint = body.joint.with_moving(moving, driver)
         inertia = _moved(body.inertia, _clean(inverse(own.place), _length(own.place)))
-        bodies.append(Body(body.name, body.parent, joint, own.placement, inertia))
+        bodies.append(replace(body, joint=joint, placement=own.placement, inertia=inertia))
     return _finished(robot, slim, bodies, C, offset)
+
+
+def _with_spring_at(joint: Joint, turn: float) -> Joint:
+    """The joint with its spring at rest where it was, its last coordinate counted from −turn."""
+    if joint.stiffness is None or turn == 0:
+        return joint
+    at = joint.per_coordinate("spring_reference", joint.nq, 0.0)
+    return replace(joint, spring_reference=(*at[:-1], at[-1] + turn))
 
 
 def _finished(
@@ -111,7 +120,8 @@ def _unfolded(robot: Robot) -> Robot:
         above, at = body.parent, body.placement
         for name, joint in named_parts(body):
             inertia = body.inertia if name == body.name else Inertia()
-            bodies.append(Body(name, above, joint, at, inertia))
+            bodies.append(replace(body, name=name, parent=above, joint=joint, placement=at,
+                                  inertia=inertia))
             above, at = name, np.eye(4)
     return Robot(robot.name, bodies, robot.gravity, robot.frames, robot.source)
 

@@ -32,11 +32,17 @@ from closedform.model.robot import Robot
 
 
 def regrouped(robot: Robot) -> Robot:
-    """The robot with mass moved towards the root wherever that changes no joint torque."""
+    """The robot with mass moved towards the root wherever that changes no joint torque.
+
+    To a parent of whose weight another fraction is carried, only second moments, without weight.
+    """
+    carried = {body.name: body.gravity_compensation for body in robot.bodies}
     P = {body.name: pseudo_inertia(body.inertia) for body in robot.bodies}
     terms = {name: abs(P_k) for name, P_k in P.items()}
     for body in reversed(robot.bodies):
         P_k, movable = _cut(P[body.name], terms[body.name]), _movable(body.joint.S)
+        if body.parent is not None and carried[body.parent] != carried[body.name]:
+            movable = movable & np.outer([1, 1, 1, 0], [1, 1, 1, 0]).astype(bool)
         share, P[body.name] = np.where(movable, P_k, 0), np.where(movable, 0, P_k)
         if body.parent is not None:
             T = body.placement

@@ -11,21 +11,23 @@ from closedform.arrays import Array, namespace
 from closedform.maths.arguments import checked
 from closedform.maths.definitions.closed_form import with_inertia
 from closedform.maths.kinematics import jacobian_rates, jacobians, world_poses
+from closedform.maths.regularity import total_mass
 from closedform.maths.spatial import crf, inverse_motion_transform
 from closedform.model.robot import Robot
 
 
-def first_moment(robot: Robot, q: Array) -> Array:
-    """Σ_k (m_k p_k + R_k (m c)_k), (3,), in the world."""
+def first_moment(robot: Robot, q: Array, of_weights: bool = False) -> Array:
+    """Σ_k w_k (m_k p_k + R_k (m c)_k), (3,), in the world; w_k = 1, or the segments' `weight`."""
     T = world_poses(robot, q)
-    return sum(s.inertia.mass * T[k][1] + T[k][0] @ s.inertia.first_moment
+    return sum((s.inertia.mass * T[k][1] + T[k][0] @ s.inertia.first_moment)
+               * (s.weight if of_weights else 1)
                for k, s in enumerate(robot.segments, start=1) if s.inertia is not None)
 
 
 @checked
 def center_of_mass(robot: Robot, q: Array) -> Array:
     """Centre of mass in the world, (3,): Σ_k (m_k p_k + R_k (m c)_k) / m."""
-    return first_moment(robot, q) / robot.mass
+    return first_moment(robot, q) / total_mass(robot)
 
 
 @checked
@@ -40,7 +42,7 @@ def com_jacobian(robot: Robot, q: Array) -> Array:
     total = namespace(q).zeros((3, robot.nv))
     for k, _, Lambda_k in with_inertia(robot):
         total = total + T[k][0] @ (Lambda_k[:3] @ J[k])
-    return total / robot.mass
+    return total / total_mass(robot)
 
 
 @checked
@@ -51,7 +53,7 @@ def com_jacobian_rate(robot: Robot, q: Array, v: Array) -> Array:
     for k, _, Lambda_k in with_inertia(robot):
         rate = Lambda_k @ dJ[k] + crf(J[k] @ v) @ (Lambda_k @ J[k])
         total = total + T[k][0] @ rate[:3]
-    return total / robot.mass
+    return total / total_mass(robot)
 
 
 @checked

@@ -6,6 +6,7 @@ from closedform.arrays import Array, namespace
 from closedform.maths.arguments import checked
 from closedform.maths.definitions.closed_form import coriolis_matrix, with_inertia
 from closedform.maths.definitions.state_derivatives import jacobian_derivatives
+from closedform.maths.rotors import rotor_symbols
 from closedform.maths.spatial import christoffel_part
 from closedform.model.robot import Robot
 
@@ -32,7 +33,8 @@ def christoffel_symbols(robot: Robot, q: Array) -> Array:
         for h in range(n):
             B = christoffel_part(L, J[k][:, h])
             found[h] = found[h] + J[k].T @ (L @ J_h[k][h] + B @ J[k])
-    return xp.stack(found, axis=2) if n else xp.zeros((0, 0, 0))
+    return (xp.stack(found, axis=2) if n else xp.zeros((0, 0, 0))) + rotor_symbols(
+        robot, q, christoffel_part)
 
 
 @checked

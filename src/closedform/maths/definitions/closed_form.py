@@ -17,7 +17,10 @@ from closedform.maths.kinematics import (
     jacobians,
     world_poses,
 )
+from closedform.maths.regularity import solved
+from closedform.maths.rotors import rotor_coriolis
 from closedform.maths.spatial import christoffel_part, passive_part
+from closedform.maths.springs import spring_torque
 from closedform.model.robot import Robot
 from closedform.model.segments import Segment
 
@@ -39,9 +42,7 @@ def mass_matrix(robot: Robot, q: Array) -> Array:
 def mass_matrix_inverse(robot: Robot, q: Array) -> Array:
     """M⁻¹, (nv, nv); to solve M x = b, forward dynamics takes fewer operations."""
     M = mass_matrix(robot, q)
-    xp = namespace(M)
-    columns = [xp.solve(M, e) for e in xp.eye(robot.nv)]
-    return xp.stack(columns, axis=1) if columns else M
+    return solved(robot, M, namespace(M).eye(robot.nv)) if robot.nv else M
 
 
 @checked
@@ -51,6 +52,7 @@ def coriolis_matrix(robot: Robot, q: Array, v: Array) -> Array:
         C   = Σ_k J_kᵀ (Λ_k dJ_k + Ψ_k J_k)                           (6b)
         Ψ_k = Λ_k V_k× − (V_k×)ᵀ Λ_k
 
+    and the part of rotors on planar, spherical and free joints (`maths.rotors`).
     `christoffel_coriolis_matrix` is another matrix with the same C v.
 
     Cites: [Garofalo2013, eq. (6b)]; equal to [MuellerKumar2021, eq. (54)].
@@ -60,7 +62,7 @@ def coriolis_matrix(robot: Robot, q: Array, v: Array) -> Array:
     for k, _, Lambda_k in with_inertia(robot):
         Psi_k = passive_part(Lambda_k, J[k] @ v)
         C = C + J[k].T @ (Lambda_k @ dJ[k] + Psi_k @ J[k])
-    return C
+    return C + rotor_coriolis(robot, v, passive_part)
 
 
 @checked
@@ -80,14 +82,16 @@ def christoffel_coriolis_matrix(robot: Robot, q: Array, v: Array) -> Array:
     for k, _, Lambda_k in with_inertia(robot):
         B_k = christoffel_part(Lambda_k, J[k] @ v)
         C = C + J[k].T @ (Lambda_k @ dJ[k] + B_k @ J[k])
-    return C
+    return C + rotor_coriolis(robot, v, christoffel_part)
 
 
 @checked
 def gravity_torque(robot: Robot, q: Array) -> Array:
-    """The torques that hold the robot against gravity, (nv,).
+    """The torques that hold the robot against gravity and its springs, (nv,): ∂U/∂q.
 
-        g = Σ_k J_kᵀ Λ_k γ_k,   γ_k = Ad_{0,k}⁻¹ (−gravity; 0)        (6c)
+        g = Σ_k J_kᵀ Λ_k γ_k + spring torques,   γ_k = (1 − c_k) Ad_{0,k}⁻¹ (−gravity; 0)   (6c)
+
+    c_k is the fraction of the weight that is carried from outside, zero for most robots.
 
     Cites: [Garofalo2013, eq. (6c)].
     """
@@ -95,7 +99,7 @@ def gravity_torque(robot: Robot, q: Array) -> Array:
     g = namespace(q).zeros(robot.nv)
     for k, _, Lambda_k in with_inertia(robot):
         g = g + J[k].T @ (Lambda_k @ gamma[k])
-    return g
+    return g + spring_torque(robot, q)
 
 
 @checked
@@ -144,8 +148,7 @@ def forward_dynamics(
     force = tau - bias(robot, q, v)
     if wrenches is not None:
         force = force + wrench_torque(robot, q, wrenches)
-    M = mass_matrix(robot, q)
-    return namespace(M, force).solve(M, force)
+    return solved(robot, mass_matrix(robot, q), force)
 
 
 @checked
@@ -166,9 +169,11 @@ def with_inertia(robot: Robot) -> Iterator[tuple[int, Segment, Array]]:
 
 
 def gravity_accelerations(robot: Robot, q: Array) -> list[Array]:
-    """γ_k = Ad_{0,k}⁻¹ (−gravity; 0), (6,), of the world and of each segment."""
+    """γ_k = (1 − c_k) Ad_{0,k}⁻¹ (−gravity; 0), (6,), of the world and of each segment."""
     xp = namespace(q)
-    return [xp.concatenate([R.T @ -robot.gravity, xp.zeros(3)]) for R, _ in world_poses(robot, q)]
+    left = [1, *(segment.weight for segment in robot.segments)]
+    return [xp.concatenate([R.T @ (-robot.gravity * share), xp.zeros(3)])
+            for (R, _), share in zip(world_poses(robot, q), left, strict=True)]
 
 
 def rotor_matrix(robot: Robot, q: Array) -> Array:

@@ -7,6 +7,7 @@ from closedform.maths.arguments import checked
 from closedform.maths.definitions.center_of_mass import first_moment
 from closedform.maths.definitions.closed_form import mass_matrix, with_inertia
 from closedform.maths.kinematics import jacobians
+from closedform.maths.springs import spring_energy
 from closedform.model.robot import Robot
 
 
@@ -21,8 +22,12 @@ def kinetic_energy(robot: Robot, q: Array, v: Array) -> Number:
 
 @checked
 def potential_energy(robot: Robot, q: Array) -> Number:
-    """U = −gravityᵀ Σ_k (m_k p_k + R_k (m c)_k), scalar, zero for a mass at the world's origin."""
-    return -(robot.gravity @ first_moment(robot, q))
+    """U = −gravityᵀ Σ_k w_k (m_k p_k + R_k (m c)_k) + ½ Σ k (q − q₀)², scalar.
+
+    Zero for a mass at the world's origin and springs at rest. w_k is 1, or what is left of it where
+    a fraction of the weight is carried from outside (`Body.gravity_compensation`).
+    """
+    return -(robot.gravity @ first_moment(robot, q, of_weights=True)) + spring_energy(robot, q)
 
 
 @checked

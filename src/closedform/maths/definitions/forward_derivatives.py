@@ -14,6 +14,7 @@ from closedform.arrays import Array, namespace
 from closedform.maths.arguments import checked
 from closedform.maths.definitions.closed_form import forward_dynamics
 from closedform.maths.definitions.inverse_derivatives import inverse_dynamics_derivatives
+from closedform.maths.regularity import solved
 from closedform.model.robot import Robot
 
 
@@ -39,9 +40,8 @@ def forward_dynamics_derivatives(
     a = forward_dynamics(robot, q, v, tau, wrenches)
     dtau_dq, dtau_dv, M = inverse_dynamics_derivatives(robot, q, v, a, wrenches)
 
-    def solved(B: Array) -> Array:
-        columns = [xp.solve(M, B[:, j]) for j in range(robot.nv)]
-        return xp.stack(columns, axis=1) if columns else B
-
-    return ForwardDynamicsDerivatives(
-        solved(-dtau_dq), solved(-dtau_dv), solved(xp.eye(robot.nv)))
+    n = robot.nv
+    if not n:
+        return ForwardDynamicsDerivatives(M, M, M)
+    found = solved(robot, M, xp.concatenate([-dtau_dq, -dtau_dv, xp.eye(n)], axis=1))
+    return ForwardDynamicsDerivatives(found[:, :n], found[:, n:2 * n], found[:, 2 * n:])

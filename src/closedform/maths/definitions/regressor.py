@@ -15,6 +15,7 @@ from closedform.arrays import Array, namespace
 from closedform.maths.arguments import checked
 from closedform.maths.definitions.closed_form import gravity_accelerations
 from closedform.maths.kinematics import body_segments, jacobian_rates, jacobians, world_poses
+from closedform.maths.rotors import rotor_coriolis_columns
 from closedform.maths.spatial import crm, skew
 from closedform.model.robot import Robot
 
@@ -37,7 +38,7 @@ def momentum_matrix(V: Array) -> Array:
 
 @checked
 def regressor(robot: Robot, q: Array, v: Array, a: Array) -> Array:
-    """Y, (nv, parameters): the torque M a + C v + g is Y π.
+    """Y, (nv, parameters): the torque M a + C v + g is Y π, plus that of springs.
 
     `slotine_li_regressor` with v and a for the reference.
 
@@ -53,7 +54,8 @@ def slotine_li_regressor(robot: Robot, q: Array, v: Array, v_r: Array, a_r: Arra
         Y_k = J_kᵀ (A(α_k) − (V_k×)ᵀ A(J_k v_r))                                     (16)
         α_k = J_k a_r + V_k× J_k v_r + dJ_k v_r + γ_k
 
-    and the columns of the rotors, rotor_map a_r.
+    and the columns of the rotors, rotor_map a_r with their part of C v_r. The torques of springs
+    are no part of Y π.
 
     Cites: [Garofalo2013, eqs. (15), (16)].
     """
@@ -64,7 +66,8 @@ def slotine_li_regressor(robot: Robot, q: Array, v: Array, v_r: Array, a_r: Arra
         ad, V_r = crm(J[k] @ v), J[k] @ v_r
         alpha = J[k] @ a_r + ad @ V_r + dJ[k] @ v_r + gamma[k]
         blocks.append(J[k].T @ (momentum_matrix(alpha) - ad.T @ momentum_matrix(V_r)))
-    return xp.concatenate([*blocks, robot.rotor_map * a_r[:, None]], axis=1)
+    rotors = robot.rotor_map * a_r[:, None] + rotor_coriolis_columns(robot, v, v_r)
+    return xp.concatenate([*blocks, rotors], axis=1)
 
 
 @checked
@@ -84,14 +87,16 @@ def kinetic_energy_regressor(robot: Robot, q: Array, v: Array) -> Array:
 
 @checked
 def potential_energy_regressor(robot: Robot, q: Array) -> Array:
-    """Y, (parameters,): the potential energy is Y · π;  Y_k = −gravityᵀ [p_k, R_k, 0]."""
+    """Y, (parameters,): the potential energy is Y · π;  Y_k = −gravityᵀ [p_k, R_k, 0].
+
+    Less the fraction that is carried; without the energy of springs.
+    """
     xp = namespace(q)
     T = world_poses(robot, q)
     blocks = []
     for k in body_segments(robot):
-        R, p = T[k]
-        height = xp.stack([-(robot.gravity @ p)])
-        blocks.append(xp.concatenate([height, -(robot.gravity @ R), xp.zeros(6)]))
+        (R, p), gravity = T[k], robot.gravity * robot.segments[k - 1].weight
+        blocks.append(xp.concatenate([xp.stack([-(gravity @ p)]), -(gravity @ R), xp.zeros(6)]))
     return xp.concatenate([*blocks, xp.zeros(robot.rotor_map.shape[1])])
 
 
@@ -112,7 +117,8 @@ def parameter_derivatives(robot: Robot, q: Array, v: Array) -> ParameterDerivati
         ∂g/∂π_k   = J_kᵀ A(γ_k)                                                (13c)
 
     M^j is column j. (13b) is printed with J_k^j for dJ_k^j;
-    `tests/papers/test_garofalo_derivatives.py` shows it. Rotors add to the diagonal of M.
+    `tests/papers/test_garofalo_derivatives.py` shows it. Rotors add to the diagonal of M,
+    those on joints that turn to C.
 
     Cites: [Garofalo2013, eq. (13)].
     """
@@ -132,7 +138,7 @@ def parameter_derivatives(robot: Robot, q: Array, v: Array) -> ParameterDerivati
     rotors = robot.rotor_map
     for j in range(n):
         M[j].append(rotors * xp.eye(n)[:, j, None])
-        C[j].append(xp.zeros(rotors.shape))
+        C[j].append(rotor_coriolis_columns(robot, v, xp.eye(n)[j]))
     g.append(xp.zeros(rotors.shape))
     if not n:
         empty = xp.zeros((0, 0, len(robot.parameters)))

@@ -17,6 +17,7 @@ from closedform.maths.definitions.state_derivatives import (
     jacobian_rate_derivatives,
 )
 from closedform.maths.kinematics import motion_subspace, relative_poses
+from closedform.maths.rotors import rotor_second_derivative
 from closedform.maths.spatial import crf, crm, motion_transform
 from closedform.model.robot import Robot
 
@@ -127,8 +128,8 @@ def inverse_dynamics_second_derivatives(
                     part[j][l] = part[j][l] + term
     if not n:
         return InverseDynamicsSecondDerivatives(*(xp.zeros((0, 0, 0)) for _ in range(4)))
-    return InverseDynamicsSecondDerivatives(*(
-        xp.stack([xp.stack(row, axis=1) for row in part], axis=1) for part in total))
+    qq, qv, vv, qa = (xp.stack([xp.stack(row, axis=1) for row in part], axis=1) for part in total)
+    return InverseDynamicsSecondDerivatives(qq, qv, vv + rotor_second_derivative(robot, v), qa)
 
 
 class _BodyDerivatives(NamedTuple):

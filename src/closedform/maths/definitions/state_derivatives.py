@@ -20,7 +20,9 @@ from closedform.maths.kinematics import (
     motion_subspace,
     relative_poses,
 )
+from closedform.maths.rotors import rotor_symbols
 from closedform.maths.spatial import crm, motion_transform, passive_part
+from closedform.maths.springs import spring_stiffness
 from closedform.model.robot import Robot
 
 
@@ -82,7 +84,8 @@ def state_derivatives(robot: Robot, q: Array, v: Array) -> StateDerivatives:
         ∂C/∂v_h     = Σ_k J_kᵀ (Ψ(J_k^h) J_k + Λ_k ∂_hJ_k)                                   (24c)
         ∂_h g       = Σ_k (∂_hJ_kᵀ Λ_k − J_kᵀ Λ_k J_k^h×) γ_k                                (24d)
 
-    Ψ(V) = Λ_k V× − (V×)ᵀ Λ_k, Ψ_k = Ψ(V_k), J_k^h is column h and γ_k = Ad_{0,k}⁻¹ (−gravity; 0).
+    Ψ(V) = Λ_k V× − (V×)ᵀ Λ_k, Ψ_k = Ψ(V_k), J_k^h is column h and γ_k = Ad_{0,k}⁻¹ (−gravity; 0);
+    rotors on joints that turn add to (24c), springs to the diagonal of (24d).
     dM_dq[i, j, h] = ∂M_ij/∂q_h, and likewise for the others. nv³ numbers each: 30 000 for a
     humanoid of 31 velocities, of which most are zero.
 
@@ -108,5 +111,6 @@ def state_derivatives(robot: Robot, q: Array, v: Array) -> StateDerivatives:
     if not n:
         cube = xp.zeros((0, 0, 0))
         return StateDerivatives(cube, cube, cube, xp.zeros((0, 0)))
-    return StateDerivatives(xp.stack(M_h, axis=2), xp.stack(C_h, axis=2), xp.stack(C_v, axis=2),
-                            xp.stack(g_h, axis=1))
+    return StateDerivatives(xp.stack(M_h, axis=2), xp.stack(C_h, axis=2),
+                            xp.stack(C_v, axis=2) + rotor_symbols(robot, v),
+                            xp.stack(g_h, axis=1) + xp.eye(n) * spring_stiffness(robot))

@@ -14,7 +14,9 @@ from closedform.arrays import Array, namespace
 from closedform.maths.arguments import checked
 from closedform.maths.definitions.closed_form import gravity_accelerations, with_inertia
 from closedform.maths.kinematics import jacobian_second_rates, relative_poses
+from closedform.maths.rotors import rotor_coriolis
 from closedform.maths.spatial import crm, motion_transform, passive_part
+from closedform.maths.springs import spring_stiffness
 from closedform.model.robot import Robot
 
 
@@ -87,4 +89,6 @@ def time_derivatives(robot: Robot, q: Array, v: Array, a: Array, j: Array) -> Ti
                  dJ.T @ L @ gamma + J.T @ L @ dgamma,
                  ddJ.T @ L @ gamma + 2 * dJ.T @ L @ dgamma + J.T @ L @ ddgamma)
         total = TimeDerivatives(*map(add, total, terms))
-    return total
+    K = spring_stiffness(robot)
+    own = zero, zero, rotor_coriolis(robot, a), rotor_coriolis(robot, j), K * v, K * a
+    return TimeDerivatives(*map(add, total, own))

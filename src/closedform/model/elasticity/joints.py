@@ -169,8 +169,7 @@ class ElasticJoints:
                 given = float(total[0]) if joint.nv == 1 else tuple(total.tolist())
                 joint = replace(joint, rotor_inertia=given)
             bodies.append(replace(body, joint=joint))
-        return Robot(self.robot.name, bodies, self.robot.gravity, self.robot.frames,
-                     self.robot.source)
+        return replace(self.robot, bodies=tuple(bodies))
 
     def changed(self, robot: Robot | None = None, *, stiffness: float = 1.0,
                 motor_inertia: float = 1.0, damping: float = 1.0) -> ElasticJoints:

@@ -40,6 +40,7 @@ from closedform.model.formats.dh import (
     unknown,
 )
 from closedform.model.formats.toml import parse_toml
+from closedform.model.formats.urdf.document import MAX_LINKS
 from closedform.model.formats.urdf.read import base_joint
 from closedform.model.formats.xml import read_bytes
 from closedform.model.inertia import Inertia
@@ -47,7 +48,7 @@ from closedform.model.joints import KEYWORDS, KINDS, Joint, Mimic
 from closedform.model.pose import pose
 from closedform.model.robot import STANDARD_GRAVITY, Body, Frame, Robot
 
-ANGLES = ("alpha", "theta", "gamma", "rpy", "lower", "upper", "velocity")
+ANGLES = ("alpha", "theta", "gamma", "rpy", "lower", "upper", "velocity", "spring_reference")
 INERTIA = ("mass", "com", "tensor", "parameters")
 PLACE = ("xyz", "rpy")
 JOINTS = {kind.__name__.lower(): kind for kind in KINDS if kind is not Mimic}
@@ -59,10 +60,10 @@ MIMIC = ("of", "ratio", "offset")
 DH_EXTRAS = ("antecedent", "name", "joint_name", *LIMITS, *INERTIA)
 SCREW_KEYS = ("screw", "home", *PLACE, *DH_EXTRAS)
 BODY_KEYS = ("name", "parent", "joint", "joint_name", "mimic", "merge", *PLACE, *INERTIA, *LIMITS,
-             *SHAPE_KEYS)
+             *SHAPE_KEYS, "gravity_compensation")
 TEXTS = ("name", "parent", "joint_name", "body", "of")
 NUMBERS = (*MODIFIED_COLUMNS, *STANDARD_COLUMNS, *INERTIA, *PLACE, *LIMITS, "screw", "home",
-           *SHAPE_KEYS, "ratio", "offset")
+           *SHAPE_KEYS, "ratio", "offset", "gravity_compensation")
 LARGEST = 2**53
 """The largest integer that is read as a number."""
 TOP_KEYS = ("name", "convention", "gravity", "source", "rows", "frames", "base")
@@ -165,7 +166,8 @@ def _body_robot(rows: list[dict[str, Any]]) -> Robot:
         inertia, placement = _inertia(row, where) or Inertia(), _placement(row, where)
         joint = _joint(row, where)
         try:
-            bodies.append(Body(row["name"], row.get("parent"), joint, placement, inertia))
+            bodies.append(Body(row["name"], row.get("parent"), joint, placement, inertia,
+                               row.get("gravity_compensation", 0.0)))
         except ModelError as error:
             raise ModelError(f"{where}: {error}") from error
     return Robot("bodies", bodies)
@@ -220,7 +222,9 @@ def _known(row: Mapping[str, Any], allowed: tuple[str, ...], where: str) -> None
 def _tables(data: Mapping[str, Any], key: str) -> list[Mapping[str, Any]]:
     rows = data.get(key, [])
     if not isinstance(rows, list) or not all(isinstance(row, Mapping) for row in rows):
-        raise ModelError(f"{key}: tables [[{key}]] expected, not {rows!r}")
+        raise ModelError(f"{key}: tables [[{key}]] expected, not {rows!r:.200}")
+    if len(rows) > MAX_LINKS:
+        raise ModelError(f"a robot has at most {MAX_LINKS} [[{key}]], this has {len(rows)}")
     return rows
 
 

@@ -20,6 +20,8 @@ MAX_BYTES = 32 * 2**20
 TEXT = "<text>"
 """Stands for the file's name where XML is given as a text."""
 
+DECLARATION = re.compile(rb"\A\s*(?:<!--(?:(?!-->).)*-->\s*)*(<\?xml\s[^>]*\?>)", re.DOTALL)
+
 Element = etree._Element
 
 
@@ -66,25 +68,36 @@ def _start(path: Path) -> bytes:
 def read_xml(source: Path | str) -> Document:
     """A file (a Path, any encoding) or an XML text (a str, whatever encoding it declares)."""
     if isinstance(source, Path):
-        return parse_xml(read_bytes(source), str(source))
-    content = _without_declaration(source.removeprefix("\ufeff")).encode("utf-8", "surrogatepass")
+        return parse_xml(*_without_declaration(read_bytes(source)), str(source))
+    content, _ = _without_declaration(source.encode("utf-8", "surrogatepass"))
     if len(content) > MAX_BYTES:
         raise FormatError(f"{TEXT}: larger than {MAX_BYTES // 2**20} MB, the limit for a robot")
-    return parse_xml(content, TEXT, encoding="utf-8")
+    return parse_xml(content, "utf-8", TEXT)
 
 
-def _without_declaration(text: str) -> str:
-    """The text with `<?xml …?>` blanked out: the encoding it names is not a str's; lines stay."""
-    return re.sub(r"\A\s*<\?xml\b[^>]*\?>", lambda m: re.sub(r"[^\n]", " ", m[0]), text)
+def _without_declaration(content: bytes) -> tuple[bytes, str | None]:
+    """The bytes with `<?xml …?>` blanked out, and the encoding that it names; lines stay.
+
+    Files in the field declare versions that do not exist, and have blank lines and comments before
+    the declaration. UTF-16 and UTF-32 are left to the parser.
+    """
+    content = content.removeprefix(b"\xef\xbb\xbf")
+    found = DECLARATION.match(content)
+    if found is None:
+        return content, None
+    named = re.search(rb"encoding\s*=\s*[\"']([\w.:-]+)[\"']", found[1])
+    start, end = found.span(1)
+    blank = re.sub(rb"[^\r\n]", b" ", found[1])
+    return content[:start] + blank + content[end:], named and named[1].decode()
 
 
-def parse_xml(content: bytes, file: str, encoding: str | None = None) -> Document:
+def parse_xml(content: bytes, encoding: str | None, file: str) -> Document:
     """The document in these bytes; faults become findings, never another library's exception."""
-    parser = etree.XMLParser(encoding=encoding, resolve_entities=False, no_network=True,
-                             load_dtd=False, dtd_validation=False, huge_tree=False,
-                             remove_comments=True, remove_pis=True)
     try:
-        root = etree.fromstring(content, parser)
+        root = _parsed(content, encoding)
+    except LookupError as error:
+        return Document(file, None, (Finding(Level.ERROR, "malformed-xml", "document",
+                                             f"malformed XML: {error}", "write UTF-8", file, 1),))
     except etree.XMLSyntaxError as error:
         return Document(file, None, (_syntax_finding(error, file),))
     info: Any = root.getroottree().docinfo
@@ -95,19 +108,26 @@ def parse_xml(content: bytes, file: str, encoding: str | None = None) -> Documen
     return Document(file, root)
 
 
+def _parsed(content: bytes, encoding: str | None) -> Element:
+    """The root element; prefixes that nobody declared stay parts of the names they stand in."""
+    safe: dict[str, Any] = {
+        "encoding": encoding, "resolve_entities": False, "no_network": True, "load_dtd": False,
+        "dtd_validation": False, "huge_tree": False, "remove_comments": True, "remove_pis": True}
+    parser = etree.XMLParser(**safe)
+    try:
+        return etree.fromstring(content, parser)
+    except etree.XMLSyntaxError:
+        log: Any = parser.error_log
+        if any(entry.domain_name != "NAMESPACE" for entry in log):
+            raise
+    return etree.fromstring(content, etree.XMLParser(recover=True, **safe))
+
+
 def _syntax_finding(error: etree.XMLSyntaxError, file: str) -> Finding:
     reason = re.sub(r", line \d+, column \d+.*", "", error.msg or "not well formed").strip()
     line = max(error.lineno or 1, 1)
-    if "prefix xacro" in reason:
-        return xacro_finding(file, line)
     return Finding(Level.ERROR, "malformed-xml", "document", f"malformed XML: {reason}",
                    "correct the document here", file, line)
-
-
-def xacro_finding(file: str, line: int | None) -> Finding:
-    """A xacro file is a program that writes URDF, not URDF."""
-    return Finding(Level.ERROR, "xacro", "document", "this is a xacro file, not URDF",
-                   "run xacro first: `xacro FILE > robot.urdf`", file, line)
 
 
 def name_faults(elements: Iterable[Element], attribute: str, file: str) -> Iterator[Finding]:
@@ -122,24 +142,27 @@ def name_faults(elements: Iterable[Element], attribute: str, file: str) -> Itera
 
 def tag(element: Element) -> str:
     """The element's name without its namespace."""
-    return etree.QName(element).localname
+    return str(element.tag).rpartition("}")[2]
+
+
+def full_tag(element: Element) -> str:
+    """The element's name as it is written, with its prefix if it has one."""
+    return f"{element.prefix}:{tag(element)}" if element.prefix else str(element.tag)
 
 
 def child(element: Element, name: str) -> Element | None:
     """The first child of that name."""
-    return next(element.iterchildren(f"{{*}}{name}"), None)
+    return next(iter(children(element, name)), None)
 
 
 def children(element: Element, name: str) -> list[Element]:
-    """All children of that name, in the file's order."""
-    return list(element.iterchildren(f"{{*}}{name}"))
+    """All children of that name and no prefix, in the file's order."""
+    return [x for x in element.iterchildren(f"{{*}}{name}") if x.prefix is None]
 
 
-def xacro_element(root: Element) -> Element | None:
-    """The first element of xacro's language; a mere declaration of its namespace is none."""
-    named = "(//*[starts-with(name(), 'xacro:') or contains(namespace-uri(), 'xacro')])[1]"
-    found: Any = root.xpath(named)
-    return found[0] if found else None
+def prefixed(element: Element, name: str) -> Element | None:
+    """The first child whose name is written `prefix:name`, its prefix declared or not."""
+    return next((x for x in element.iterchildren("{*}*") if full_tag(x) == name), None)
 
 
 def line(element: Element) -> int | None:

@@ -21,7 +21,10 @@ from closedform.model.pose import basis_with_third, pose
 from closedform.model.vectors import Vector, unit_vector
 
 PerCoordinate = float | Sequence[float] | None
-KEYWORDS = ("name", "lower", "upper", "velocity", "effort", "rotor_inertia", "viscous", "coulomb")
+KEYWORDS = ("name", "lower", "upper", "velocity", "effort", "rotor_inertia", "viscous", "coulomb",
+            "stiffness", "spring_reference")
+SIGNED = ("lower", "upper", "spring_reference")
+"""Keywords that are places: one number for each entry of q, of either sign."""
 
 
 class Driver(NamedTuple):
@@ -38,7 +41,9 @@ class Joint(ABC):
 
     `lower` and `upper` bound q; `velocity` and `effort` bound |v| and |τ|; `rotor_inertia` (kg m²
     or kg, seen at the joint) is part of M; `viscous` and `coulomb` are friction, used by
-    `joint_friction`, and by `simulate` with `friction=True` alone.
+    `joint_friction`, and by `simulate` with `friction=True` alone. `stiffness` (N m/rad or N/m) is
+    a spring at rest at `spring_reference` (zero if none is given): ½ stiffness (q − reference)² is
+    part of the potential energy, and of g and τ; for joints with v = q̇.
     """
 
     name: str | None = None
@@ -49,6 +54,8 @@ class Joint(ABC):
     rotor_inertia: Any = None
     viscous: PerCoordinate = None
     coulomb: PerCoordinate = None
+    stiffness: PerCoordinate = None
+    spring_reference: PerCoordinate = None
 
     nq: ClassVar[int]
     nv: ClassVar[int]
@@ -71,8 +78,12 @@ class Joint(ABC):
         for keyword in KEYWORDS[1:]:
             given = getattr(self, keyword)
             if given is not None:
-                size = self.nq if keyword in ("lower", "upper") else self.nv
+                size = self.nq if keyword in SIGNED else self.nv
                 object.__setattr__(self, keyword, _numbers(given, size, keyword, self))
+        if self.stiffness is not None and not self.is_vector and np.any(self.stiffness):
+            raise ModelError(f"{type(self).__name__} joint {self.name or 'unnamed'!r}: stiffness "
+                             "is for joints whose velocities are the rates of their coordinates; "
+                             "springs of Planar, Spherical and Free joints are not modelled")
 
     # ------------------------------------------------------------------ motion
     @property
@@ -235,6 +246,8 @@ def _numbers(given: Any, size: int, keyword: str, joint: Joint) -> Any:
         raise ModelError(f"{what} must be a number, not {given!r}")
     if np.any(np.isnan(a.astype(float))):
         raise ModelError(f"{what} is not a number (NaN)")
-    if keyword not in ("lower", "upper") and np.any(a < 0):
+    if keyword in ("stiffness", "spring_reference") and not np.all(np.isfinite(a.astype(float))):
+        raise ModelError(f"{what} must be finite, got {given!r}")
+    if keyword not in SIGNED and np.any(a < 0):
         raise ModelError(f"{what} must not be negative, got {given!r}")
     return float(a) if a.ndim == 0 else tuple(float(x) for x in a)

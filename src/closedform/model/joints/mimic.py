@@ -59,4 +59,5 @@ class Mimic(Joint):
         return self.joint
 
     def with_moving(self, joint: Joint, driver: Driver | None = None) -> Joint:
-        return replace(self, joint=joint, **(driver or self.driver)._asdict())
+        keywords = {k: getattr(joint, k) for k in KEYWORDS}
+        return replace(self, joint=joint, **(driver or self.driver)._asdict(), **keywords)

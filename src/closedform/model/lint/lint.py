@@ -2,47 +2,71 @@
 
 from __future__ import annotations
 
-import os
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from closedform.arrays import numeric
-from closedform.errors import ModelError, ModelWarning
+from closedform.errors import FormatError, MissingDependency, ModelError, ModelWarning
 from closedform.model.findings import Finding, Level
-from closedform.model.formats.mjcf import mjcf_name_faults
+from closedform.model.formats.mjcf.document import is_mjcf, mjcf_document, mjcf_name_faults
+from closedform.model.formats.objects import reader_of
 from closedform.model.formats.urdf.document import urdf_document
-from closedform.model.formats.xml import TEXT, is_xml_text, read_xml, tag
-from closedform.model.lint.rules import Doubt, inertia_doubts, limit_doubts, massless_doubt
+from closedform.model.formats.xacro import urdf_source
+from closedform.model.formats.xml import TEXT, Document, is_xml_text, read_xml, tag
+from closedform.model.lint.rules import (
+    Doubt,
+    inertia_doubts,
+    limit_doubts,
+    massless_doubt,
+    rounded_doubt,
+)
 from closedform.model.lint.urdf import urdf_findings
 from closedform.model.load import load, located
 from closedform.model.robot import Body, Robot
 from closedform.model.zoo.zoo import BUILTIN
 
 
-def lint(robot_or_file: Robot | str | os.PathLike[str]) -> list[Finding]:
-    """Findings about a robot, a file, XML text or a built-in; none for a good model.
+def lint(robot_or_file: Any) -> list[Finding]:
+    """Findings about a robot, or about anything that `load` takes; none for a good model.
 
     A URDF is looked at as it is written, link by link, and every fault is reported, with its line.
     """
     if isinstance(robot_or_file, Robot):
         return robot_findings(robot_or_file, robot_or_file.name)
+    if reader_of(robot_or_file) is not None:
+        return _loaded_findings(robot_or_file)
     found = located(robot_or_file)
     if found not in BUILTIN and not (isinstance(found, Path) and found.suffix.lower() == ".toml"):
-        document = read_xml(found)
-        if document.root is None or tag(document.root) != "mujoco":
+        document = mjcf_document(found) if is_mjcf(found) else _document(found)
+        kind = None if document.root is None else tag(document.root)
+        if not is_mjcf(found) and kind != "sdf":
             return urdf_findings(urdf_document(document))
-        faults = mjcf_name_faults(document)
+        faults = mjcf_name_faults(document) if kind == "mujoco" else document.findings
         if faults:
-            return faults
+            return list(faults)
     return _loaded_findings(found)
 
 
-def _loaded_findings(source: Path | str) -> list[Finding]:
+def _document(source: Path | str) -> Document:
+    """The document as `load` reads it; a xacro file that nothing here can expand as it is."""
+    try:
+        return urdf_source(source)
+    except MissingDependency:
+        return read_xml(source)
+    except FormatError as error:
+        if isinstance(source, str) or "xacro says" not in str(error):
+            raise
+        found = Finding(Level.ERROR, "xacro", "document", str(error), "", str(source))
+        return Document(str(source), None, (found,))
+
+
+def _loaded_findings(source: Any) -> list[Finding]:
     """Findings about a file that is read without line numbers: why it fails, or the robot's."""
-    file = TEXT if isinstance(source, str) and is_xml_text(source) else str(source)
+    file = TEXT if isinstance(source, str) and is_xml_text(source) else f"{source!s:.200}"
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ModelWarning)
@@ -55,13 +79,24 @@ def _loaded_findings(source: Path | str) -> list[Finding]:
 def robot_findings(robot: Robot, file: str) -> list[Finding]:
     """Findings about a robot's bodies and joints; symbols are taken to be right."""
     carried = _carried_masses(robot)
-    found = []
+    found = [Finding(Level.WARNING, "left-out", "document", note, "", file) for note in robot.notes]
+    between = _between_joints(robot)
     for body in robot.bodies:
         doubts = [*_body_doubts(body, carried[body.name]), *_joint_doubts(body)]
+        doubts = [d for d in doubts if d.rule != "massless-body" or body.name not in between]
+        doubts += [rounded_doubt(body.rounded)] if body.rounded else []
         subject = f"body {body.name!r}"
         found += [Finding(d.level, d.rule, subject, f"{subject}: {d.message}", d.repair, file)
                   for d in doubts]
     return found
+
+
+def _between_joints(robot: Robot) -> set[str]:
+    """The bodies `body/joint` that reading puts between the joints of one body."""
+    ends = {body.name: body.name.removesuffix(f"/{body.joint.name or body.name.rpartition('/')[2]}")
+            for body in robot.bodies}
+    return {body.parent for body in robot.bodies if body.parent and ends[body.parent] != body.parent
+            and ends[body.parent] in (body.name, ends[body.name])}
 
 
 def _carried_masses(robot: Robot) -> dict[str, float]:

@@ -79,6 +79,13 @@ def massless_doubt(carried: float) -> Doubt:
                  "give it its mass, or fix its joint")
 
 
+def rounded_doubt(change: float) -> Doubt:
+    """A rotation matrix with too few digits to be one."""
+    return Doubt(Level.INFO, "rounded-rotation",
+                 f"its rotation was written with few digits; entries changed by {change:.1e} to "
+                 "make it orthonormal", "write all 16 digits, or angles")
+
+
 def limit_doubts(lower: float | None, upper: float | None) -> Iterator[Doubt]:
     if lower is not None and upper is not None and lower > upper:
         yield Doubt(Level.ERROR, "limits-swapped",

@@ -3,26 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 import numpy as np
 
 from closedform.model.findings import Finding, Level
+from closedform.model.formats.tree import depth_first, root_links
 from closedform.model.formats.urdf.document import UrdfDocument, UrdfJoint, UrdfLink
-from closedform.model.formats.urdf.tree import depth_first, root_links, tree_faults
+from closedform.model.formats.urdf.tree import file_faults, tree_faults
 from closedform.model.lint.rules import Doubt, inertia_doubts, limit_doubts, massless_doubt
 
 
 def urdf_findings(urdf: UrdfDocument) -> list[Finding]:
     """All findings of a URDF, in the order of its lines."""
-    if not urdf.links:
-        return list(urdf.faults)
-    faults = tree_faults(urdf)
-    found = [*urdf.faults, *faults]
+    found = file_faults(urdf)
+    if not urdf.links or any(f.rule == "xacro" and f.level is Level.ERROR for f in found):
+        return found
     for link in urdf.links:
         found += _placed(urdf, f"link {link.name!r}", _link_doubts(link))
     for joint in urdf.joints:
         found += _placed(urdf, f"joint {joint.name!r}", _joint_doubts(joint))
-    if not any(fault.level is Level.ERROR for fault in faults):
+    if not any(fault.level is Level.ERROR for fault in tree_faults(urdf)):
         found += _massless(urdf)
     return sorted(found, key=lambda f: f.line or 0)
 
@@ -92,8 +93,11 @@ def _some_mass(link: UrdfLink) -> float:
     return mass if mass >= 0 else 1.0
 
 
-def _massless(urdf: UrdfDocument) -> Iterator[Finding]:
-    """Moving links that have no mass with all that is fixed to them, by what they carry."""
+def _massless(urdf: UrdfDocument) -> list[Finding]:
+    """Moving links that have no mass with all that is fixed to them, by what they carry.
+
+    Where no link has mass, that is said once.
+    """
     root = root_links(urdf)[0].name
     own = {link.name: _some_mass(link) for link in urdf.links}
     joints = list(depth_first(urdf, root))
@@ -103,7 +107,11 @@ def _massless(urdf: UrdfDocument) -> Iterator[Finding]:
         if joint.kind == "fixed":
             rigid[joint.parent] += rigid[joint.child]
     lines = {link.name: link.line for link in urdf.links}
-    for joint in joints:
-        if joint.kind != "fixed" and rigid[joint.child] == 0:
-            doubt = massless_doubt(carried[joint.child])
-            yield from _placed(urdf, f"link {joint.child!r}", [(lines[joint.child], doubt)])
+    found = [finding for joint in joints if joint.kind != "fixed" and rigid[joint.child] == 0
+             for finding in _placed(urdf, f"link {joint.child!r}",
+                                    [(lines[joint.child], massless_doubt(carried[joint.child]))])]
+    if len(found) > 1 and not any(own.values()):
+        message = f"none of the {len(own)} links has mass: there are kinematics and no dynamics"
+        return [replace(found[0], subject=f"robot {urdf.name!r}", message=message,
+                        repair="give the links <inertial> elements")]
+    return found

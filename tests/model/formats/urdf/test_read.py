@@ -9,7 +9,16 @@ import pytest
 from closedform.errors import FormatError, ModelWarning
 from closedform.maths.frames import frame_pose
 from closedform.model.formats.urdf.read import read_urdf
-from closedform.model.joints import Free, Mimic, Planar, Prismatic, Revolute
+from closedform.model.joints import (
+    Free,
+    Helical,
+    Mimic,
+    Planar,
+    Prismatic,
+    Revolute,
+    Spherical,
+    Universal,
+)
 
 INERTIAL = """<inertial><origin xyz="0.1 0 0.2" rpy="0 0 1.5707963267948966"/><mass value="2"/>
   <inertia ixx="0.1" ixy="0" ixz="0" iyy="0.2" iyz="0" izz="0.25"/></inertial>"""
@@ -200,7 +209,7 @@ REFUSED = {
     "no tensor": (robot_text(link("a"), link("b", '<inertial><mass value="1"/></inertial>'),
                              REVOLUTE), r":4: link 'b': <inertial> has no <inertia>"),
     "xacro": ('<robot xmlns:xacro="http://ros.org/wiki/xacro" name="r">\n<xacro:arm/></robot>',
-              r"<text>:2: this is a xacro file, not URDF; run xacro first"),
+              r"<text>:2: this is a xacro file, not URDF; load it as a .xacro file"),
     "xacro undeclared": ("<robot>\n<xacro:arm/></robot>", r"<text>:2: this is a xacro file"),
     "malformed": ("<robot>\n<link></robot>", r"<text>:2: malformed XML"),
     "overflow": (robot_text(link("a"), link("b", INERTIAL.replace('"2"', '"1e308"')), REVOLUTE),
@@ -217,6 +226,147 @@ def test_a_file_that_is_no_robot_is_refused_with_its_line(text, message):
 def test_an_expanded_file_that_still_declares_xacro_is_read():
     declared = '<robot xmlns:xacro="http://ros.org/wiki/xacro"'
     assert read_urdf(ARM.replace("<robot", declared)).nv == 3
+
+
+def test_elements_of_xacro_left_over_in_a_plain_file_are_ignored_with_a_warning():
+    text = ARM.replace("</robot>", '<xacro:include filename="x"/><xacro:camera/></robot>')
+    with pytest.warns(ModelWarning, match="xacro are ignored: <xacro:include>, <xacro:camera>"):
+        assert read_urdf(text).nv == 3
+
+
+PROGRAMS = {
+    "a call of its own macro": '<xacro:macro name="arm"><link name="x"/></xacro:macro><xacro:arm/>',
+    "a condition": '<xacro:if value="true"><link name="x"/></xacro:if>',
+    "a computed name": '<link name="${prefix}x"/>',
+    "a tree that is not whole": '<xacro:arm/><link name="lost"/>',
+}
+
+
+@pytest.mark.parametrize("text", PROGRAMS.values(), ids=PROGRAMS.keys())
+def test_a_file_that_xacro_must_complete_is_said_to_be_one(text):
+    with pytest.raises(FormatError, match="this is a xacro file"):
+        read_urdf(ARM.replace("</robot>", text + "</robot>"))
+
+
+DECLARED = {
+    "a version of its own": '<?xml version="0.0" ?>',
+    "no declaration": "",
+    "version 1.1": "<?xml version='1.1' encoding='UTF-8'?>",
+    "blank lines before": '\n \t\n<?xml version="1.0"?>',
+    "a comment before": '<!-- by hand -->\n<?xml version="1.0"?>\n',
+    "a mark of the byte order": '\ufeff<?xml version="0.0"?>\n',
+}
+
+
+@pytest.mark.parametrize("declaration", DECLARED.values(), ids=DECLARED.keys())
+def test_declarations_of_any_kind_are_read_in_files_and_texts(declaration, tmp_path):
+    text = declaration + ARM
+    path = tmp_path / "arm.urdf"
+    path.write_text(text, encoding="utf-8")
+    for source in (text, path):
+        assert read_urdf(source).joint_names == ("shoulder", "wrist", "branch")
+
+
+def test_the_encoding_of_an_odd_declaration_is_honoured(tmp_path):
+    path = tmp_path / "arm.urdf"
+    text = '\n<?xml version="0.0" encoding="ISO-8859-1"?>\n' + ARM.replace('"r"', '"Rücken"')
+    path.write_bytes(text.encode("latin-1"))
+    assert read_urdf(path).name == "Rücken"
+    path.write_bytes(text.replace("ISO-8859-1", "nonsense").encode("latin-1"))
+    with pytest.raises(FormatError, match="unknown encoding"):
+        read_urdf(path)
+
+
+def test_lines_are_counted_from_the_start_of_a_file_with_an_odd_declaration(tmp_path):
+    path = tmp_path / "arm.urdf"
+    path.write_text('\n\n<?xml version="0.0"?>\n<robot>\n<link></robot>')
+    with pytest.raises(FormatError, match=r"arm.urdf:5: malformed XML"):
+        read_urdf(path)
+
+
+def test_prefixes_that_nobody_declared_are_read_over():
+    text = ARM.replace('<link name="hand">', '<link name="hand"><sensor:camera sensor:rate="5"/>')
+    assert read_urdf(text).nv == 3
+
+
+def test_undeclared_prefixes_open_no_way_for_entities():
+    with pytest.raises(FormatError, match="DOCTYPE"):
+        read_urdf('<!DOCTYPE robot [<!ENTITY a "b">]>' + ARM.replace("</robot>", "<s:c/></robot>"))
+
+
+def test_negative_limits_and_friction_are_ignored_with_one_warning():
+    text = ARM.replace('velocity="3"', 'velocity="-1"').replace('damping="0.5"', 'damping="-0.5"')
+    with pytest.warns(ModelWarning) as caught:
+        shoulder = read_urdf(text).bodies[0].joint
+    assert shoulder.velocity is None and shoulder.viscous is None and shoulder.coulomb == 0.25
+    (warning,) = caught
+    for part in ("velocity of <limit> is negative, -1.0", "damping of <dynamics> is negative"):
+        assert part in str(warning.message)
+
+
+def test_a_tensor_without_products_has_zeros_there():
+    with pytest.warns(ModelWarning, match="link 'hand': <inertia> has no ixy, iyz; zero is taken"):
+        robot = read_urdf(ARM.replace(link("hand"), link("hand", INERTIAL.replace(
+            'ixy="0"', "").replace('iyz="0"', ""))))
+    np.testing.assert_array_equal(robot.body("hand").inertia.parameters,
+                                  read_urdf(ARM).body("hand").inertia.parameters)
+
+
+def test_swapped_limits_are_kept_with_a_warning():
+    with pytest.warns(ModelWarning, match="'shoulder': the lower limit 2 is above the upper -1"):
+        shoulder = read_urdf(ARM.replace('lower="-1" upper="2"', 'lower="2" upper="-1"')).bodies[0]
+    assert (shoulder.joint.lower, shoulder.joint.upper) == (2, -1)
+
+
+def test_the_first_of_two_origins_is_read():
+    text = ARM.replace('<origin xyz="0.5 0 0"/>', '<origin xyz="0.5 0 0"/><origin xyz="9 9 9"/>')
+    with pytest.warns(ModelWarning, match="2 <origin> elements; the first is read"):
+        robot = read_urdf(text)
+    np.testing.assert_array_equal(robot.frame("flange").placement[:3, 3], [0.5, 0, 0])
+
+
+TRANSMISSION = """<transmission><joint name="shoulder"/><actuator name="motor">
+  <drake:rotor_inertia value="0.002"/><drake:gear_ratio value="-50"/></actuator></transmission>"""
+
+
+@pytest.mark.parametrize("root", ["<robot ", '<robot xmlns:drake="http://drake.mit.edu" '])
+def test_rotor_inertia_is_seen_through_the_gear(root):
+    """I_joint = ratio² I_rotor, and what `armature` gives besides."""
+    text = ARM.replace("<robot ", root).replace("</robot>", TRANSMISSION + "</robot>")
+    shoulder = read_urdf(text).bodies[0].joint
+    assert shoulder.rotor_inertia == pytest.approx(0.002 * 50**2, rel=1e-15)
+    both = read_urdf(text.replace('friction="0.25"', 'friction="0.25" armature="0.5"'))
+    assert both.bodies[0].joint.rotor_inertia == pytest.approx(5.5, rel=1e-15)
+    assert both.bodies[1].joint.rotor_inertia is None
+
+
+@pytest.mark.parametrize("root", ["<robot ", '<robot xmlns:drake="http://drake.mit.edu" '])
+def test_joints_that_drake_adds_to_urdf_are_read(root):
+    kinds = {"ball": Spherical, "universal": Universal, "screw": Helical, "planar": Planar}
+    for kind, made in kinds.items():
+        extra = '<axis xyz="0 0 1"/><drake:screw_thread_pitch value="0.5"/>'
+        text = robot_text(link("a"), link("b"), joint("j", kind, "a", "b", extra).replace(
+            "joint ", "drake:joint ").replace("</joint", "</drake:joint")).replace("<robot ", root)
+        read = read_urdf(text).bodies[0].joint
+        assert isinstance(read, made)
+    assert isinstance(read_urdf(text.replace('"planar"', '"screw"')).bodies[0].joint, Helical)
+    screw = read_urdf(text.replace('"planar"', '"screw"')).bodies[0].joint
+    assert screw.pitch == pytest.approx(0.5 / (2 * np.pi), rel=1e-15)
+    with pytest.raises(FormatError, match="type 'curvilinear' is none of ball, universal"):
+        read_urdf(text.replace('"planar"', '"curvilinear"'))
+
+
+def test_springs_are_read_with_their_rest():
+    dynamics = 'friction="0.25" spring_stiffness="7" spring_reference="-0.5"'
+    shoulder = read_urdf(ARM.replace('friction="0.25"', dynamics)).bodies[0].joint
+    assert (shoulder.stiffness, shoulder.spring_reference) == (7, -0.5)
+
+
+def test_the_spring_of_a_free_joint_is_ignored_with_a_warning():
+    text = robot_text(link("a"), link("b"), joint("j", "floating", "a", "b",
+                                                  '<dynamics spring_stiffness="7"/>'))
+    with pytest.warns(ModelWarning, match="'j': the spring of a floating joint is ignored"):
+        assert read_urdf(text).bodies[0].joint.stiffness is None
 
 
 def test_a_deep_chain_is_read_without_recursion():

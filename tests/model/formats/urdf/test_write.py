@@ -7,6 +7,7 @@ import pytest
 import sympy
 
 from closedform.errors import ModelError, ModelWarning
+from closedform.maths.definitions.energy import potential_energy
 from closedform.maths.frames import frame_pose
 from closedform.maths.kinematics import body_jacobians
 from closedform.model.formats.urdf.read import read_urdf
@@ -33,7 +34,7 @@ WRITABLE = ("revolute", "prismatic", "cylindrical", "universal", "planar", "free
 
 def written_and_read(robot):
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ModelWarning)  # rotor inertia and gravity are lost
+        warnings.simplefilter("ignore", ModelWarning)  # gravity is lost
         return read_urdf(urdf_text(robot))
 
 
@@ -69,6 +70,7 @@ def assert_same(robot, back, rng):
     for name in (*robot.body_names, *robot.frame_names):
         np.testing.assert_allclose(frame_pose(back, q[at], name), frame_pose(robot, q, name),
                                    atol=1e-13)
+    np.testing.assert_array_equal(back.rotor_inertia, robot.rotor_inertia[along])
     M = mass_matrix(robot, q)
     np.testing.assert_allclose(mass_matrix(back, q[at]), M[np.ix_(along, along)],
                                atol=1e-13 * max(1, np.abs(M).max()))
@@ -151,15 +153,37 @@ def test_a_joint_that_urdf_does_not_have_is_refused(joint):
         urdf_text(robot)
 
 
+def test_rotors_and_springs_come_back_and_need_no_warning():
+    bodies = [Body("a", None, Revolute((0, 0, 1), name="j", rotor_inertia=0.1, stiffness=7,
+                                       spring_reference=-0.5)),
+              Body("b", "a", Planar((0, 0, 1), rotor_inertia=2.0)),
+              Body("c", "b", Mimic(Prismatic((1, 0, 0), rotor_inertia=3.0), "a", 2.0)),
+              Body("d", "c", Universal((1, 0, 0), (0, 1, 0), stiffness=(1, 2)))]
+    robot = Robot("r", bodies)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        back = read_urdf(urdf_text(robot))
+    np.testing.assert_array_equal(back.rotor_inertia, robot.rotor_inertia)
+    q = robot.random(0)
+    energies = [potential_energy(r, q) for r in (robot.with_gravity([0, 0, 0]),
+                                                 back.with_gravity([0, 0, 0]))]
+    assert energies[0] == pytest.approx(energies[1], rel=1e-15) and energies[0] > 0
+    symbolic = Robot("r", [Body("a", None, Revolute((0, 0, 1), rotor_inertia=sympy.Symbol("I")))])
+    with pytest.raises(ModelError, match="URDF holds numbers"):
+        urdf_text(symbolic)
+
+
 def test_what_urdf_cannot_hold_is_named_in_one_warning():
-    joint = Revolute((0, 0, 1), name="j", rotor_inertia=0.1)
-    robot = Robot("r", [Body("a", None, joint), Body("b", "a", Free(viscous=(1, 2, 3, 4, 5, 6)))],
+    joint = Planar((0, 0, 1), name="j", rotor_inertia=(1, 2, 3))
+    robot = Robot("r", [Body("a", None, joint), Body("b", "a", Free(viscous=(1, 2, 3, 4, 5, 6)),
+                                                     gravity_compensation=1.0)],
                   gravity=(0, 0, -1.62))
     with pytest.warns(ModelWarning) as caught:
         urdf_text(robot)
     message = str(caught[0].message)
     assert len(caught) == 1
-    assert all(word in message for word in ("gravity", "rotor inertia of 'j'", "viscous of each"))
+    assert all(word in message for word in ("its gravity", "gravity compensation of 'b'",
+                                            "rotor_inertia of each", "viscous of each"))
 
 
 def test_symbols_and_regrouped_bodies_are_refused():

@@ -17,6 +17,7 @@ from closedform.maths.definitions.inverse_derivatives import (
     InverseDynamicsAndDerivatives,
     InverseDynamicsDerivatives,
 )
+from closedform.maths.loads import with_loads
 from closedform.maths.spatial import force_cross, power
 from closedform.model.robot import Robot
 
@@ -35,6 +36,7 @@ def inverse_dynamics_derivatives(
         *inverse_dynamics_and_derivatives(robot, q, v, a, wrenches, base)[1:])
 
 
+@with_loads
 def inverse_dynamics_and_derivatives(
     robot: Robot, q: Array, v: Array, a: Array, wrenches: Array | None = None, base: int = 0,
 ) -> InverseDynamicsAndDerivatives:
@@ -74,6 +76,7 @@ def _enter_rows_and_columns(
         _enter_mass(p, x, own[:at], above, da)
 
 
+@with_loads
 def forward_dynamics_derivatives(
     robot: Robot, q: Array, v: Array, tau: Array, wrenches: Array | None = None, base: int = 0,
 ) -> ForwardDynamicsDerivatives:
@@ -107,6 +110,7 @@ def _enter_mass(u: Array, x: Screw, before: list[Screw], above: list[Screw], M: 
         enter_twice(M, x.i, y.i, power(u, y.S))
 
 
+@with_loads
 def inverse_dynamics(
     robot: Robot, q: Array, v: Array, a: Array, wrenches: Array | None = None, base: int = 0,
 ) -> Array:

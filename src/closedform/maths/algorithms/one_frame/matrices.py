@@ -20,6 +20,7 @@ from closedform.maths.algorithms.one_frame.screws import screws
 from closedform.maths.algorithms.operators import BlockOperator
 from closedform.maths.definitions.dynamics_matrices import DynamicsMatrices
 from closedform.maths.kinematics import segment_parents
+from closedform.maths.loads import with_loads
 from closedform.maths.spatial import power
 from closedform.model.robot import Robot
 
@@ -38,6 +39,7 @@ class RatedScrew(Protocol):
     def dS(self) -> Array: ...
 
 
+@with_loads
 def passive_dynamics_matrices(
     robot: Robot, q: Array, v: Array, base: int = 0,
 ) -> DynamicsMatrices:
@@ -46,6 +48,7 @@ def passive_dynamics_matrices(
     return matrices(robot, here.own, here.I, here.passive_operators(), here.gamma)
 
 
+@with_loads
 def christoffel_dynamics_matrices(
     robot: Robot, q: Array, v: Array, base: int = 0,
 ) -> DynamicsMatrices:

@@ -16,10 +16,12 @@ from closedform.maths.algebra.entries import Entries, enter, tensor
 from closedform.maths.algorithms.one_frame.screws import Screw, Screws, screws
 from closedform.maths.algorithms.one_frame.tensors import enter_mass_derivatives
 from closedform.maths.definitions.second_derivatives import InverseDynamicsSecondDerivatives
+from closedform.maths.loads import with_loads
 from closedform.maths.spatial import force_cross, motion_cross, power
 from closedform.model.robot import Robot
 
 
+@with_loads
 def inverse_dynamics_second_derivatives(
     robot: Robot, q: Array, v: Array, a: Array, base: int = 0,
 ) -> InverseDynamicsSecondDerivatives:

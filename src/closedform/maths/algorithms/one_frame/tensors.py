@@ -17,10 +17,12 @@ from closedform.maths.algebra.entries import Entries, enter, tensor
 from closedform.maths.algorithms.one_frame.screws import Screw, Screws, screws
 from closedform.maths.algorithms.operators import BlockOperator
 from closedform.maths.definitions.state_derivatives import StateDerivatives
+from closedform.maths.loads import with_loads
 from closedform.maths.spatial import force_cross, motion_cross, power
 from closedform.model.robot import Robot
 
 
+@with_loads
 def state_derivatives(robot: Robot, q: Array, v: Array, base: int = 0) -> StateDerivatives:
     """∂M/∂q, ∂C/∂q, ∂C/∂v (nv, nv, nv) and ∂g/∂q (nv, nv), with the passive C of (6b).
 
@@ -136,6 +138,7 @@ def _enter_gravity(here: Screws, x: Screw, dg_dq: Entries) -> None:
         enter(dg_dq, (i.i, x.i), power(change, i.S))
 
 
+@with_loads
 def christoffel_symbols(robot: Robot, q: Array, base: int = 0) -> Array:
     """Γ_ijk = ∂C_ij/∂v_k of the Christoffel C, (nv, nv, nv), in O(n d²).
 

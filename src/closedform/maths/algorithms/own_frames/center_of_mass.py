@@ -25,6 +25,7 @@ from closedform.maths.algorithms.moments import Moments, moments
 from closedform.maths.algorithms.newton_euler import composites, motions_and_forces
 from closedform.maths.definitions.centroidal_dynamics import CentroidalDynamics
 from closedform.maths.kinematics import segment_parents
+from closedform.maths.regularity import total_mass
 from closedform.maths.spatial import cross
 from closedform.model.robot import Robot
 
@@ -37,13 +38,13 @@ def center_of_mass(robot: Robot, q: Array) -> Array:
 def com_velocity(robot: Robot, q: Array, v: Array) -> Array:
     """ċ, (3,)."""
     way = joint_steps(robot, q)
-    return in_world(robot, way, momenta(robot, way, v))[:3] / robot.mass
+    return in_world(robot, way, momenta(robot, way, v))[:3] / total_mass(robot)
 
 
 def com_acceleration(robot: Robot, q: Array, v: Array, a: Array) -> Array:
     """c̈, (3,)."""
     way = joint_steps(robot, q)
-    return in_world(robot, way, _forces(robot, way, v, a))[:3] / robot.mass
+    return in_world(robot, way, _forces(robot, way, v, a))[:3] / total_mass(robot)
 
 
 def momentum(robot: Robot, q: Array, v: Array) -> Array:
@@ -63,7 +64,7 @@ def center(robot: Robot, way: list[JointStep]) -> Array:
     """c = h / m, (3,)."""
     behind = composites(robot, way)
     return reduce(Moments.plus, [behind[k].in_parent(way[k - 1]) for k in _roots(robot)]
-                  ).h / robot.mass
+                  ).h / total_mass(robot)
 
 
 def momenta(robot: Robot, way: list[JointStep], v: Array) -> list[Array]:

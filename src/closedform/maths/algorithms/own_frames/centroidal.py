@@ -29,18 +29,19 @@ from closedform.maths.algorithms.one_frame.frame import steps_to
 from closedform.maths.algorithms.own_frames.center_of_mass import behind, center, in_world, momenta
 from closedform.maths.algorithms.own_frames.composites import composites_in_motion
 from closedform.maths.definitions.centroidal_dynamics import CentroidalDynamicsDerivatives
+from closedform.maths.regularity import total_mass
 from closedform.maths.spatial import cross, force_cross
 from closedform.model.robot import Robot
 
 
 def com_jacobian(robot: Robot, q: Array) -> Array:
     """J_com, (3, nv)."""
-    return centroidal_momentum_matrix(robot, q)[:3] / robot.mass
+    return centroidal_momentum_matrix(robot, q)[:3] / total_mass(robot)
 
 
 def com_jacobian_rate(robot: Robot, q: Array, v: Array) -> Array:
     """The rate of J_com, (3, nv)."""
-    return centroidal_momentum_matrix_rate(robot, q, v)[:3] / robot.mass
+    return centroidal_momentum_matrix_rate(robot, q, v)[:3] / total_mass(robot)
 
 
 def centroidal_momentum_matrix(robot: Robot, q: Array) -> Array:
@@ -58,7 +59,7 @@ def centroidal_momentum_matrix_rate(robot: Robot, q: Array, v: Array) -> Array:
     """The rate of A_G, (6, nv)."""
     here, columns = composites_in_motion(robot, q, v), Entries()
     seen = _from_center(robot, here.way)
-    dc = in_world(robot, here.way, momenta(robot, here.way, v))[:3] / robot.mass
+    dc = in_world(robot, here.way, momenta(robot, here.way, v))[:3] / total_mass(robot)
     for k, own in enumerate(here.own):
         I, B = here.I[k], here.B[k]
         for x in own:
@@ -84,7 +85,7 @@ def centroidal_dynamics_derivatives(
                 force_cross(x.S, p[k]) + I @ x.dPsi,
                 force_cross(x.S, here.F[k]) + I @ x.ddPsi + B @ (2 * x.dPsi),
                 I @ (x.dPsi + x.dS) + B @ (2 * x.S), I @ x.S))
-            dc = by_a[:3] / robot.mass
+            dc = by_a[:3] / total_mass(robot)
             columns = _less(h, cross(dc, whole_p)), _less(dh, cross(dc, whole_f)), by_v, by_a
             for entries, column in zip(found, columns, strict=True):
                 enter(entries, (x.i,), column)

@@ -23,6 +23,7 @@ from closedform.maths.definitions.inverse_derivatives import (
     InverseDynamicsAndDerivatives,
     InverseDynamicsDerivatives,
 )
+from closedform.maths.loads import with_loads
 from closedform.maths.spatial import force_cross
 from closedform.model.robot import Robot
 
@@ -35,6 +36,7 @@ def inverse_dynamics_derivatives(
         *inverse_dynamics_and_derivatives(robot, q, v, a, wrenches)[1:])
 
 
+@with_loads
 def inverse_dynamics_and_derivatives(
     robot: Robot, q: Array, v: Array, a: Array, wrenches: Array | None = None,
 ) -> InverseDynamicsAndDerivatives:
@@ -79,6 +81,7 @@ def _enter_rows_and_columns(
                 enter_twice(da, x.i, i.i, i.S @ y)
 
 
+@with_loads
 def forward_dynamics_derivatives(
     robot: Robot, q: Array, v: Array, tau: Array, wrenches: Array | None = None,
 ) -> ForwardDynamicsDerivatives:

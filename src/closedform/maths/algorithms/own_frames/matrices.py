@@ -13,12 +13,13 @@ from __future__ import annotations
 from closedform.arrays import Array, namespace
 from closedform.maths.algebra.entries import Entries, diagonal, enter, enter_twice, tensor
 from closedform.maths.algorithms.joint_steps import at_ancestors
-from closedform.maths.algorithms.newton_euler import gravity_torque
 from closedform.maths.algorithms.own_frames.composites import composites_in_motion
 from closedform.maths.definitions.dynamics_matrices import DynamicsMatrices
+from closedform.maths.loads import weight_torque, with_loads
 from closedform.model.robot import Robot
 
 
+@with_loads
 def christoffel_dynamics_matrices(robot: Robot, q: Array, v: Array) -> DynamicsMatrices:
     """M, the C of Christoffel symbols and g."""
     here, n = composites_in_motion(robot, q, v), robot.nv
@@ -40,7 +41,7 @@ def christoffel_dynamics_matrices(robot: Robot, q: Array, v: Array) -> DynamicsM
                     enter(C, (x.i, other.i), other.dS @ y + other.S @ z)
                     enter_twice(M, x.i, other.i, other.S @ y)
     xp = namespace(q, v)
-    return DynamicsMatrices(tensor(M, (n, n), xp), tensor(C, (n, n), xp), gravity_torque(robot, q))
+    return DynamicsMatrices(tensor(M, (n, n), xp), tensor(C, (n, n), xp), weight_torque(robot, q))
 
 
 def christoffel_coriolis_matrix(robot: Robot, q: Array, v: Array) -> Array:

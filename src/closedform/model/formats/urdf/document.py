@@ -15,16 +15,24 @@ from typing import final
 import numpy as np
 
 from closedform.model.findings import Finding, Level
+from closedform.model.formats.urdf.extensions import (
+    DRAKE_JOINT,
+    DRAKE_KINDS,
+    extension_findings,
+    joint_elements,
+    rotor_inertias,
+    xacro_findings,
+)
 from closedform.model.formats.xml import (
     Document,
     Element,
     child,
     children,
+    full_tag,
     line,
     name_faults,
+    prefixed,
     tag,
-    xacro_element,
-    xacro_finding,
 )
 from closedform.model.inertia import Inertia
 from closedform.model.pose import from_rpy, pose
@@ -35,6 +43,7 @@ UNLIMITED = sys.float_info.max
 JOINT_KINDS = ("revolute", "continuous", "prismatic", "fixed", "floating", "planar")
 ONE_COORDINATE = ("revolute", "continuous", "prismatic")
 FloatTuple = tuple[float, ...]
+RotorElements = dict[str, list[tuple[Element | None, Element | None]]]
 
 
 @final
@@ -104,6 +113,10 @@ class UrdfJoint:
     limit: UrdfLimit | None
     damping: float | None
     friction: float | None
+    rotor_inertia: float | None  # seen at the joint
+    stiffness: float | None
+    spring_reference: float | None
+    thread: float  # m a turn, of a screw
     mimic: UrdfMimic | None
     line: int | None
 
@@ -130,17 +143,18 @@ def urdf_document(document: Document) -> UrdfDocument:
         message = f"a URDF has the root element <robot>, not <{tag(root)}>"
         fault = Finding(Level.ERROR, "no-urdf", "document", message, "", file, line(root))
         return UrdfDocument("", file, line(root), (), (), (fault,))
-    xacro = xacro_element(root)
-    if xacro is not None:
-        return UrdfDocument("", file, line(root), (), (), (xacro_finding(file, line(xacro)),))
     name = root.get("name") or "robot"
-    of_links, of_joints = children(root, "link"), children(root, "joint")
-    if not of_links or max(len(of_links), len(of_joints)) > MAX_LINKS:
+    of_links, of_joints = children(root, "link"), joint_elements(root)
+    largest = max(len(of_links), len(of_joints))
+    beside = (*xacro_findings(root, file), *extension_findings(root, file)) \
+        if largest <= MAX_LINKS else ()
+    if not of_links or largest > MAX_LINKS:
         message = (f"robot {name!r:.80}: a robot has 1 to {MAX_LINKS} links and joints, this has "
                    f"{len(of_links)} links and {len(of_joints)} joints")
         fault = Finding(Level.ERROR, "links", "document", message, "", file, line(root))
-        return UrdfDocument(name, file, line(root), (), (), (fault,))
-    reader = _Reader(file)
+        return UrdfDocument(name, file, line(root), (), (), (*beside, fault))
+    reader = _Reader(file, rotor_inertias(root))
+    reader.faults += beside
     reader.faults += name_faults([root, *of_links, *of_joints], "name", file)
     links, joints = tuple(map(reader.link, of_links)), tuple(map(reader.joint, of_joints))
     return UrdfDocument(name, file, line(root), links, joints, tuple(reader.faults))
@@ -149,14 +163,16 @@ def urdf_document(document: Document) -> UrdfDocument:
 class _Reader:
     """Turns elements into records and collects the faults."""
 
-    def __init__(self, file: str) -> None:
+    def __init__(self, file: str, rotors: RotorElements) -> None:
         self.file = file
+        self.rotors = rotors
         self.faults: list[Finding] = []
         self.subject = ""
 
-    def fault(self, element: Element, rule: str, message: str, repair: str = "") -> None:
-        self.faults.append(Finding(Level.ERROR, rule, self.subject, f"{self.subject}: {message}",
-                                   repair, self.file, line(element)))
+    def fault(self, element: Element, rule: str, message: str, repair: str = "",
+              level: Level = Level.ERROR) -> None:
+        self.faults.append(Finding(level, rule, self.subject, f"{self.subject}: {message}", repair,
+                                   self.file, line(element)))
 
     # ------------------------------------------------------------------ attributes
     def text(self, element: Element | None, owner: Element, what: str, attribute: str) -> str:
@@ -186,16 +202,25 @@ class _Reader:
             return default
         values = [_float(word) for word in given.split()]
         where = f"{attribute} of <{tag(element)}>"
+        one = len(default) == 1
         if len(values) == len(default) and all(math.isfinite(x) for x in values):
+            if one and given != given.strip():  # XML turns line breaks in attributes into spaces
+                self.fault(element, "broken-number", f"{where} has a space or a line break beside "
+                           "the number, which other readers refuse", "remove it", Level.INFO)
             return tuple(values)
-        expected = "a finite number" if len(default) == 1 else f"{len(default)} finite numbers"
-        repair = "run xacro first" if "${" in given else ""
+        expected = "a finite number" if one else f"{len(default)} finite numbers"
+        repair = ("run xacro first" if "${" in given else
+                  "no line break or space inside a number" if one and len(values) > 1 else "")
         self.fault(element, "bad-number", f"{where} must be {expected}, not {given[:80]!r}", repair)
         return default
 
     def origin(self, element: Element | None) -> np.ndarray:
         """The 4x4 pose of `<origin xyz rpy>`; the identity where it is not given."""
-        place = child(element, "origin") if element is not None else None
+        places = children(element, "origin") if element is not None else []
+        place = places[0] if places else None
+        if element is not None and len(places) > 1:
+            self.fault(places[1], "two-origins", f"<{tag(element)}> has {len(places)} "
+                       "<origin> elements; the first is read", "remove the others", Level.WARNING)
         zero = (0.0, 0.0, 0.0)
         rpy = self.numbers(place, "rpy", zero)
         return pose(from_rpy(*rpy), self.numbers(place, "xyz", zero))
@@ -218,7 +243,11 @@ class _Reader:
         if m < 0:
             self.fault(mass, "negative-mass", f"mass {m!r} kg is negative", "give a mass ≥ 0")
         names = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
-        xx, xy, xz, yy, yz, zz = (self.required(inertia, name) for name in names)
+        absent = [n for n in ("ixy", "ixz", "iyz") if inertia.get(n) is None]
+        if absent:
+            self.fault(inertia, "no-products", f"<inertia> has no {', '.join(absent)}; zero is "
+                       "taken", "give all six numbers", Level.WARNING)
+        xx, xy, xz, yy, yz, zz = (0.0 if n in absent else self.required(inertia, n) for n in names)
         T = self.origin(element)
         R, I = T[:3, :3], np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
         with np.errstate(over="ignore", invalid="ignore"):
@@ -235,8 +264,10 @@ class _Reader:
         self.subject = f"joint {element.get('name')!r}"
         name = self.text(element, element, "its name", "name")
         kind = self.text(element, element, "its type", "type")
-        if kind and kind not in JOINT_KINDS:
-            self.fault(element, "joint-type", f"type {kind!r} is none of {', '.join(JOINT_KINDS)}")
+        kinds = DRAKE_KINDS if full_tag(element) == DRAKE_JOINT else JOINT_KINDS
+        if kind and kind not in kinds:
+            self.fault(element, "joint-type", f"type {kind!r} is none of {', '.join(kinds)}")
+        thread = prefixed(element, "drake:screw_thread_pitch")
         axis, dynamics = child(element, "axis"), child(element, "dynamics")
         direction = self.numbers(axis, "xyz", (1.0, 0.0, 0.0))
         if kind not in ("fixed", "floating") and not 1e-12 < np.linalg.norm(direction) < math.inf:
@@ -249,6 +280,8 @@ class _Reader:
             axis_line=line(element if axis is None else axis), limit=self.limit(element),
             damping=self.not_negative(dynamics, "damping"),
             friction=self.not_negative(dynamics, "friction"),
+            rotor_inertia=self.rotor_inertia(name, dynamics), **self.spring(kind, dynamics),
+            thread=0.0 if thread is None else self.required(thread, "value"),
             mimic=self.mimic(element), line=line(element))
 
     def limit(self, element: Element) -> UrdfLimit | None:
@@ -262,10 +295,32 @@ class _Reader:
     def not_negative(self, element: Element | None, attribute: str) -> float | None:
         value = None if element is None else self.number(element, attribute, None)
         if element is not None and value is not None and value < 0:
-            self.fault(element, "bad-number",
-                       f"{attribute} of <{tag(element)}> must not be negative, got {value!r}")
+            self.fault(element, "negative", f"{attribute} of <{tag(element)}> is negative, "
+                       f"{value!r}, and is ignored", "give a number ≥ 0", Level.WARNING)
             return None
         return value
+
+    def rotor_inertia(self, joint: str, dynamics: Element | None) -> float | None:
+        """`<dynamics armature>`, and Σ rotor_inertia · gear_ratio² of Drake's transmissions."""
+        given = [self.not_negative(dynamics, "armature")]
+        for rotor, gear in self.rotors.get(joint, ()):
+            ratio = 1.0 if gear is None else self.required(gear, "value")
+            own = self.not_negative(rotor, "value")
+            given.append(None if own is None else own * ratio**2)
+        stated = [x for x in given if x is not None]
+        return sum(stated) if stated else None
+
+    def spring(self, kind: str, dynamics: Element | None) -> dict[str, float | None]:
+        """`<dynamics spring_stiffness spring_reference>` of a joint with one coordinate."""
+        stiffness = self.not_negative(dynamics, "spring_stiffness")
+        if dynamics is None or stiffness is None or kind in ONE_COORDINATE:
+            reference = None if dynamics is None or stiffness is None else self.number(
+                dynamics, "spring_reference", None)
+            return {"stiffness": stiffness, "spring_reference": reference}
+        if stiffness and kind != "fixed":
+            self.fault(dynamics, "spring", f"the spring of a {kind} joint is ignored",
+                       "springs belong to joints with one coordinate", Level.WARNING)
+        return {"stiffness": None, "spring_reference": None}
 
     def mimic(self, element: Element) -> UrdfMimic | None:
         given = child(element, "mimic")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import warnings
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -10,13 +10,24 @@ from typing import Any
 import numpy as np
 
 from closedform.arrays import NUMBERS
-from closedform.errors import FormatError, ModelError, ModelWarning
-from closedform.model.findings import refuse_errors
+from closedform.errors import FormatError, ModelError
+from closedform.model.findings import refuse_errors, warn_once
+from closedform.model.formats.tree import depth_first, root_links
 from closedform.model.formats.urdf.document import UNLIMITED, UrdfDocument, UrdfJoint, urdf_document
-from closedform.model.formats.urdf.tree import depth_first, mimic_chain, root_links, tree_faults
+from closedform.model.formats.urdf.tree import file_faults, mimic_chain
 from closedform.model.formats.xml import Document, read_xml
 from closedform.model.inertia import Inertia
-from closedform.model.joints import Free, Joint, Mimic, Planar, Prismatic, Revolute
+from closedform.model.joints import (
+    Free,
+    Helical,
+    Joint,
+    Mimic,
+    Planar,
+    Prismatic,
+    Revolute,
+    Spherical,
+    Universal,
+)
 from closedform.model.pose import pose
 from closedform.model.robot import Body, Frame, Robot
 
@@ -36,16 +47,14 @@ def read_urdf(source: Path | str, floating: bool = False) -> Robot:
 def urdf_robot(document: Document, floating: bool = False) -> Robot:
     """The robot of a parsed URDF."""
     urdf = urdf_document(document)
-    faults = (*urdf.faults, *tree_faults(urdf))
+    faults = file_faults(urdf)
     refuse_errors(faults)
     try:
         with np.errstate(over="ignore", invalid="ignore"):  # overflow is refused by its result
             robot = _Assembly(urdf).robot(floating)
     except ModelError as error:
         raise FormatError(f"{urdf.file}:{urdf.line}: {error}") from error
-    for text in (_impossible_inertias(urdf), *map(str, faults)):
-        if text:
-            warnings.warn(text, ModelWarning, stacklevel=3)
+    warn_once(urdf.file, [*_impossible_inertias(urdf), *faults, *swapped_limits(robot)])
     return robot
 
 
@@ -112,6 +121,12 @@ class _Assembly:
             return Free(**keywords)
         if joint.kind == "planar":
             return Planar(joint.axis, **keywords)
+        if joint.kind == "ball":
+            return Spherical(**keywords)
+        if joint.kind == "universal":
+            return Universal((1, 0, 0), (0, 1, 0), **keywords)
+        if joint.kind == "screw":
+            return Helical(joint.axis, joint.thread / (2 * np.pi), **keywords)
         moves = _one_coordinate(joint, keywords)
         if joint.mimic is None or joint.mimic.joint not in self.joints:
             return moves
@@ -130,9 +145,9 @@ class _Assembly:
             self.inertia[body] += self.own_inertia[link].seen_from(placement)
 
 
-def base_joint(taken: set[str]) -> Free:
+def base_joint(taken: set[str], label: str = "") -> Free:
     """The free joint of a floating base, under a name that no other joint has."""
-    name = BASE_JOINT
+    name = BASE_JOINT + label
     while name in taken:
         name += "_"
     return Free(name=name)
@@ -144,8 +159,10 @@ def _one_coordinate(joint: UrdfJoint, keywords: dict[str, Any]) -> Revolute | Pr
 
 
 def _keywords(joint: UrdfJoint) -> dict[str, Any]:
-    """Name, limits and friction; `lower` and `upper` are 0 where `<limit>` does not give them."""
-    given: dict[str, Any] = {"viscous": joint.damping, "coulomb": joint.friction}
+    """Name, limits, friction, rotor, spring; limits are 0 where `<limit>` does not give them."""
+    given: dict[str, Any] = {"viscous": joint.damping, "coulomb": joint.friction,
+                             "rotor_inertia": joint.rotor_inertia, "stiffness": joint.stiffness,
+                             "spring_reference": joint.spring_reference}
     if joint.limit is not None:
         given |= {"velocity": joint.limit.velocity, "effort": joint.limit.effort}
         if joint.kind in ("revolute", "prismatic"):
@@ -154,7 +171,20 @@ def _keywords(joint: UrdfJoint) -> dict[str, Any]:
     return {"name": joint.name, **finite}
 
 
-def _impossible_inertias(urdf: UrdfDocument) -> str:
+def _impossible_inertias(urdf: UrdfDocument) -> Iterator[str]:
     names = [link.name for link in urdf.links if link.inertial and link.inertial.impossibility()]
-    return (f"{urdf.file}: no body can have the inertia of {len(names)} of {urdf.name}'s links: "
-            f"{', '.join(names)}; `lint` says why and how to repair it") if names else ""
+    if names:
+        yield (f"no body can have the inertia of {len(names)} of {urdf.name}'s links: "
+               f"{', '.join(names)}; `lint` says why and how to repair it")
+
+
+def swapped_limits(robot: Robot) -> Iterator[str]:
+    """Joints whose lower limit is above the upper; they are kept as they are."""
+    for body in robot.bodies:
+        joint = body.joint.moving
+        lower = joint.per_coordinate("lower", joint.nq, -np.inf)
+        upper = joint.per_coordinate("upper", joint.nq, np.inf)
+        for low, high in zip(lower, upper, strict=True):
+            if low > high:
+                yield (f"joint {body.joint_name!r}: the lower limit {low:g} is above the upper "
+                       f"{high:g}")

@@ -3,7 +3,8 @@
 A joint that URDF does not have is written as several, with massless links between them: T(q) stays
 the same. `load` takes bodies depth first, so that q may come back in another order: compare by
 joint names. What URDF cannot say is refused (helical and spherical joints, symbols) or named in a
-warning (rotor inertia, another gravity).
+warning (another gravity). Rotor inertia and springs are written as `<dynamics armature
+spring_stiffness spring_reference>`, which URDF's own specification does not have.
 """
 
 from __future__ import annotations
@@ -23,6 +24,10 @@ from closedform.model.inertia import Inertia
 from closedform.model.joints import Driver, Fixed, Joint
 from closedform.model.pose import pose, to_rpy
 from closedform.model.tree import STANDARD_GRAVITY, Tree
+
+DYNAMICS = {"viscous": "damping", "coulomb": "friction", "rotor_inertia": "armature",
+            "stiffness": "spring_stiffness", "spring_reference": "spring_reference"}
+"""The attributes of `<dynamics>` by keywords of joints."""
 
 
 def urdf_text(robot: Tree) -> str:
@@ -71,8 +76,8 @@ class _Writer:
 
     def body(self, body: Body, parent: str) -> None:
         """The body's joints one after the other, and its link at the end."""
-        if body.joint.rotor_inertia is not None:
-            self.lost.append(f"the rotor inertia of {body.joint_name!r}")
+        if body.gravity_compensation:
+            self.lost.append(f"the gravity compensation of {body.name!r}")
         *between, last = self.steps(body)
         for step in between:
             link = self.fresh(body.name + "_between", self.links)
@@ -119,7 +124,7 @@ class _Writer:
             self.child(element, "axis", xyz=self.numbers(getattr(joint, axis)))
         if kind != "fixed":
             self.limit(element, kind, step)
-            self.friction(element, step)
+            self.dynamics(element, step)
         if step.mimic is not None:
             of, ratio, offset = step.mimic
             self.child(element, "mimic", joint=of, multiplier=self.numbers([ratio]),
@@ -137,15 +142,20 @@ class _Writer:
             words[word] = self.numbers([self.common(step, word, UNLIMITED)])
         self.child(element, "limit", **words)
 
-    def friction(self, element: Any, step: _Step) -> None:
-        if step.joint.viscous is not None or step.joint.coulomb is not None:
-            damping, friction = (self.common(step, word, 0.0) for word in ("viscous", "coulomb"))
-            self.child(element, "dynamics", damping=self.numbers([damping]),
-                       friction=self.numbers([friction]))
+    def dynamics(self, element: Any, step: _Step) -> None:
+        """`<dynamics>` with friction, rotor inertia and spring, in the words that `load` reads."""
+        given = {attribute: self.numbers([self.common(step, keyword, 0.0)])
+                 for keyword, attribute in DYNAMICS.items()
+                 if getattr(step.joint, keyword) is not None}
+        if given and not {"damping", "friction"} & set(given):
+            given["damping"] = "0"          # urdfdom refuses the joint where neither is said
+        if given:
+            self.child(element, "dynamics", **given)
 
     def common(self, step: _Step, word: str, missing: float) -> float:
         """The one number that URDF has for all coordinates of a joint; different ones are lost."""
         values = step.joint.per_coordinate(word, step.joint.nv, missing)
+        self.numbers(values)  # symbols are refused
         if np.all(values == values[0]):
             return min(float(values[0]), UNLIMITED)
         self.lost.append(f"the {word} of each coordinate of {step.name!r}")

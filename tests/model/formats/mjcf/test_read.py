@@ -8,84 +8,24 @@ import pytest
 from closedform.errors import ClosedformError, FormatError, MissingDependency
 from closedform.maths.definitions.closed_form import inverse_dynamics, mass_matrix
 from closedform.maths.frames import frame_pose
-from closedform.model.formats.mjcf import read_mjcf
-from closedform.model.joints import Free, Mimic, Prismatic, Revolute, Spherical
+from closedform.model.formats.mjcf.read import read_mjcf
+from closedform.model.joints import Free, Prismatic, Revolute, Spherical
+from mjcf_models import (
+    ARM,
+    BALLS,
+    EXACT,
+    FREE,
+    HINGE,
+    MODELS,
+    SEVERAL,
+    converted,
+    document,
+    full_mass_matrix,
+    link,
+    states,
+)
 
 mujoco = pytest.importorskip("mujoco")
-
-EXACT = 1e-12  # MuJoCo normalises quaternions and diagonalises tensors
-
-
-def document(world, rest="", model="test"):
-    return f'<mujoco model="{model}"><worldbody>{world}</worldbody>{rest}</mujoco>'
-
-
-INERTIAL = '<inertial pos=".1 .02 -.05" mass="{m}" fullinertia=".3 .25 .2 .02 .03 -.01"/>'
-
-
-def link(name, joints, m, inside="", place='pos=".1 .2 .3" euler="20 30 40"'):
-    return f'<body name="{name}" {place}>{joints}{INERTIAL.format(m=m)}{inside}</body>'
-
-
-HINGE = '<joint name="{n}" type="hinge" axis="1 2 3" pos=".1 -.2 .3" ref="25"/>'
-SLIDE = '<joint name="{n}" type="slide" axis="0 1 1" ref=".2"/>'
-BALL = '<joint name="{n}" type="ball" pos="{p}"/>'
-
-ARM = document(link("a", HINGE.format(n="h"), 2, '<site name="s" pos="0 0 1"/>' +
-               link("b", SLIDE.format(n="t"), 1.5) +
-               link("c", '<joint name="w" axis="0 0 1" armature=".3" damping=".4" '
-                    'frictionloss=".5" range="-10 20" actuatorfrcrange="-30 40"/>', 1)))
-SEVERAL = document(link("a", HINGE.format(n="x") + SLIDE.format(n="y") + '<joint axis="0 1 0"/>', 2,
-                        link("b", "", 1, link("c", HINGE.format(n="z"), 1.5))))
-BALLS = document(link("a", BALL.format(n="p", p="0 0 0"), 2,
-                      link("b", BALL.format(n="o", p=".1 .2 .3"), 1,
-                           link("c", HINGE.format(n="h"), 1))))
-FREE = document(link("a", '<freejoint name="root"/>', 2, link("b", HINGE.format(n="h"), 1,
-                link("c", BALL.format(n="o", p=".1 0 0"), 1))))
-
-MODELS = {"arm": ARM, "several": SEVERAL, "balls": BALLS, "free": FREE}
-
-
-def states(model, seed=0):
-    """A random state of MuJoCo's, filled into its data."""
-    rng = np.random.default_rng(seed)
-    data = mujoco.MjData(model)
-    v = rng.normal(size=model.nv)
-    mujoco.mj_integratePos(model, data.qpos, rng.normal(size=model.nv), 1.0)
-    data.qvel[:] = v
-    mujoco.mj_forward(model, data)
-    return data
-
-
-def converted(model, data):
-    """Our q and v, G = ∂v/∂qvel and dG qvel.
-
-    Quaternions wxyz become xyzw; a free joint's linear velocity goes from the world to the body.
-    """
-    q, G, dGv = data.qpos.copy(), np.eye(model.nv), np.zeros(model.nv)
-    for j in range(model.njnt):
-        at, dof = model.jnt_qposadr[j], model.jnt_dofadr[j]
-        kind = mujoco.mjtJoint(model.jnt_type[j])
-        if kind == mujoco.mjtJoint.mjJNT_FREE:
-            at += 3
-            R = np.zeros(9)
-            mujoco.mju_quat2Mat(R, data.qpos[at:at + 4])
-            G[dof:dof + 3, dof:dof + 3] = R.reshape(3, 3).T
-            linear = R.reshape(3, 3).T @ data.qvel[dof:dof + 3]
-            dGv[dof:dof + 3] = -np.cross(data.qvel[dof + 3:dof + 6], linear)
-        if kind in (mujoco.mjtJoint.mjJNT_FREE, mujoco.mjtJoint.mjJNT_BALL):
-            q[at:at + 4] = np.roll(data.qpos[at:at + 4], -1)
-    return q, G @ data.qvel, G, dGv
-
-
-def full_mass_matrix(model, data):
-    columns = []
-    for e in np.eye(model.nv):
-        column = np.zeros(model.nv)
-        mujoco.mj_mulM(model, data, column, e)
-        columns.append(column)
-    return np.stack(columns, axis=1)
-
 
 @pytest.mark.parametrize("text", MODELS.values(), ids=MODELS)
 def test_mass_matrix_and_bias_are_mujocos(text):
@@ -167,6 +107,107 @@ def test_unnamed_bodies_and_sites_named_as_bodies_do_not_collide():
     assert robot.frame_names == ("x/site",)
 
 
+# ---------------------------------------------------------------------- springs
+SPRINGS = document(
+    link("a", '<joint name="h" axis="1 2 3" ref="25" stiffness="7" springref="40"/>', 2,
+         link("b", '<joint name="t" type="slide" axis="0 1 1" stiffness="30"/>'
+              '<joint name="u" axis="0 1 0" stiffness="2" springref="-10"/>', 1.5)
+         + link("c", "", 1, place='pos="0 0 1" gravcomp=".25"')
+         + link("d", '<joint name="o" type="ball" pos=".1 0 0"/>', 1, place='gravcomp="1"'),
+         place='pos=".1 .2 .3" gravcomp=".5"'))
+
+
+def test_springs_and_gravity_compensation_are_mujocos():
+    model, robot = mujoco.MjModel.from_xml_string(SPRINGS), read_mjcf(SPRINGS)
+    assert robot.body("a").joint.stiffness == 7
+    assert robot.body("a").joint.spring_reference == pytest.approx(np.radians(40))
+    for seed in range(3):
+        data = states(model, seed)
+        q, v, G, dGv = converted(model, data)
+        passive = data.qfrc_spring + data.qfrc_gravcomp
+        assert np.abs(data.qfrc_spring).min(initial=1, where=model.dof_bodyid < 3) > 0
+        assert np.abs(data.qfrc_gravcomp).max() > 0.1
+        tau = G.T @ inverse_dynamics(robot, q, v, dGv)
+        np.testing.assert_allclose(tau, data.qfrc_bias - passive, atol=100 * EXACT)
+
+
+def test_what_the_options_switch_off_is_not_read():
+    joint = '<joint axis="1 0 0" stiffness="1" damping="2" frictionloss="3"/>'
+    for flag, keyword in (("spring", "stiffness"), ("damper", "viscous"),
+                          ("frictionloss", "coulomb")):
+        text = document(link("a", joint, 1))
+        assert getattr(read_mjcf(text).body("a").joint, keyword)
+        option = f'<option><flag {flag}="disable"/></option>'
+        off = read_mjcf(text.replace("<worldbody>", option + "<worldbody>"))
+        assert getattr(off.body("a").joint, keyword) is None
+
+
+# ---------------------------------------------------------------------- actuators
+def driven(*actuators, joint='<joint name="w" axis="0 0 1"/>'):
+    text = document(link("a", joint, 1), f"<actuator>{''.join(actuators)}</actuator>")
+    return read_mjcf(text).body("a").joint
+
+
+@pytest.mark.parametrize(("actuators", "effort"), [
+    (['<motor joint="w" gear="-3" ctrlrange="-2 1"/>'], 6),
+    (['<motor joint="w" gear="3" forcerange="-2 1"/>'], 6),
+    (['<motor joint="w" gear="3" ctrlrange="-2 2" forcerange="-1 1"/>'], 3),
+    (['<general joint="w" gainprm="5" ctrlrange="-2 2"/>'], 10),
+    (['<position joint="w" kp="100" ctrlrange="-2 2"/>'], None),
+    (['<position joint="w" kp="100" ctrlrange="-2 2" forcerange="-7 7"/>'], 7),
+    (['<motor joint="w" ctrlrange="-2 2"/>', '<motor joint="w" ctrlrange="-3 3"/>'], 5),
+    (['<motor joint="w" ctrlrange="-2 2"/>', '<motor joint="w"/>'], None),
+])
+def test_the_limits_of_actuators_are_limits_of_effort(actuators, effort):
+    assert driven(*actuators).effort == effort
+
+
+def test_the_joints_own_limit_of_force_counts_too():
+    joint = '<joint name="w" axis="0 0 1" actuatorfrcrange="-4 4"/>'
+    assert driven('<motor joint="w" ctrlrange="-9 9"/>', joint=joint).effort == 4
+    assert driven('<motor joint="w" ctrlrange="-3 3"/>', joint=joint).effort == 3
+
+
+@pytest.mark.skipif(not hasattr(mujoco.MjModel, "actuator_armature"), reason="an older MuJoCo")
+def test_armature_and_damping_of_an_actuator_belong_to_its_joint():
+    joint = driven('<motor joint="w" gear="3" armature="2" damping=".5"/>')
+    assert (joint.rotor_inertia, joint.viscous) == (18, 4.5)
+    tendon = '<tendon><fixed name="t"><joint joint="w" coef="1"/></fixed></tendon>'
+    motor = '<actuator><motor name="m" tendon="t" armature="2"/></actuator>'
+    text = document(link("a", '<joint name="w" axis="0 0 1"/>', 1), tendon + motor)
+    with pytest.raises(FormatError, match="the actuator 'm' has an armature of 2"):
+        read_mjcf(text)
+
+
+# ---------------------------------------------------------------------- keyframes
+KEYS = ('<keyframe><key name="home" qpos="1 2 3 0 2 0 0 .5 0 0 0 3"/>'
+        '<key qpos="0 0 0 1 0 0 0 0 1 0 0 0"/></keyframe>')
+
+
+def test_keyframes_are_configurations():
+    robot = read_mjcf(FREE.replace("</mujoco>", KEYS + "</mujoco>"))
+    assert list(robot.configurations) == ["home", "key1"]
+    home = robot.configurations["home"]
+    np.testing.assert_array_equal(home, [1, 2, 3, 1, 0, 0, 0, 0.5, 0, 0, 1, 0])
+
+
+def test_keyframes_have_no_coordinates_of_joints_that_are_coupled_or_held():
+    equality = '<equality><joint joint1="b" joint2="a"/><joint joint1="d"/></equality>'
+    chain = ""
+    for name in "dcba":
+        chain = link(name, f'<joint name="{name}" axis="0 0 1"/>', 1, chain)
+    robot = read_mjcf(document(chain, equality + '<keyframe><key qpos="1 2 3 4"/></keyframe>'))
+    np.testing.assert_array_equal(robot.configurations["key0"], [1, 3])
+
+
+def test_a_root_that_is_freed_stands_in_keyframes_where_the_file_has_it():
+    text = document(link("a", "", 2, link("b", '<joint axis="0 0 1"/>', 1),
+                         place='pos="1 2 3" quat="0 1 0 0"'),
+                    '<keyframe><key name="home" qpos=".5"/></keyframe>')
+    home = read_mjcf(text, floating=True).configurations["home"]
+    np.testing.assert_array_equal(home, [1, 2, 3, 1, 0, 0, 0, 0.5])
+
+
 # ---------------------------------------------------------------------- floating
 ROOTED = document(link("a", "", 2, link("b", HINGE.format(n="h"), 1)))
 
@@ -190,56 +231,9 @@ def test_only_one_root_body_without_a_joint_is_floated(text, words):
         read_mjcf(text, floating=True)
 
 
-# ---------------------------------------------------------------------- equalities
-def coupled(equality):
-    return document(link("a", HINGE.format(n="h"), 2, link("b", SLIDE.format(n="t"), 1.5)),
-                    f"<equality>{equality}</equality>")
-
-
-def test_a_linear_joint_equality_is_a_mimic_joint():
-    text = coupled('<joint joint1="t" joint2="h" polycoef=".1 .7 0 0 0"/>')
-    model, robot = mujoco.MjModel.from_xml_string(text), read_mjcf(text)
-    assert isinstance(robot.body("b").joint, Mimic)
-    assert robot.joint_names == ("h",)
-    data = mujoco.MjData(model)
-    q = 0.3
-    slide = 0.2 + 0.1 + 0.7 * (q - np.radians(25))  # ref of t, polycoef, ref of h
-    data.qpos[:] = q, slide
-    mujoco.mj_forward(model, data)
-    E = np.array([[1], [0.7]])
-    M = E.T @ full_mass_matrix(model, data) @ E
-    np.testing.assert_allclose(mass_matrix(robot, np.array([q])), M, rtol=EXACT)
-    np.testing.assert_allclose(frame_pose(robot, np.array([q]), "b")[:3, 3], data.body("b").xpos,
-                               atol=EXACT)
-
-
-def test_an_equality_of_one_joint_holds_it_still():
-    robot = read_mjcf(coupled('<joint joint1="t" polycoef=".1 0 0 0 0"/>'))
-    free = read_mjcf(coupled(""))
-    assert robot.joint_names == ("h",)
-    np.testing.assert_allclose(frame_pose(robot, np.array([0.5]), "b"),
-                               frame_pose(free, np.array([0.5, 0.3]), "b"), atol=EXACT)
-
-
-def test_an_inactive_equality_changes_nothing():
-    robot = read_mjcf(coupled('<weld body1="b" active="false"/>'))
-    assert robot.joint_names == ("h", "t")
-
-
-@pytest.mark.parametrize(("equality", "words"), [
-    ('<joint name="e" joint1="t" joint2="h" polycoef="0 1 2 0 0"/>', "equality 'e' is not linear"),
-    ('<weld name="e" body1="b"/>', "the weld equality 'e' closes a loop"),
-    ('<connect name="e" body1="b" anchor="0 0 0"/>', "the connect equality 'e' closes a loop"),
-    ('<joint joint1="t" joint2="h"/><joint joint1="t"/>', "two equalities act on the joint 't'"),
-])
-def test_equalities_that_are_no_tree_are_refused_by_name(equality, words):
-    with pytest.raises(FormatError, match=words):
-        read_mjcf(coupled(equality))
-
-
 # ---------------------------------------------------------------------- faults
 @pytest.mark.parametrize("text", [
-    "<mujoco", "<robot/>", "<mujoco><worldbody><body/></worldbody></mujoco>", "<mujoco/>",
+    "<mujoco", "<robot/>", "<mujoco/>",
     document('<body><joint/><geom type="mesh" mesh="m"/></body>',
              '<asset><mesh name="m" file="missing.obj"/></asset>'),
     document(link("a", '<joint type="screw"/>', 1)),
@@ -248,6 +242,12 @@ def test_faults_are_one_line_of_ours(text):
     with pytest.raises(FormatError) as caught:
         read_mjcf(text)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("world", ["<body/>", link("a", "", 1), ""])
+def test_where_nothing_moves_the_error_says_what_to_do(world):
+    with pytest.raises(FormatError, match=r"no joint moves.*floating=True"):
+        read_mjcf(document(world))
 
 
 def test_a_file_is_compiled_from_its_place(tmp_path):

@@ -1,0 +1,1 @@
+"""Motions that make what is to be found visible in the torques."""

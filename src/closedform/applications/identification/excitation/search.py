@@ -1,0 +1,135 @@
+"""Motions by several starts of L-BFGS, the best of them refined, then made strict by amplitude.
+
+    q_0 + Φ(t) X  ⟶  q_0 + α Φ(t) X,   0 < α ≤ 1
+
+A smaller amplitude keeps the motion at rest at its ends and lowers every use of a limit, down to
+that of standing at q_0.
+
+Cites: [ByrdLuNocedalZhu1995].
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from scipy.optimize import minimize
+
+from closedform.applications.identification.excitation.certificate import torque_rates, within
+from closedform.applications.identification.excitation.motions import Basis
+from closedform.applications.identification.excitation.problem import Problem
+from closedform.applications.identification.excitation.rows import Rows
+from closedform.applications.progress import counted
+from closedform.arrays import Floats
+from closedform.errors import ArgumentError
+
+if TYPE_CHECKING:
+    from closedform.applications.identification.excitation.collision import Links
+
+ROUGH = (30.0, 8.0, 100)
+"""The first try of every start: weight of limits, sharpness of norms, steps."""
+FINE = ((300.0, 16.0, 150), (3000.0, 40.0, 250))
+"""What the best of them go through."""
+REFINED = 3
+"""How many are refined."""
+SHORTER = 0.98
+"""By how much the amplitude shrinks while a limit is not kept."""
+DENSE = 4001
+SLACK = 0.995
+"""Of the torque's limit at samples before the times between them are asked for: they are few."""
+
+
+class Found(NamedTuple):
+    """A motion within all limits at all times."""
+
+    X: Floats
+    value: float                 # of the criterion
+    amplitude: float             # what was left of it
+    evaluations: int
+
+
+def search(problem: Problem, starts: int, seed: int, links: Links | None = None) -> list[Found]:
+    """Motions within the limits, the best first."""
+    stands(problem.rows, links)
+    rng = np.random.default_rng(seed)
+    rough = []
+    for _ in counted(range(starts), "exciting"):
+        x: Floats = 0.5 * rng.normal(size=problem.basis.size * len(problem.rows.room.at))
+        rough.append(_improved(problem, x, ROUGH, links))
+    rough.sort(key=lambda r: r[1])
+    found = []
+    for x, _, count in counted(rough[:REFINED], "refining"):
+        for stage in FINE:
+            x, _, more = _improved(problem, x, stage, links)
+            count += more
+        X, amplitude = strict(problem.rows, problem.basis, problem.coefficients(x), links)
+        H = problem.scene.basis.T @ problem.matrix(
+            problem.rows.rows(*problem.motion(X))) @ problem.scene.basis
+        value, _ = problem.criterion(problem.scene, H)
+        found.append(Found(X, value, amplitude, count))
+    return sorted(found, key=lambda f: f.value)
+
+
+def _improved(problem: Problem, x: Floats, stage: tuple[float, float, int],
+              links: Links | None) -> tuple[Floats, float, int]:
+    rho, sharp, steps = stage
+    one = replace(problem, scene=replace(problem.scene, sharp=sharp))
+    whole = one if links is None else links.added(one)
+    done = minimize(partial(whole, rho=rho), x, jac=True, method="L-BFGS-B",
+                    options={"maxiter": steps, "maxcor": 20})
+    return np.asarray(done.x), float(done.fun), int(done.nfev)
+
+
+def stands(rows: Rows, links: Links | None) -> None:
+    """An error if the robot cannot stand at the start."""
+    nothing = np.zeros((1, len(rows.room.at)))
+    tau = rows.torques_at(rows.room.home[None], nothing, nothing)[0]
+    heavy = np.abs(tau) >= rows.room.torque
+    if heavy.any():
+        j = int(np.argmax(heavy))
+        raise ArgumentError(f"excite: standing at the start takes {abs(tau[j]):.4g} of "
+                            f"{rows.model.velocity_names[j]}, more than its limit less the margin, "
+                            f"{rows.room.torque[j]:.4g}; start elsewhere or give torque limits")
+    if links is not None:
+        links.stand(rows.room.home)
+
+
+def strict(rows: Rows, basis: Basis, X: Floats, links: Links | None) -> tuple[Floats, float]:
+    """The motion with the largest amplitude tried at which every limit is kept at all times."""
+    X = X * np.minimum(1.0, linear_amplitudes(rows, basis, X))
+    t, amplitude = np.linspace(0, basis.duration, DENSE), 1.0
+    for _ in range(2000):
+        made = amplitude * X
+        tau = torques_of(rows, basis, made, t)
+        if np.all(np.abs(tau) <= SLACK * rows.room.torque) and certain(rows, basis, made) \
+                and (links is None or links.keep(basis, made)):
+            return made, amplitude
+        amplitude *= SHORTER
+    raise ArgumentError("excite: no motion about the start keeps the limits; "
+                        "start elsewhere or give wider limits")
+
+
+def linear_amplitudes(rows: Rows, basis: Basis, X: Floats) -> Floats:
+    """The amplitude of each joint at which its position, velocity or acceleration is at a limit."""
+    room = rows.room
+    low, high = basis.range(X, 0)
+    pairs: Sequence[tuple[Floats, Floats]] = (
+        (room.upper - room.home, high), (room.home - room.lower, -low),
+        (room.velocity, basis.largest(X, 1)), (room.acceleration, basis.largest(X, 2)))
+    each = [limit / np.maximum(size, 1e-300) for limit, size in pairs]
+    return np.min(each, axis=0) * (1 - 1e-12)
+
+
+def torques_of(rows: Rows, basis: Basis, X: Floats, t: Floats) -> Floats:
+    """τ, (times, nv), of the robot as expected on a motion."""
+    return rows.torques_at(rows.room.home + basis.at(t, 0) @ X, basis.at(t, 1) @ X,
+                           basis.at(t, 2) @ X)
+
+
+def certain(rows: Rows, basis: Basis, X: Floats) -> bool:
+    """Whether the torques keep their limits at all times."""
+    return within(lambda t: np.abs(torques_of(rows, basis, X, t)), basis.duration,
+                  rows.room.torque, torque_rates(rows, basis, X))

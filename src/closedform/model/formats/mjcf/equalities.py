@@ -1,0 +1,232 @@
+"""MuJoCo's equalities in a tree: couplings of joints, bodies welded in place, loops.
+
+    joint    q_1 − q0_1 = a_0 + a_1 (q_2 − q0_2)
+    tendon   L_1 − L0_1 = a_0 + a_1 (L_2 − L0_2),   fixed tendons: L = Σ_i c_i q_i
+    weld     T_2 = T_1 W with a constant W
+
+Linear ones over two joints are mimic joints, over one hold it still. A weld of a body on a free
+joint puts it on the other body; one to a mocap body is a handle for a user's hand and is dropped.
+All others close loops.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from closedform.errors import ModelError
+from closedform.model.bodies import Body
+from closedform.model.formats.mjcf.compiled import import_mujoco
+from closedform.model.formats.mjcf.frames import body_name, in_moving_body, placement
+from closedform.model.joints import Fixed, Mimic
+from closedform.model.pose import pose
+
+OPEN = "open"
+
+
+@dataclass
+class Constraints:
+    """The tree as equalities act on it: bodies by their numbers of joints, and what is held."""
+
+    model: Any
+    tree: list[tuple[int | None, Body]]
+    loops: str | None
+    held: dict[str, float] = field(default_factory=dict)   # joints held still
+    notes: list[str] = field(default_factory=list)         # equalities that are left out
+    coupling_tendons: set[int] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        self.bodies = {j: body for j, body in self.tree if j is not None}
+        self.mocap: list[str] = []
+        off = int(self.model.opt.disableflags) & int(
+            import_mujoco().mjtDisableBit.mjDSBL_EQUALITY)
+        for e in range(0 if off else self.model.neq):
+            if self.model.eq_active0[e]:
+                self.add(e)
+        if self.mocap:
+            self.notes.append(f"welds to mocap bodies: {', '.join(self.mocap)}")
+
+    def result(self) -> list[Body]:
+        """The bodies, parents first."""
+        bodies = [body if j is None else self.bodies[j] for j, body in self.tree]
+        return list(_parents_first(bodies))
+
+    def add(self, e: int) -> None:
+        kind = import_mujoco().mjtEq(int(self.model.eq_type[e])).name.removeprefix("mjEQ_").lower()
+        if kind in ("weld", "connect"):
+            self.between_bodies(e, kind)
+        elif kind in ("joint", "tendon"):
+            self.between_joints(e, kind)
+        elif kind.startswith("flex"):
+            mujoco = import_mujoco()
+            name = mujoco.mj_id2name(self.model, int(mujoco.mjtObj.mjOBJ_FLEX),
+                                     int(self.model.eq_obj1id[e]))
+            self.refuse(f"the {kind} equality of {name or 'a flex'!r}",
+                        "holds a deformable body together; only rigid bodies are read")
+        else:
+            self.refuse(f"the {kind} equality {self.model.equality(e).name or e!r}",
+                        "closes a loop; only trees are read")
+
+    def refuse(self, what: str, reason: str) -> None:
+        """An error, or a note where the tree is wanted open."""
+        if self.loops != OPEN:
+            raise ModelError(f'{what} {reason}: load it with loops="open" to leave it out, or '
+                             "remove or deactivate it")
+        self.notes.append(what.removeprefix("the "))
+
+    # ------------------------------------------------------------------ welds and connections
+    def between_bodies(self, e: int, kind: str) -> None:
+        model, name = self.model, self.model.equality(e).name
+        one, two, W = _ends(model, e, kind)
+        ends = [body_name(model, b) if b else "the world" for b in (one, two)]
+        for b, other in ((one, ends[1]), (two, ends[0])):
+            if _is_mocap(model, b):
+                self.mocap.append(f"{body_name(model, b)} – {other}")
+                return
+        # a torquescale of 0 leaves the orientation loose
+        if kind == "weld" and model.eq_data[e][10] != 0 and (
+                self.welded(two, one, W) or self.welded(one, two, np.linalg.inv(W))):
+            return
+        label = f"the {kind} equality{f' {name!r}' if name else ''} of {ends[0]} and {ends[1]}"
+        self.refuse(label, "closes a loop; only trees are read")
+
+    def welded(self, free: int, other: int, W: np.ndarray) -> bool:
+        """Whether the body `free` hangs on a free joint of its own; it is put on `other` at W."""
+        model = self.model
+        root, offset = in_moving_body(model, free)
+        j = int(model.body_jntadr[root])
+        if root == 0 or model.jnt_type[j] != 0 or self.bodies[j].joint.is_fixed:
+            return False
+        if self.hangs_on(other, root):
+            return False
+        at = W @ np.linalg.inv(offset)
+        parent = body_name(model, other) if other else None
+        self.bodies[j] = replace(self.bodies[j], parent=parent, joint=Fixed(), placement=at)
+        return True
+
+    def hangs_on(self, b: int, root: int) -> bool:
+        """Whether body b is carried by `root`, also by welds already made."""
+        parents = {body.name: body.parent for j, body in self.tree}
+        parents.update((body.name, body.parent) for body in self.bodies.values())
+        at: str | None = body_name(self.model, b) if b else None
+        while at is not None and at != body_name(self.model, root):
+            at = parents[at]
+        return at is not None
+
+    # ------------------------------------------------------------------ couplings
+    def between_joints(self, e: int, kind: str) -> None:
+        model, data = self.model, self.model.eq_data[e]
+        name = model.equality(e).name
+        label = f"the {kind} equality{f' {name!r}' if name else ''}"
+        terms = self.terms(e, kind)
+        if terms is None:
+            self.refuse(label, "is over a tendon through space, which closes a loop; only trees "
+                        "are read")
+            return
+        joints = [self.bodies[j].joint_name for j in terms]
+        label += f" of {', '.join(joints)}"
+        if np.any(data[2:5] != 0) and int(model.eq_obj2id[e]) >= 0:
+            self.refuse(label, f"is not linear (polycoef {data[:5].tolist()}); a mimic joint has "
+                        "two coefficients, an offset and a ratio")
+        elif len(terms) > 2:
+            self.refuse(label, "couples more than two joints; a mimic joint follows one")
+        elif len(terms) == 1:
+            (j, c), = terms.items()
+            self.hold(j, float(data[0]) / c)
+        else:
+            self.couple(terms, float(data[0]))
+
+    def terms(self, e: int, kind: str) -> dict[int, float] | None:
+        """c of Σ_j c_j (q_j − q0_j) = a_0, the follower first; None for tendons through space."""
+        model = self.model
+        one, two, ratio = (int(model.eq_obj1id[e]), int(model.eq_obj2id[e]),
+                           float(model.eq_data[e][1]))
+        if kind == "joint":
+            return {one: 1.0} if two < 0 else {one: 1.0, two: -ratio}
+        total: dict[int, float] = {}
+        for tendon, factor in ((one, 1.0), (two, -ratio)):
+            if tendon < 0:
+                continue
+            for j, c in _fixed_tendon(model, tendon):
+                if j is None:
+                    return None
+                total[j] = total.get(j, 0.0) + factor * c
+            self.coupling_tendons.add(tendon)
+        return {j: c for j, c in sorted(total.items(), reverse=True) if c != 0}
+
+    def hold(self, j: int, turn: float) -> None:
+        if self.is_bound(j):
+            raise ModelError(f"two equalities act on the joint {self.bodies[j].joint_name!r}")
+        self.held[self.bodies[j].joint_name] = self.zero(j) + turn
+
+    def couple(self, terms: dict[int, float], a_0: float) -> None:
+        """A mimic of the two joints; the first follows unless it is bound already."""
+        (one, c_one), (two, c_two) = terms.items()
+        if self.is_bound(one) and not self.is_bound(two) and c_two != 0:
+            one, c_one, two, c_two = two, c_two, one, c_one
+        if self.is_bound(one):
+            raise ModelError(f"two equalities act on the joint {self.bodies[one].joint_name!r}")
+        ratio = -c_two / c_one
+        offset = a_0 / c_one + self.zero(one) - ratio * self.zero(two)
+        body = self.bodies[one]
+        mimic = Mimic(body.joint, self.bodies[two].name, ratio, offset)
+        self.bodies[one] = replace(body, joint=mimic)
+
+    def is_bound(self, j: int) -> bool:
+        body = self.bodies[j]
+        return body.joint.driver is not None or body.joint_name in self.held
+
+    def zero(self, j: int) -> float:
+        return float(self.model.qpos0[self.model.jnt_qposadr[j]])
+
+
+def _ends(model: Any, e: int, kind: str) -> tuple[int, int, np.ndarray]:
+    """The two bodies of a weld or connection, and the weld's W with T_2 = T_1 W.
+
+    Of bodies: p_1 + R_1 r = p_2 + R_2 anchor, R_2 = R_1 R; of sites: their frames are one.
+    """
+    one, two, data = int(model.eq_obj1id[e]), int(model.eq_obj2id[e]), model.eq_data[e]
+    kinds = getattr(model, "eq_objtype", None)  # older versions have bodies alone
+    if kinds is not None and int(kinds[e]) == int(import_mujoco().mjtObj.mjOBJ_SITE):
+        S = [placement(model.site_pos[s], model.site_quat[s]) for s in (one, two)]
+        bodies = [int(model.site_bodyid[s]) for s in (one, two)]
+        return bodies[0], bodies[1], S[0] @ np.linalg.inv(S[1])
+    if kind == "connect":
+        return one, two, np.eye(4)
+    R = placement(np.zeros(3), data[6:10] / np.linalg.norm(data[6:10]))[:3, :3]
+    return one, two, pose(R, data[3:6] - R @ data[:3])
+
+
+def _is_mocap(model: Any, b: int) -> bool:
+    """Whether a body is moved by the user's hand: a mocap body, or fixed to one."""
+    while b and not model.body_jntnum[b]:
+        if model.body_mocapid[b] >= 0:
+            return True
+        b = int(model.body_parentid[b])
+    return False
+
+
+def _fixed_tendon(model: Any, t: int) -> Iterator[tuple[int | None, float]]:
+    """Joints and coefficients of a tendon; None for what is no joint."""
+    start = int(model.tendon_adr[t])
+    for w in range(start, start + int(model.tendon_num[t])):
+        fixed = import_mujoco().mjtWrap(int(model.wrap_type[w])).name == "mjWRAP_JOINT"
+        yield (int(model.wrap_objid[w]) if fixed else None), float(model.wrap_prm[w])
+
+
+def _parents_first(bodies: list[Body]) -> Iterator[Body]:
+    """The bodies in their order, except that a welded one comes after its new parent."""
+    known: set[str | None] = {None}
+    waiting = list(bodies)
+    while waiting:
+        later = []
+        for body in waiting:
+            if body.parent in known:
+                known.add(body.name)
+                yield body
+            else:
+                later.append(body)
+        waiting = later

