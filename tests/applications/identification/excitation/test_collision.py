@@ -14,7 +14,7 @@ def test_distances_are_those_of_capsules_of_another_library():
     coal = pytest.importorskip("coal")
     rng, thin = np.random.default_rng(0), 1e-4
     a, b = rng.normal(size=(2, 300, 2, 3))
-    b[:20] = a[:20] + [0, 0, 0.3]                   # parallel
+    b[:20] = a[:20] + np.array([0, 0, 0.3])                   # parallel
     a[20:30, 1], b[25:35, 1] = a[20:30, 0], b[25:35, 0]       # points
 
     def capsule(line):
