@@ -9,6 +9,7 @@ from closedform.arrays import Array, ArrayLike, NestedNumbers
 from closedform.applications import conventions as conventions
 from closedform.applications import elastic as elastic
 from closedform.applications import flexible as flexible
+from closedform.applications import identification as identification
 from closedform.applications import redundancy as redundancy
 from closedform.applications.compile.kernels import CompiledRobot as CompiledRobot
 from closedform.applications.compile.kernels import compile as compile
@@ -44,6 +45,7 @@ from closedform.errors import UnknownName as UnknownName
 from closedform.lowerings.call.kernel import Kernel as Kernel
 from closedform.maths.base_parameters.base_parameters import BaseParameters as BaseParameters
 from closedform.maths.base_parameters.base_parameters import base_parameters as base_parameters
+from closedform.maths.base_parameters.base_regressor import packed_entries as packed_entries
 from closedform.maths.base_parameters.numeric_rank import RankDisagreement as RankDisagreement
 from closedform.maths.catalogue import CATALOGUE as CATALOGUE
 from closedform.maths.catalogue import CATALOGUES as CATALOGUES
@@ -115,6 +117,18 @@ def inverse_dynamics_jet(
     robot: Robot, q: ArrayLike, rates: ArrayLike, wrenches: ArrayLike | None = None,
 ) -> Array:
     """τ, τ̇, τ̈, …, (K+1, nv), of a motion with the K+2 rates v, a, j, s, … (rows)."""
+@overload
+def base_regressor(robot: Robot, q: _NumPy, v: _NumPy, a: _NumPy) -> np.ndarray:
+    """Y_b, (nv, base parameters): the torque M a + C v + g is Y_b π_b."""
+@overload
+def base_regressor(robot: Robot, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Array:
+    """Y_b, (nv, base parameters): the torque M a + C v + g is Y_b π_b."""
+@overload
+def packed_base_regressor(robot: Robot, q: _NumPy, v: _NumPy, a: _NumPy) -> np.ndarray:
+    """The entries of Y_b that are not zero in every state, (entries,), row by row."""
+@overload
+def packed_base_regressor(robot: Robot, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Array:
+    """The entries of Y_b that are not zero in every state, (entries,), row by row."""
 @overload
 def center_of_mass(robot: Robot, q: _NumPy) -> np.ndarray:
     """Centre of mass in the world, (3,): Σ_k (m_k p_k + R_k (m c)_k) / m."""

@@ -71,6 +71,10 @@ HOLDS = {
         "applications/conventions", "joints"),
     "applications/elastic/test_elastic.py": (
         "applications/elastic", "laws linear pictures programs torques"),
+    "applications/identification/excitation/test_problem.py": (
+        "applications/identification/excitation", "criteria rows"),
+    "applications/identification/excitation/test_excite.py": (
+        "applications/identification/excitation", "picture plan search"),
     "applications/export/test_export.py": (
         "applications/export", "header options pieces symbolic vectors sources/elastic_joints "
         "sources/flexible_arms sources/robots sources/source targets/c "

@@ -14,7 +14,7 @@ def test_distances_are_those_of_capsules_of_another_library():
     coal = pytest.importorskip("coal")
     rng, thin = np.random.default_rng(0), 1e-4
     a, b = rng.normal(size=(2, 300, 2, 3))
-    b[:20] = a[:20] + [0, 0, 0.3]                   # parallel
+    b[:20] = a[:20] + np.array([0, 0, 0.3])                   # parallel
     a[20:30, 1], b[25:35, 1] = a[20:30, 0], b[25:35, 0]       # points
 
     def capsule(line):
@@ -47,17 +47,17 @@ def test_links_keep_their_distance_at_all_times():
     """The motion without a clearance folds the last link onto the first."""
     model, start = idn.Model(cf.load("planar3r"), rotors=False), [0.0, 2.2, 2.0]
     free = idn.excite(model, 6.0, 3, start, limits=idn.Limits(**FOLDED), starts=1)
-    clear = idn.excite(model, 6.0, 3, start, limits=idn.Limits(**FOLDED, clearance=0.1), starts=1)
+    clear = idn.excite(model, 6.0, 3, start, limits=idn.Limits(**FOLDED, clearance=0.25), starts=1)
     t = np.linspace(0, 6, 20_001)
 
     def nearest(plan):
-        links = links_of(plan.rows, 0.1)
+        links = links_of(plan.rows, 0.25)
         return links.along(plan.rows.room.home + plan.basis.at(t, 0) @ plan.coefficients).min()
-    assert nearest(clear) >= 0.1 > nearest(free)
+    assert nearest(clear) >= 0.25 > nearest(free)
 
 
 def test_a_start_where_links_are_too_near_is_refused():
     model = idn.Model(cf.load("planar3r"), rotors=False)
-    limits = idn.Limits(**FOLDED, clearance=0.1)
-    with pytest.raises(ArgumentError, match=r"m apart, less than the clearance 0\.1"):
-        idn.excite(model, 6.0, 3, [0.0, 2.6, 2.6], limits=limits, starts=1)
+    limits = idn.Limits(**FOLDED, clearance=0.25)
+    with pytest.raises(ArgumentError, match=r"m apart, less than the clearance 0\.25"):
+        idn.excite(model, 6.0, 3, [0.0, 2.8, 2.4], limits=limits, starts=1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -60,10 +61,13 @@ def excite(model: Model, duration: float = 10.0, harmonics: int = 5,
     scale = sizes(rows, reach.open)
     condition = criterion == "condition"
     samples = often * basis.duration / len(basis.grid)
-    problem = Problem(rows, basis, CRITERIA[criterion], Scene(reach.basis, scale),
-                      samples * (measured * 1.0 if condition else 1 / noise**2),
-                      plain if condition else known)
-    best = search(problem, starts, seed, links)[0]
+    first = Problem(rows, basis, CRITERIA["information"], Scene(reach.basis, scale),
+                    samples / noise**2, known)
+    problem = first if criterion == "information" else replace(
+        first, criterion=CRITERIA[criterion],
+        weights=samples * measured if condition else first.weights,
+        known=plain if condition else known)
+    best = search(problem, first, starts, seed, links)[0]
     return Plan(rows, basis, best.X, criterion, noise, often, known, plain, reach, scale,
                 (*rows.room.notes, *_said(rows, reach.open, sigma, prior, often)), best.amplitude)
 

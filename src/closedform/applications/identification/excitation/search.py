@@ -31,9 +31,9 @@ if TYPE_CHECKING:
 
 ROUGH = (30.0, 8.0, 100)
 """The first try of every start: weight of limits, sharpness of norms, steps."""
-FINE = ((300.0, 16.0, 150), (3000.0, 40.0, 250))
+FINE = ((300.0, 16.0, 150), (3000.0, 40.0, 350))
 """What the best of them go through."""
-REFINED = 3
+REFINED = 4
 """How many are refined."""
 SHORTER = 0.98
 """By how much the amplitude shrinks while a limit is not kept."""
@@ -51,13 +51,16 @@ class Found(NamedTuple):
     evaluations: int
 
 
-def search(problem: Problem, starts: int, seed: int, links: Links | None = None) -> list[Found]:
-    """Motions within the limits, the best first."""
+def search(problem: Problem, first: Problem, starts: int, seed: int,
+           links: Links | None = None) -> list[Found]:
+    """Motions within the limits, the best first; every second start goes by `first` at first."""
     stands(problem.rows, links)
     rng = np.random.default_rng(seed)
     rough = []
-    for _ in counted(range(starts), "exciting"):
+    for n in counted(range(starts), "exciting"):
         x: Floats = 0.5 * rng.normal(size=problem.basis.size * len(problem.rows.room.at))
+        if n % 2 and first is not problem:
+            x, _, _ = _improved(first, x, ROUGH, links)
         rough.append(_improved(problem, x, ROUGH, links))
     rough.sort(key=lambda r: r[1])
     found = []

@@ -1,0 +1,112 @@
+"""Exciting motions of the panda: a random search beside the three criteria, in one run.
+
+Prints one table. All motions are 10 s of 5 harmonics from the middle of the limits, and keep the
+limits of positions, velocities, accelerations and torques at all times. The random search draws
+coefficients, brings each motion to its limits and keeps the smallest condition number, for as long
+as the slowest criterion took (CPU seconds of this process). Standard deviations are those of the
+inertial columns with the same noise; their ratio to the random search's is what counts.
+"""
+
+from __future__ import annotations
+
+import os
+
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+import time
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+from tables import Table
+
+import closedform as cf
+from closedform.applications.identification.excitation.criteria import (
+    CRITERIA,
+    Scene,
+    condition_number,
+)
+from closedform.applications.identification.excitation.plan import Plan
+from closedform.applications.identification.excitation.problem import Problem, gram
+from closedform.applications.identification.excitation.search import linear_amplitudes, strict
+
+idn = cf.identification
+DURATION, HARMONICS = 10.0, 5
+
+
+def random_search(plan: Plan, seconds: float) -> tuple[Plan, int]:
+    """The motion with the smallest condition number that was drawn, and how many were."""
+    rng, rows, basis = np.random.default_rng(0), plan.rows, plan.basis
+    waves = [basis.at(basis.grid, order) for order in range(3)]
+    best, least, tried = plan.coefficients, np.inf, 0
+
+    def number(X: Any) -> float:
+        q, v, a = (wave @ X for wave in waves)
+        W = rows.rows(q + rows.room.home, v, a)
+        return condition_number(gram(rows, W, np.ones(rows.model.robot.nv)))
+    start = time.process_time()
+    while time.process_time() - start < seconds:
+        X = rng.normal(size=plan.coefficients.shape)
+        X = X * linear_amplitudes(rows, basis, X)
+        tried += 1
+        if number(X) < least:
+            try:
+                X, _ = strict(rows, basis, X, None)
+            except cf.ClosedformError:
+                continue
+            if number(X) < least:
+                best, least = X, number(X)
+    return replace(plan, coefficients=best, criterion="random"), tried
+
+
+def evaluation(plan: Plan, count: int = 200) -> float:
+    """Milliseconds for the criterion and its gradient."""
+    problem = Problem(plan.rows, plan.basis, CRITERIA["information"],
+                      Scene(plan.reach.basis, plan.scale), 1 / plan.sigma**2, plan.known)
+    x = np.random.default_rng(0).normal(size=plan.coefficients.size)
+    problem(x, 1.0)
+    start = time.process_time()
+    for _ in range(count):
+        problem(x, 1.0)
+    return (time.process_time() - start) / count * 1e3
+
+
+def figures(plan: Plan) -> tuple[float, float]:
+    """Median and largest sd of the inertial columns."""
+    inertial = [k for k, n in enumerate(plan.rows.model.names)
+                if n.rpartition(".")[2] not in plan.rows.model.friction.names]
+    sd = plan.predicted_sd[inertial]
+    return float(np.median(sd)), float(sd.max())
+
+
+def main() -> None:
+    lines: list[tuple[str, ...]] = []
+    for rotors in (False, True):
+        model: Any = idn.Model(cf.load("panda"), rotors=rotors)
+        idn.excite(model, DURATION, HARMONICS, starts=1)              # compiled
+        plans, times = {}, {}
+        for criterion in CRITERIA:
+            start = time.process_time()
+            plans[criterion] = idn.excite(model, DURATION, HARMONICS, criterion=criterion)
+            times[criterion] = time.process_time() - start
+        plans["random"], tried = random_search(plans["condition"], max(times.values()))
+        times["random"] = max(times.values())
+        base, _ = figures(plans["random"])
+        for name, plan in plans.items():
+            c, (middle, largest) = plan.conditions, figures(plan)
+            lines.append((
+                f"random search, {tried} motions" if name == "random" else name,
+                str(len(model.names)), f"{c.condition:.1f}", f"{c.scaled:.1f}",
+                f"{c.inertial:.1f}", f"{middle:.4f}", f"{largest:.4f}", f"{middle / base:.2f}",
+                f"{times[name]:.1f}"))
+        print(f"{len(model.names)} columns, {len(plans['a'].basis.grid)} samples, "
+              f"{plans['a'].coefficients.size} variables: criterion and gradient "
+              f"{evaluation(plans['a']):.2f} ms")
+    head = ("motion", "columns", "cond W", "scaled", "inertial", "median sd", "largest sd",
+            "sd / random", "CPU s")
+    Table("excitation of the panda, 10 s, 5 harmonics", head, lines).print(Console(width=120))
+
+
+if __name__ == "__main__":
+    main()

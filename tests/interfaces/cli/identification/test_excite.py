@@ -1,0 +1,50 @@
+"""`closedform excite`: the table, JSON, files, refusals."""
+
+import json
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from closedform.errors import ArgumentError, UnknownName
+from closedform.interfaces.cli.identification.excite import register
+
+SHORT = ("planar2r", "--duration", "4", "--harmonics", "2", "--starts", "1")
+
+
+def run(*arguments):
+    app = typer.Typer()
+    register(app)
+    app.command()(lambda: None)     # so that `excite` stays a command of several
+    return CliRunner().invoke(app, ["excite", *arguments], catch_exceptions=False)
+
+
+def test_the_table_has_all_criteria_limits_and_sds(tmp_path):
+    path, picture = tmp_path / "motion.csv", tmp_path / "motion.png"
+    out = run(*SHORT, "-o", str(path), "--plot", str(picture), "--rate", "100").stdout
+    for word in ("condition number", "D:", "A:", "limits used", "predicted sd", "joint1.viscous"):
+        assert word in out
+    lines = path.read_text().splitlines()
+    assert lines[0].startswith("t,q_joint1,q_joint2,v_joint1")
+    assert len(lines) == 1 + 401
+    assert picture.stat().st_size > 10_000
+
+
+def test_json_holds_what_a_program_wants():
+    told = json.loads(run(*SHORT, "--json", "--criterion", "condition", "--start",
+                          "0.1,0.2").stdout)
+    assert told["start"] == [0.1, 0.2]
+    assert told["criterion"] == "condition"
+    assert told["conditions"]["condition"] > 1
+    assert all(x <= 0.95 + 1e-9 for use in told["limit_use"].values() for x in use.values())
+    assert {"name", "expected", "sd", "relative"} == set(told["unknowns"][0])
+
+
+@pytest.mark.parametrize(("wrong", "error", "word"), [
+    (("-o", "motion.txt"), ArgumentError, "csv"), (("--start", "a,b"), ArgumentError, "start"),
+    (("--plot", "motion.gif"), ArgumentError, "png"), (("--kind", "wave"), UnknownName, "wave"),
+    (("--margin", "2"), ArgumentError, "margin"), (("--friction", "wet"), UnknownName, "wet"),
+])
+def test_requests_that_cannot_be_met_are_refused(wrong, error, word):
+    with pytest.raises(error, match=word):
+        run(*SHORT, *wrong)
