@@ -28,7 +28,7 @@ from closedform.applications.identification.excitation.criteria import (
     condition_number,
 )
 from closedform.applications.identification.excitation.plan import Plan
-from closedform.applications.identification.excitation.problem import Problem, gram
+from closedform.applications.identification.excitation.problem import Excitation, gram
 from closedform.applications.identification.excitation.search import linear_amplitudes, strict
 
 idn = cf.identification
@@ -62,7 +62,7 @@ def random_search(plan: Plan, seconds: float) -> tuple[Plan, int]:
 
 def evaluation(plan: Plan, count: int = 200) -> float:
     """Milliseconds for the criterion and its gradient."""
-    problem = Problem(plan.rows, plan.basis, CRITERIA["information"],
+    problem = Excitation(plan.rows, plan.basis, CRITERIA["information"],
                       Scene(plan.reach.basis, plan.scale), 1 / plan.sigma**2, plan.known)
     x = np.random.default_rng(0).normal(size=plan.coefficients.size)
     problem(x, 1.0)

@@ -24,6 +24,7 @@ MAKERS = {
     "model/formats/table.py": "reads joints",
     "model/formats/urdf/read.py": "reads joints",
     "model/formats/urdf/write.py": "puts frames on fixed joints",
+    "applications/identification/model.py": "holds a payload on a fixed joint",
     "applications/conventions/joints.py": "has the tables of other libraries",
 }
 """The files that may name kinds, because they make joints or hold what others know of them."""

@@ -84,6 +84,14 @@ HOLDS = {
         "applications", "figure_text"),
     "applications/flexible/test_flexible.py": (
         "applications/flexible", "batch equations files pictures programs vibration"),
+    "applications/identification/test_information.py": (
+        "applications/identification", "triangles"),
+    "applications/identification/test_verdict.py": (
+        "applications/identification", "validate result"),
+    "applications/identification/output/test_page.py": (
+        "applications/identification/output", "files figures"),
+    "applications/identification/estimate/test_fit.py": (
+        "applications/identification/estimate", "consistent found least_squares uncertainty"),
     "applications/identification/logs/test_read.py": (
         "applications/identification/logs", "columns csv log names npz parquet table units"),
     "applications/identification/logs/test_rosbag.py": (

@@ -10,6 +10,8 @@ PACKAGE = Path(closedform.__file__).parent
 
 SEVERAL = {
     "Function": "a function of the mathematics, and one that is being compiled",
+    "Model": "what is to be identified of a robot, and which terms of a flexible arm are kept",
+    "Verdict": "on an identified robot, and on a redundant arm's configuration",
     "Kind": "a kind of model in the catalogue, and a kind of number in machine code",
 }
 """Names that more than one module may define, and why."""

@@ -1,7 +1,5 @@
 """Validation on motion that was held out, and the verdict."""
 
-import tomllib
-
 import numpy as np
 import pytest
 
@@ -77,15 +75,3 @@ def test_a_limit_can_be_given(fit):
 def test_wrong_arguments_are_refused(fit, call):
     with pytest.raises(ArgumentError):
         call(fit)
-
-
-def test_the_page_and_the_file_say_what_was_found(fit, tmp_path):
-    trial = idn.validate(fit, idn.read(run(TRUE, 7), FILE))
-    page = fit.report(tmp_path / "fit.html", trial).read_text(encoding="utf8")
-    assert "holds on motion it has not seen" in page
-    assert "http" not in page.replace("http://www.w3.org", "")
-    found = tomllib.loads(fit.to_toml(tmp_path / "fit.toml").read_text(encoding="utf8"))
-    assert len(found["unknown"]) == len(fit.x) and len(found["body"]) == len(TRUE.bodies)
-    masses = {b["name"]: b["m"] for b in found["body"]}
-    assert masses == {b.name: pytest.approx(b.inertia.mass) for b in fit.robot.bodies}
-    assert cf.load(fit.robot.to_urdf()).nv == 6

@@ -7,12 +7,11 @@
 """
 
 from closedform.applications.identification.drives import Drives as Drives
-from closedform.applications.identification.estimate.fit import Fit as Fit
 from closedform.applications.identification.estimate.fit import fit as fit
+from closedform.applications.identification.estimate.found import Fit as Fit
 from closedform.applications.identification.excitation.excite import excite as excite
 from closedform.applications.identification.excitation.limits import Limits as Limits
 from closedform.applications.identification.excitation.plan import Plan as Plan
-from closedform.applications.identification.information import Information as Information
 from closedform.applications.identification.information import information as information
 from closedform.applications.identification.logs.log import Log as Log
 from closedform.applications.identification.logs.log import Samples as Samples
@@ -26,6 +25,7 @@ from closedform.applications.identification.signals.diagnosis import diagnose as
 from closedform.applications.identification.signals.filter import Window as Window
 from closedform.applications.identification.signals.signals import Prepared as Prepared
 from closedform.applications.identification.signals.signals import Signals as Signals
+from closedform.applications.identification.triangles import Information as Information
 from closedform.applications.identification.validate import Validation as Validation
 from closedform.applications.identification.validate import validate as validate
 from closedform.applications.identification.verdict import Verdict as Verdict

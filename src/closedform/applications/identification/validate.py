@@ -8,9 +8,8 @@ from typing import NamedTuple, final
 
 import numpy as np
 
-from closedform.applications.identification.estimate.fit import Fit
+from closedform.applications.identification.estimate.found import Fit
 from closedform.applications.identification.information import (
-    Information,
     effort_kind,
     log_information,
     slip_of,
@@ -20,6 +19,7 @@ from closedform.applications.identification.information import (
 from closedform.applications.identification.logs.log import Log
 from closedform.applications.identification.signals.filter import Window
 from closedform.applications.identification.signals.signals import Prepared, Signals
+from closedform.applications.identification.triangles import Information
 from closedform.arrays import Floats
 from closedform.errors import ArgumentError
 

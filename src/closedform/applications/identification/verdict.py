@@ -7,7 +7,7 @@ from typing import final
 
 import numpy as np
 
-from closedform.applications.identification.estimate.fit import Fit
+from closedform.applications.identification.estimate.found import Fit
 from closedform.applications.identification.validate import Validation
 from closedform.errors import ArgumentError
 

@@ -16,14 +16,14 @@ from collections.abc import Callable, Sequence
 from closedform.arrays import Array, namespace
 from closedform.maths.coulomb import smoothed_sign
 
-Law = Callable[[Array, Array, float], Array]
+FrictionLaw = Callable[[Array, Array, float], Array]
 
 
 def _stribeck(v: Array, s: Array, speed: float) -> Array:
     return s / (1 + (v / speed) * (v / speed))
 
 
-LAWS: dict[str, dict[str, Law]] = {
+LAWS: dict[str, dict[str, FrictionLaw]] = {
     "viscous": {"viscous": lambda v, s, speed: v},
     "coulomb": {"coulomb": lambda v, s, speed: s},
     "offset": {"offset": lambda v, s, speed: 1 + 0 * v},

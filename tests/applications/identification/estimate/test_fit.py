@@ -69,7 +69,7 @@ def test_the_consistent_solution_is_a_minimum(info):
     _, weights = weighted(info)
     eq = equations(info, weights)
     prior = prior_parameters(info.model)
-    problem = consistent.Problem(info.model, eq, prior, 1e-5)
+    problem = consistent.NearPrior(info.model, eq, prior, 1e-5)
     s, _, certificate = consistent.solved(problem)
     assert certificate.gap < 1e-9 and certificate.smallest_eigenvalue > 0
 
@@ -93,7 +93,7 @@ def test_the_solution_is_that_of_a_conic_solver(info):
     _, weights = weighted(info)
     eq = equations(info, weights)
     prior, w = prior_parameters(info.model), 1e-5
-    problem = consistent.Problem(info.model, eq, prior, w)
+    problem = consistent.NearPrior(info.model, eq, prior, w)
     ours, _, _ = consistent.solved(problem)
     bodies = [cvxpy.Variable((4, 4), symmetric=True) for _ in problem.bodies]
     rest = cvxpy.Variable(len(prior) - 10 * len(bodies))
@@ -109,7 +109,7 @@ def test_the_solution_is_that_of_a_conic_solver(info):
     A = eq.R @ info.model.L / np.sqrt(eq.size)
     cost = cvxpy.sum_squares(A @ s - eq.z / np.sqrt(eq.size)) + w * cost
     bounds = [rest[i - 10 * len(bodies)] >= 0 for i in problem.positive]
-    cvxpy.Problem(cvxpy.Minimize(cost), bounds).solve(solver="CLARABEL")
+    cvxpy.NearPrior(cvxpy.Minimize(cost), bounds).solve(solver="CLARABEL")
     theirs = info.model.L @ s.value
     scale = np.abs(theirs).max()
     np.testing.assert_allclose(info.model.L @ ours, theirs, atol=1e-5 * scale)

@@ -7,7 +7,7 @@ import closedform as cf
 from closedform.applications.identification.excitation.certificate import torque_rates, within
 from closedform.applications.identification.excitation.limits import Limits, room_of
 from closedform.applications.identification.excitation.motions import Fourier, Spline
-from closedform.applications.identification.excitation.rows import Rows
+from closedform.applications.identification.excitation.rows import MotionRows
 from closedform.applications.identification.excitation.search import torques_of
 from closedform.applications.identification.model import Friction, Model
 
@@ -31,7 +31,7 @@ def mixed():
 @pytest.mark.parametrize("basis", [Fourier(4.0, 3), Spline(4.0, 3)], ids=["fourier", "bspline"])
 def test_torques_change_no_faster_than_their_bound(robot, basis):
     model = Model(robot, Friction("viscous", "coulomb"))
-    rows = Rows(model, room_of(model, Limits()))
+    rows = MotionRows(model, room_of(model, Limits()))
     for seed in range(3):
         X = 0.1 * np.random.default_rng(seed).normal(size=(basis.size, len(rows.room.at)))
         t = np.linspace(0, basis.duration, 20_001)

@@ -11,14 +11,14 @@ from closedform.applications.identification.excitation.criteria import (
 )
 from closedform.applications.identification.excitation.limits import Limits, room_of
 from closedform.applications.identification.excitation.motions import Fourier, Spline
-from closedform.applications.identification.excitation.problem import Problem, gram, reach_of
-from closedform.applications.identification.excitation.rows import Rows
+from closedform.applications.identification.excitation.problem import Excitation, gram, reach_of
+from closedform.applications.identification.excitation.rows import MotionRows
 from closedform.applications.identification.model import Friction, Model
 
 
 def rows_of(robot, friction=None, **model):
     made = Model(robot, friction or Friction("viscous", "coulomb", "offset"), **model)
-    return Rows(made, room_of(made, Limits()))
+    return MotionRows(made, room_of(made, Limits()))
 
 
 def moving(rows, count=5, seed=0):
@@ -31,7 +31,7 @@ def problem_of(rows, criterion, basis, sharp=8.0):
     p = len(rows.model.names)
     measured = np.isin(np.arange(rows.model.robot.nv), rows.model.actuated) * 1.0
     reach = reach_of(rows, measured, np.zeros((p, p)), np.zeros((0, p)))
-    return Problem(rows, basis, CRITERIA[criterion], Scene(reach.basis, np.ones(p), sharp),
+    return Excitation(rows, basis, CRITERIA[criterion], Scene(reach.basis, np.ones(p), sharp),
                    measured, np.zeros((p, p)))
 
 
@@ -78,7 +78,7 @@ def test_the_adjoint_is_the_derivative_of_the_rows_by_complex_step():
 def test_the_gradient_is_exact_to_1e_6(criterion, basis):
     """The signs are as smooth as slip makes them, so that a quotient of fourth order sees 1e-6."""
     made = Model(cf.load("planar3r"), Friction("viscous", "coulomb", "offset", slip=0.2))
-    problem = problem_of(Rows(made, room_of(made, Limits(velocity=2.0))), criterion, basis)
+    problem = problem_of(MotionRows(made, room_of(made, Limits(velocity=2.0))), criterion, basis)
     x, h = np.random.default_rng(0).normal(size=basis.size * 3), 2e-4
     _, gradient = problem(x, 0.0)
     for seed in range(3):
@@ -95,7 +95,7 @@ def test_the_gradient_is_exact_to_1e_6(criterion, basis):
 def test_the_gradient_of_each_limit_is_exact_to_1e_6(limits):
     wide = {"position": (-9.0, 9.0), "velocity": 9.0, "acceleration": 99.0, "torque": 1e4}
     made = Model(cf.load("planar3r"))
-    problem = problem_of(Rows(made, room_of(made, Limits(**wide | limits))), "information",
+    problem = problem_of(MotionRows(made, room_of(made, Limits(**wide | limits))), "information",
                          Fourier(5.0, 3))
     rng = np.random.default_rng(0)
     x, dx = rng.normal(size=(2, problem.basis.size * 3))

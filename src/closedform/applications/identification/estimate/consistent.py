@@ -38,7 +38,7 @@ class NoSolution(ClosedformError, ArithmeticError):  # noqa: N818
     """No consistent parameters were found."""
 
 
-class Certificate(NamedTuple):
+class Optimality(NamedTuple):
     """What shows that a solution is one."""
 
     smallest_eigenvalue: float     # of all P_i, relative to the prior's
@@ -49,7 +49,7 @@ class Certificate(NamedTuple):
 
 @final
 @dataclass(frozen=True, eq=False)
-class Problem:
+class NearPrior:
     """The problem in the standard parameters s and the gains."""
 
     model: Model
@@ -84,7 +84,7 @@ class Problem:
         return found
 
 
-def to_unknowns(problem: Problem) -> Floats:
+def to_unknowns(problem: NearPrior) -> Floats:
     """(unknowns, standard parameters and gains): x = L s, gains as they are."""
     model, width = problem.model, problem.equations.R.shape[1]
     n, gains = len(model.standard_names), width - len(model.L)
@@ -94,7 +94,7 @@ def to_unknowns(problem: Problem) -> Floats:
     return to_x
 
 
-def solved(problem: Problem, start: Floats | None = None) -> tuple[Floats, Floats, Certificate]:
+def solved(problem: NearPrior, start: Floats | None = None) -> tuple[Floats, Floats, Optimality]:
     """(s with gains, Hessian there, certificate)."""
     eq, model = problem.equations, problem.model
     to_x = to_unknowns(problem)
@@ -129,7 +129,7 @@ def solved(problem: Problem, start: Floats | None = None) -> tuple[Floats, Float
     g, H = cone.derivatives(s, mu)
     least = float(np.linalg.eigvalsh(cone.matrices(s)).min(initial=1.0))
     gap = mu * len(problem.positive)
-    return s, H + 2 * Q, Certificate(least, gap, float(np.sqrt(max(decrement, 0.0))), steps)
+    return s, H + 2 * Q, Optimality(least, gap, float(np.sqrt(max(decrement, 0.0))), steps)
 
 
 def _typical(A: Floats, eq: Equations, at: list[int]) -> Floats:
@@ -141,7 +141,7 @@ def _typical(A: Floats, eq: Equations, at: list[int]) -> Floats:
 class _Cone:
     """w Σ (tr X − log det X − 4) − μ Σ log s_k; all bodies at once."""
 
-    def __init__(self, problem: Problem, total: int) -> None:
+    def __init__(self, problem: NearPrior, total: int) -> None:
         self.at = np.array([range(b.start, b.stop) for b in problem.bodies])   # (bodies, 10)
         self.positive, self.total = problem.positive, total
         self.G, self.weight = np.array(problem.whitened()), problem.weight     # (bodies, 10, 4, 4)

@@ -6,40 +6,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
-from functools import cached_property
-from pathlib import Path
-from typing import Any, NamedTuple, final
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
-from closedform.applications.identification.estimate import consistent
+from closedform.applications.identification.estimate import consistent, second_pass
+from closedform.applications.identification.estimate.found import Fit, Writers
 from closedform.applications.identification.estimate.least_squares import (
     Equations,
     equations,
-    joint_residuals,
     joint_weights,
     noise,
     robust_blocks,
-    torque_squares,
     weighted,
 )
+from closedform.applications.identification.estimate.second_pass import ControlLaw
 from closedform.applications.identification.estimate.uncertainty import (
     jackknife,
     naive,
     spread,
     unseen,
 )
-from closedform.applications.identification.information import Information
 from closedform.applications.identification.model import Model
-from closedform.arrays import Array, Floats
+from closedform.applications.identification.output.files import write_toml
+from closedform.applications.identification.output.page import write_page
+from closedform.applications.identification.triangles import Information
+from closedform.arrays import Floats
 from closedform.errors import ArgumentError, UnknownName, suggestion
-from closedform.maths.identification.pseudo_inertia import pseudo_inertia, repaired
-from closedform.model.inertia import Inertia
+from closedform.maths.identification.pseudo_inertia import repaired
 from closedform.model.robot import Robot
 
-MOVED = 0.05
 METHODS = ("least_squares", "weighted", "huber", "total", "consistent", "generalised",
            "instrumental", "didim")
 WEIGHTS = 10.0 ** np.arange(-8, -1)
@@ -47,144 +44,11 @@ WEIGHTS = 10.0 ** np.arange(-8, -1)
 FOLDS = 5
 DIDIM_STEPS = 8
 CLOSE = 0.08
-VAGUE = 0.3
-"""A parameter whose interval's sd is above so much of its value is not identified in practice."""
-
-
-class Row(NamedTuple):
-    """One unknown: what it was before, what it is, how sure that is."""
-
-    name: str
-    prior: float
-    value: float
-    sd: float
-    naive_sd: float
-    low: float
-    high: float
-    identified: bool
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class Fit:
-    """What was found. `x` are the columns' numbers, `standard` those of bodies and joints."""
-
-    info: Information
-    method: str
-    x: Floats
-    standard: Floats
-    prior: Floats                       # standard parameters before
-    sd: Floats                          # of x, by leaving out blocks
-    naive_sd: Floats
-    reach: Floats                       # half of the 95 % interval
-    sigma: Floats                       # noise of each torque
-    weights: Floats
-    equations: Equations
-    by_data: Floats                     # x without prior
-    weight: float = 0.0                 # of the prior
-    certificate: consistent.Certificate | None = None
-    held_out: tuple[tuple[float, float], ...] = ()   # (weight, held-out error) that were tried
-
-    @property
-    def model(self) -> Model:
-        return self.info.model
-
-    @cached_property
-    def table(self) -> tuple[Row, ...]:
-        """A row for each unknown."""
-        before = np.zeros(len(self.x))
-        before[:len(self.model.L)] = self.model.L @ self.prior
-        vague = set(self.unidentified)
-        return tuple(Row(n, float(b), float(x), float(s), float(m), float(x - r), float(x + r),
-                         n not in vague)
-                     for n, b, x, s, m, r in zip(self.info.columns, before, self.x, self.sd,
-                                                 self.naive_sd, self.reach, strict=True))
-
-    @cached_property
-    def unidentified(self) -> tuple[str, ...]:
-        """Unknowns that the data leave open, although other motions would tell them.
-
-        Their sd is above 30 % of their value and would be seen in the torques, or the prior has
-        moved them by more than their sd and 5 % of their value.
-        """
-        large = self.sd > VAGUE * np.abs(self.x)
-        matters = self.sd * self.equations.scale > 0.01 * np.sqrt(self.equations.size)
-        moved = np.abs(self.x - self.by_data) > np.maximum(self.sd, MOVED * np.abs(self.x))
-        return tuple(n for n, open_ in zip(self.info.columns, large & matters | moved, strict=True)
-                     if open_)
-
-    @cached_property
-    def unidentifiable(self) -> tuple[str, ...]:
-        """Parameters that no motion tells apart: without effect, or in sums with others."""
-        base = self.model.base
-        return (*base.no_effect, *base.regrouped)
-
-    @property
-    def _gain_values(self) -> Floats:
-        return self.x[len(self.model.L):]
-
-    @property
-    def gains(self) -> dict[str, float]:
-        """Drive gains that were found, Nm/A at the motor."""
-        names = self.info.columns[len(self.model.L):]
-        return dict(zip((n.removesuffix(".gain") for n in names), map(float, self._gain_values),
-                        strict=True))
-
-    @cached_property
-    def residuals(self) -> dict[str, tuple[float, float]]:
-        """(%, rms in Nm or N) of every torque on the data of the fit."""
-        r, z = joint_residuals(self.info, self.x), torque_squares(self.info)
-        rows = np.array([max(self.info.rows(j), 1) for j in range(len(r))])
-        percent = 100 * np.sqrt(r / np.where(z > 0, z, np.inf))
-        return {n: (float(a), float(b)) for n, a, b in
-                zip(self.model.velocity_names, percent, np.sqrt(r / rows), strict=True)}
-
-    @property
-    def total(self) -> float:
-        """100 |τ − τ̂| / |τ| on the data of the fit."""
-        r, z = joint_residuals(self.info, self.x).sum(), torque_squares(self.info).sum()
-        return float(100 * np.sqrt(r / z)) if z > 0 else float("inf")
-
-    @cached_property
-    def smallest_eigenvalue(self) -> float:
-        """Of all pseudo-inertia matrices, relative to their largest: above zero, bodies can be."""
-        values = [np.linalg.eigvalsh(pseudo_inertia(self.standard[i:i + 10]))
-                  for i in range(0, 10 * len(self.model.body.bodies), 10)]
-        return float(min(v[0] / max(abs(v[-1]), 1e-300) for v in values))
-
-    # ------------------------------------------------------------------ results
-    @cached_property
-    def robot(self) -> Robot:
-        """The robot with the inertias, rotors and friction that were found, without payload."""
-        from closedform.applications.identification.result import identified_robot
-        return identified_robot(self.model, self.standard)
-
-    @cached_property
-    def payload(self) -> Inertia | None:
-        """The load at the model's payload frame."""
-        if self.model.payload is None:
-            return None
-        first = len(self.model.body.parameter_names)
-        return Inertia.from_parameters(self.standard[first:first + 10])
-
-    def report(self, path: str | Path, trial: Any = None) -> Path:
-        """Write the page, with a validation's torques if one is given."""
-        from closedform.applications.identification.output.page import write_page
-        return write_page(self, path, trial)
-
-    def to_toml(self, path: str | Path) -> Path:
-        """Write all that was found: also what a URDF cannot hold."""
-        from closedform.applications.identification.output.files import write_toml
-        return write_toml(self, path)
-
-    def __repr__(self) -> str:
-        return (f"<fit of {self.model.robot.name}: {self.method}, {len(self.x)} unknowns, "
-                f"{self.total:.2f} % left>")
 
 
 def fit(info: Information, method: str = "consistent", prior: Robot | None = None,
         weight: float | str = "auto", *, period: float | None = None,
-        law: Callable[[float, Array, Array], Array] | None = None) -> Fit:
+        law: ControlLaw | None = None) -> Fit:
     """The robot that logs describe.
 
     `method`: "least_squares", "weighted" by the noise of each torque, "huber" (blocks that fit
@@ -202,6 +66,12 @@ def fit(info: Information, method: str = "consistent", prior: Robot | None = Non
         raise ArgumentError("fit: gains of drives need a known load: "
                             'Model(payload="tool", known={"tool.m": kg})')
     before = prior_parameters(info.model, prior)
+    found = _fitted(info, method, before, weight, period, law)
+    return replace(found, writers=Writers(write_page, write_toml))
+
+
+def _fitted(info: Information, method: str, before: Floats, weight: float | str,
+            period: float | None, law: ControlLaw | None) -> Fit:
     plain = np.ones(len(info.support))
     if method in ("least_squares", "total"):
         eq = equations(info, plain)
@@ -219,9 +89,8 @@ def fit(info: Information, method: str = "consistent", prior: Robot | None = Non
 
 
 def _again(info: Information, method: str, before: Floats, weight: float | str,
-           period: float | None, law: Callable[[float, Array, Array], Array] | None) -> Fit:
+           period: float | None, law: ControlLaw | None) -> Fit:
     """The methods that look at the logs again."""
-    from closedform.applications.identification.estimate import second_pass
     if method == "generalised":
         info = second_pass.whitened(info, weighted(info)[0])
         x, weights = weighted(info)
@@ -295,7 +164,7 @@ def _consistent(info: Information, weights: Floats, prior: Floats, weight: float
     if not isinstance(weight, int | float) or not weight > 0:
         raise ArgumentError(f'fit: weight must be "auto" or a positive number, not {weight!r}; '
                             "without a prior masses run away")
-    problem = consistent.Problem(info.model, eq, prior, float(weight))
+    problem = consistent.NearPrior(info.model, eq, prior, float(weight))
     y, H, certificate = consistent.solved(problem)
     to_x = consistent.to_unknowns(problem)
     x = to_x @ y
@@ -329,7 +198,7 @@ def chosen_weight(info: Information, weights: Floats,
         y: Floats | None = None
         row = []
         for w in WEIGHTS[::-1]:
-            problem = consistent.Problem(info.model, train, prior, float(w))
+            problem = consistent.NearPrior(info.model, train, prior, float(w))
             y, _, _ = consistent.solved(problem, y)
             row.append(test.residual(consistent.to_unknowns(problem) @ y) / max(test.size, 1e-300))
         errors.append(row[::-1])

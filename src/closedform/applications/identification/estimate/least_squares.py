@@ -15,7 +15,7 @@ from typing import final
 
 import numpy as np
 
-from closedform.applications.identification.information import Information, stacked
+from closedform.applications.identification.triangles import Information, stacked
 from closedform.arrays import Floats
 from closedform.errors import ArgumentError
 

@@ -22,7 +22,6 @@ from closedform.applications.identification.estimate.least_squares import (
     weighted,
 )
 from closedform.applications.identification.information import (
-    Information,
     effort_kind,
     information,
     log_information,
@@ -34,13 +33,14 @@ from closedform.applications.identification.logs.log import Samples
 from closedform.applications.identification.logs.read import read
 from closedform.applications.identification.result import identified_robot
 from closedform.applications.identification.signals.signals import Signals
+from closedform.applications.identification.triangles import Information
 from closedform.applications.simulate import simulate
 from closedform.arrays import Array, Floats
 from closedform.errors import ArgumentError
 
 ORDER = 8
 """Past rows that predict the next residual."""
-Law = Callable[[float, Array, Array], Array]
+ControlLaw = Callable[[float, Array, Array], Array]
 
 
 def reduced_rows(info: Information) -> Iterator[tuple[list[Floats], float]]:
@@ -124,7 +124,7 @@ def _whole_logs(info: Information) -> Iterator[tuple[list[Floats], float]]:
             parts[0][1]
 
 
-def simulated_information(info: Information, standard: Floats, law: Law) -> Information:
+def simulated_information(info: Information, standard: Floats, law: ControlLaw) -> Information:
     """The information of the motion that the identified robot makes under the control law.
 
     Measured torques, simulated states: noise of the positions is in neither.

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from closedform.applications.identification.estimate.least_squares import RANK
-from closedform.applications.identification.information import Information
+from closedform.applications.identification.triangles import Information
 from closedform.arrays import Floats
 
 LEVEL = 0.95

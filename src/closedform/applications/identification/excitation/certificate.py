@@ -18,7 +18,7 @@ from math import comb
 import numpy as np
 
 from closedform.applications.identification.excitation.motions import Basis
-from closedform.applications.identification.excitation.rows import Rows
+from closedform.applications.identification.excitation.rows import MotionRows
 from closedform.arrays import Floats, namespace
 from closedform.maths.kinematics import body_segments
 from closedform.model.segments import Segment
@@ -57,7 +57,7 @@ def within(size: Sizes, duration: float, limit: Floats, rate: Floats) -> bool:
     return False
 
 
-def torque_rates(rows: Rows, basis: Basis, X: Floats) -> Floats:
+def torque_rates(rows: MotionRows, basis: Basis, X: Floats) -> Floats:
     """(nv,): bounds of |dτ/dt| of the robot as expected, on a motion."""
     model, robot = rows.model, rows.model.loaded
     reach, rates = _bounds(rows, basis, X)
@@ -74,7 +74,7 @@ def torque_rates(rows: Rows, basis: Basis, X: Floats) -> Floats:
     return found + _friction(rows, rates)
 
 
-def place_rates(rows: Rows, basis: Basis, X: Floats) -> Callable[[int, float], float]:
+def place_rates(rows: MotionRows, basis: Basis, X: Floats) -> Callable[[int, float], float]:
     """(body, distance from its origin) -> a bound of how fast points there move; −1: the world."""
     robot = rows.model.robot
     chains = _Chains(robot.segments, rows.room.start, *_bounds(rows, basis, X))
@@ -86,7 +86,7 @@ def place_rates(rows: Rows, basis: Basis, X: Floats) -> Callable[[int, float], f
     return fastest
 
 
-def _bounds(rows: Rows, basis: Basis, X: Floats) -> tuple[Floats, Floats]:
+def _bounds(rows: MotionRows, basis: Basis, X: Floats) -> tuple[Floats, Floats]:
     """Of |q|, (nq,), and of |v|, |a| and the jerk, (3, nv), at all times."""
     room = rows.room
     low, high = basis.range(X, 0)
@@ -97,7 +97,7 @@ def _bounds(rows: Rows, basis: Basis, X: Floats) -> tuple[Floats, Floats]:
     return reach, rates
 
 
-def _friction(rows: Rows, rates: Floats) -> Floats:
+def _friction(rows: MotionRows, rates: Floats) -> Floats:
     """Viscous friction changes with the acceleration; a sign within the time that slip gives it."""
     model = rows.model
     values = dict(zip(model.standard_names, rows.standard, strict=True))

@@ -22,8 +22,8 @@ import numpy as np
 from closedform.applications.compile.digest import robot_digest
 from closedform.applications.identification.excitation.certificate import place_rates, within
 from closedform.applications.identification.excitation.motions import Basis
-from closedform.applications.identification.excitation.problem import Problem
-from closedform.applications.identification.excitation.rows import CHUNK, Rows
+from closedform.applications.identification.excitation.problem import Excitation
+from closedform.applications.identification.excitation.rows import CHUNK, MotionRows
 from closedform.arrays import Array, Floats, namespace
 from closedform.errors import ArgumentError
 from closedform.lowerings.call.kernel import Kernel
@@ -49,10 +49,10 @@ class Line(NamedTuple):
 
 @final
 @dataclass(frozen=True, eq=False)
-class Links:
+class Capsules:
     """The lines of a robot's links, pairs of them that may come near, and how near."""
 
-    rows: Rows
+    rows: MotionRows
     clearance: float
     lines: tuple[Line, ...]
     pairs: Any                     # (pairs, 2) numbers of lines
@@ -96,11 +96,11 @@ class Links:
         return Kernel.load(key, lambda: optimised(record(function, shapes, f"lines_{name}")))
 
     # ------------------------------------------------------------------ motions
-    def added(self, problem: Problem) -> Callable[..., tuple[float, Floats]]:
+    def added(self, problem: Excitation) -> Callable[..., tuple[float, Floats]]:
         """The problem's function with hinges of the distances."""
         return partial(self._with_hinges, problem)
 
-    def _with_hinges(self, problem: Problem, x: Floats, rho: float) -> tuple[float, Floats]:
+    def _with_hinges(self, problem: Excitation, x: Floats, rho: float) -> tuple[float, Floats]:
         f, g = problem(x, rho)
         q, _, _ = problem.motion(problem.coefficients(x))
         d, slope = self.distances(self._places(q[::EVERY]))
@@ -142,14 +142,14 @@ class Links:
         return within(nearness, basis.duration, np.array([-self.clearance]), rate)
 
 
-def links_of(rows: Rows, clearance: float) -> Links | None:
+def links_of(rows: MotionRows, clearance: float) -> Capsules | None:
     """The links of a robot; none where no two of them are far enough apart in the tree."""
     lines = tuple(_lines(rows.model.robot))
     ways = _ways(rows.model.robot)
     pairs = [(i, j) for i, a in enumerate(lines) for j, b in enumerate(lines)
              if i < j and a.link != b.link and
              min(ways[k + 1, n + 1] for k in a.bodies for n in b.bodies) > APART * clearance]
-    return Links(rows, float(clearance), lines, np.array(pairs)) if pairs else None
+    return Capsules(rows, float(clearance), lines, np.array(pairs)) if pairs else None
 
 
 def line_ends(robot: Robot, lines: tuple[Line, ...], q: Array) -> Array:

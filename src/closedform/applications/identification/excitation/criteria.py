@@ -25,7 +25,7 @@ SHARP = 40.0
 NOWHERE = 1e6
 """The value where there is no information at all."""
 
-Criterion = Callable[["Scene", Floats], tuple[float, Floats]]
+Objective = Callable[["Scene", Floats], tuple[float, Floats]]
 """(value, ∂f/∂H) at H in the coordinates of the scene."""
 
 
@@ -69,7 +69,7 @@ def condition(scene: Scene, H: Floats) -> tuple[float, Floats]:
     return float(value), (vectors * slope) @ vectors.T
 
 
-CRITERIA: dict[str, Criterion] = {"information": information, "a": a, "condition": condition}
+CRITERIA: dict[str, Objective] = {"information": information, "a": a, "condition": condition}
 
 
 def _inverse(H: Floats) -> tuple[Floats | None, float]:

@@ -12,11 +12,11 @@ from closedform.applications.identification.excitation.criteria import CRITERIA,
 from closedform.applications.identification.excitation.limits import Limits, room_of
 from closedform.applications.identification.excitation.motions import KINDS
 from closedform.applications.identification.excitation.plan import Plan
-from closedform.applications.identification.excitation.problem import Problem, reach_of
-from closedform.applications.identification.excitation.rows import Rows
+from closedform.applications.identification.excitation.problem import Excitation, reach_of
+from closedform.applications.identification.excitation.rows import MotionRows
 from closedform.applications.identification.excitation.search import search
-from closedform.applications.identification.information import Information
 from closedform.applications.identification.model import Model
+from closedform.applications.identification.triangles import Information
 from closedform.arrays import ArrayLike, Floats, real_array
 from closedform.errors import ArgumentError, UnknownName, suggestion
 
@@ -47,7 +47,7 @@ def excite(model: Model, duration: float = 10.0, harmonics: int = 5,
                         _count(harmonics, "harmonics", 2))
     starts, seed = _count(starts, "starts", 1), _count(seed, "seed", 0)
     limits = limits or Limits()
-    rows = Rows(model, room_of(model, limits, start))
+    rows = MotionRows(model, room_of(model, limits, start))
     links = None
     if limits.clearance is not None:
         from closedform.applications.identification.excitation.collision import links_of
@@ -61,7 +61,7 @@ def excite(model: Model, duration: float = 10.0, harmonics: int = 5,
     scale = sizes(rows, reach.open)
     condition = criterion == "condition"
     samples = often * basis.duration / len(basis.grid)
-    first = Problem(rows, basis, CRITERIA["information"], Scene(reach.basis, scale),
+    first = Excitation(rows, basis, CRITERIA["information"], Scene(reach.basis, scale),
                     samples / noise**2, known)
     problem = first if criterion == "information" else replace(
         first, criterion=CRITERIA[criterion],
@@ -87,7 +87,7 @@ def earlier(model: Model, prior: Information | None, weights: Floats) -> Floats:
     return H
 
 
-def sizes(rows: Rows, hidden: tuple[bool, ...]) -> Floats:
+def sizes(rows: MotionRows, hidden: tuple[bool, ...]) -> Floats:
     """The unknowns' sizes, by the file; of small ones a part of the usual one of their kind."""
     names, x = rows.model.names, np.abs(rows.expected)
     kinds = np.array([_kind(n) for n in names])
@@ -105,7 +105,7 @@ def _kind(name: str) -> str:
     return "mc" if last.startswith("mc") else "I" if last.startswith("I") else last
 
 
-def _noise(rows: Rows, sigma: ArrayLike | None, prior: Information | None) -> Floats:
+def _noise(rows: MotionRows, sigma: ArrayLike | None, prior: Information | None) -> Floats:
     """σ of every torque; ∞ of a floating base, which no motor measures, unless it is given."""
     model, room = rows.model, rows.room
     motors, nv = list(model.actuated), model.robot.nv
@@ -133,7 +133,7 @@ def _noise(rows: Rows, sigma: ArrayLike | None, prior: Information | None) -> Fl
     return found
 
 
-def _said(rows: Rows, hidden: tuple[bool, ...], sigma: ArrayLike | None,
+def _said(rows: MotionRows, hidden: tuple[bool, ...], sigma: ArrayLike | None,
           prior: Information | None, rate: float) -> list[str]:
     """What was assumed, and what no motion tells."""
     notes = []

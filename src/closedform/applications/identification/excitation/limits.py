@@ -22,7 +22,7 @@ RISE = 0.2
 LEAST = 0.01
 """Room that a joint has at its start on either side, of its range, or rad and m of a wider one."""
 
-Given = float | ArrayLike | Mapping[str, float] | None
+LimitsGiven = float | ArrayLike | Mapping[str, float] | None
 
 
 @final
@@ -37,9 +37,9 @@ class Limits:
     """
 
     position: Any = None
-    velocity: Given = None                # rad/s, m/s
-    acceleration: Given = None            # rad/s², m/s²
-    torque: Given = None                  # N m, N
+    velocity: LimitsGiven = None                # rad/s, m/s
+    acceleration: LimitsGiven = None            # rad/s², m/s²
+    torque: LimitsGiven = None                  # N m, N
     margin: float = 0.95
     clearance: float | None = None
 
@@ -187,7 +187,7 @@ def _positions(model: Model, limits: Limits, at: list[int],
     return low, high
 
 
-def _plain(model: Model, given: Given, what: str, at: list[int],
+def _plain(model: Model, given: LimitsGiven, what: str, at: list[int],
            own: Floats) -> tuple[Floats, Floats]:
     """Numbers for the velocities `at`, and where there are none: not given, zero or infinite."""
     own = np.array(own, dtype=float)[at]

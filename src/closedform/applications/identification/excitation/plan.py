@@ -13,7 +13,7 @@ from scipy.linalg import orth
 from closedform.applications.identification.excitation.criteria import condition_number
 from closedform.applications.identification.excitation.motions import Basis
 from closedform.applications.identification.excitation.problem import Reach, gram
-from closedform.applications.identification.excitation.rows import Rows
+from closedform.applications.identification.excitation.rows import MotionRows
 from closedform.applications.identification.excitation.search import torques_of
 from closedform.applications.motion.tables import write_columns
 from closedform.arrays import Floats
@@ -40,7 +40,7 @@ class Conditions(NamedTuple):
     a: float                    # A: root mean square of sd / size of the unknowns; less is better
 
 
-class Row(NamedTuple):
+class PredictedRow(NamedTuple):
     """One unknown: its value in the file, and the sd that a log of the motion will leave."""
 
     name: str
@@ -58,7 +58,7 @@ class Plan:
     torque, `rate` how many samples a second count as new.
     """
 
-    rows: Rows
+    rows: MotionRows
     basis: Basis
     coefficients: Floats
     criterion: str
@@ -163,10 +163,10 @@ class Plan:
         return used
 
     @cached_property
-    def table(self) -> tuple[Row, ...]:
+    def table(self) -> tuple[PredictedRow, ...]:
         """A row for each unknown."""
         x = self.rows.expected
-        return tuple(Row(n, float(v), float(s), float(s / abs(v)) if v else float("inf"))
+        return tuple(PredictedRow(n, float(v), float(s), float(s / abs(v)) if v else float("inf"))
                      for n, v, s in zip(self.rows.model.names, x, self.predicted_sd, strict=True))
 
     # ------------------------------------------------------------------ out

@@ -15,9 +15,9 @@ from typing import final
 import numpy as np
 from scipy.linalg import null_space
 
-from closedform.applications.identification.excitation.criteria import Criterion, Scene
+from closedform.applications.identification.excitation.criteria import Objective, Scene
 from closedform.applications.identification.excitation.motions import Basis
-from closedform.applications.identification.excitation.rows import Rows
+from closedform.applications.identification.excitation.rows import MotionRows
 from closedform.arrays import Floats
 
 TARGET = 0.99
@@ -29,12 +29,12 @@ STATES = 400
 
 @final
 @dataclass(frozen=True, eq=False)
-class Problem:
+class Excitation:
     """A criterion of motions, its weights, and what was known before."""
 
-    rows: Rows
+    rows: MotionRows
     basis: Basis
-    criterion: Criterion
+    criterion: Objective
     scene: Scene
     weights: Floats                    # (nv,): of squares, 1/σ² or 1, times the log's samples
     known: Floats                      # (columns, columns): information before
@@ -106,7 +106,7 @@ def _hinge(u: Floats) -> tuple[float, Floats]:
     return float(np.sum(over**2)), 2 * over * np.sign(u)
 
 
-def gram(made: Rows, rows: Sequence[Floats], weights: Floats) -> Floats:
+def gram(made: MotionRows, rows: Sequence[Floats], weights: Floats) -> Floats:
     """Σ_j w_j W_jᵀ W_j, (columns, columns)."""
     p = len(made.model.names)
     H = np.zeros((p, p))
@@ -126,7 +126,7 @@ class Reach:
     torque: Floats                 # (nv,): usual size
 
 
-def reach_of(rows: Rows, measured: Floats, known: Floats, equal: Floats) -> Reach:
+def reach_of(rows: MotionRows, measured: Floats, known: Floats, equal: Floats) -> Reach:
     """Directions that random motions within the limits, earlier logs and known values tell.
 
     `measured` are the torques that count, `known` the information before, `equal` (rows, columns)

@@ -33,7 +33,7 @@ CHUNK = 4096
 
 @final
 @dataclass(frozen=True, eq=False)
-class Rows:
+class MotionRows:
     """The rows of W that torques are measured for, and their adjoint."""
 
     model: Model

@@ -20,14 +20,14 @@ from scipy.optimize import minimize
 
 from closedform.applications.identification.excitation.certificate import torque_rates, within
 from closedform.applications.identification.excitation.motions import Basis
-from closedform.applications.identification.excitation.problem import Problem
-from closedform.applications.identification.excitation.rows import Rows
+from closedform.applications.identification.excitation.problem import Excitation
+from closedform.applications.identification.excitation.rows import MotionRows
 from closedform.applications.progress import counted
 from closedform.arrays import Floats
 from closedform.errors import ArgumentError
 
 if TYPE_CHECKING:
-    from closedform.applications.identification.excitation.collision import Links
+    from closedform.applications.identification.excitation.collision import Capsules
 
 ROUGH = (30.0, 8.0, 100)
 """The first try of every start: weight of limits, sharpness of norms, steps."""
@@ -42,7 +42,7 @@ SLACK = 0.995
 """Of the torque's limit at samples before the times between them are asked for: they are few."""
 
 
-class Found(NamedTuple):
+class Best(NamedTuple):
     """A motion within all limits at all times."""
 
     X: Floats
@@ -51,8 +51,8 @@ class Found(NamedTuple):
     evaluations: int
 
 
-def search(problem: Problem, first: Problem, starts: int, seed: int,
-           links: Links | None = None) -> list[Found]:
+def search(problem: Excitation, first: Excitation, starts: int, seed: int,
+           links: Capsules | None = None) -> list[Best]:
     """Motions within the limits, the best first; every second start goes by `first` at first."""
     stands(problem.rows, links)
     rng = np.random.default_rng(seed)
@@ -72,12 +72,12 @@ def search(problem: Problem, first: Problem, starts: int, seed: int,
         H = problem.scene.basis.T @ problem.matrix(
             problem.rows.rows(*problem.motion(X))) @ problem.scene.basis
         value, _ = problem.criterion(problem.scene, H)
-        found.append(Found(X, value, amplitude, count))
+        found.append(Best(X, value, amplitude, count))
     return sorted(found, key=lambda f: f.value)
 
 
-def _improved(problem: Problem, x: Floats, stage: tuple[float, float, int],
-              links: Links | None) -> tuple[Floats, float, int]:
+def _improved(problem: Excitation, x: Floats, stage: tuple[float, float, int],
+              links: Capsules | None) -> tuple[Floats, float, int]:
     rho, sharp, steps = stage
     one = replace(problem, scene=replace(problem.scene, sharp=sharp))
     whole = one if links is None else links.added(one)
@@ -86,7 +86,7 @@ def _improved(problem: Problem, x: Floats, stage: tuple[float, float, int],
     return np.asarray(done.x), float(done.fun), int(done.nfev)
 
 
-def stands(rows: Rows, links: Links | None) -> None:
+def stands(rows: MotionRows, links: Capsules | None) -> None:
     """An error if the robot cannot stand at the start."""
     nothing = np.zeros((1, len(rows.room.at)))
     tau = rows.torques_at(rows.room.home[None], nothing, nothing)[0]
@@ -100,7 +100,8 @@ def stands(rows: Rows, links: Links | None) -> None:
         links.stand(rows.room.home)
 
 
-def strict(rows: Rows, basis: Basis, X: Floats, links: Links | None) -> tuple[Floats, float]:
+def strict(rows: MotionRows, basis: Basis, X: Floats,
+           links: Capsules | None) -> tuple[Floats, float]:
     """The motion with the largest amplitude tried at which every limit is kept at all times."""
     X = X * np.minimum(1.0, linear_amplitudes(rows, basis, X))
     t, amplitude = np.linspace(0, basis.duration, DENSE), 1.0
@@ -115,7 +116,7 @@ def strict(rows: Rows, basis: Basis, X: Floats, links: Links | None) -> tuple[Fl
                         "start elsewhere or give wider limits")
 
 
-def linear_amplitudes(rows: Rows, basis: Basis, X: Floats) -> Floats:
+def linear_amplitudes(rows: MotionRows, basis: Basis, X: Floats) -> Floats:
     """The amplitude of each joint at which its position, velocity or acceleration is at a limit."""
     room = rows.room
     low, high = basis.range(X, 0)
@@ -126,13 +127,13 @@ def linear_amplitudes(rows: Rows, basis: Basis, X: Floats) -> Floats:
     return np.min(each, axis=0) * (1 - 1e-12)
 
 
-def torques_of(rows: Rows, basis: Basis, X: Floats, t: Floats) -> Floats:
+def torques_of(rows: MotionRows, basis: Basis, X: Floats, t: Floats) -> Floats:
     """τ, (times, nv), of the robot as expected on a motion."""
     return rows.torques_at(rows.room.home + basis.at(t, 0) @ X, basis.at(t, 1) @ X,
                            basis.at(t, 2) @ X)
 
 
-def certain(rows: Rows, basis: Basis, X: Floats) -> bool:
+def certain(rows: MotionRows, basis: Basis, X: Floats) -> bool:
     """Whether the torques keep their limits at all times."""
     return within(lambda t: np.abs(torques_of(rows, basis, X, t)), basis.duration,
                   rows.room.torque, torque_rates(rows, basis, X))

@@ -37,7 +37,7 @@ class Topic(NamedTuple):
     definition: str      # text of the .msg files; empty where unknown
 
 
-class Batch(NamedTuple):
+class Messages(NamedTuple):
     """Messages of one topic in the order of the file, with the times (ns) they were received."""
 
     times: list[int]
@@ -49,7 +49,7 @@ def topics(path: Path) -> dict[str, Topic]:
     return _sqlite_topics(path) if path.suffix == ".db3" else dict(_mcap_topics(path))
 
 
-def batches(path: Path, topic: str, rows: int) -> Iterator[Batch]:
+def batches(path: Path, topic: str, rows: int) -> Iterator[Messages]:
     """Messages of a topic, so many at a time."""
     return (_sqlite_batches if path.suffix == ".db3" else _mcap_batches)(path, topic, rows)
 
@@ -73,13 +73,14 @@ def _sqlite_topics(path: Path) -> dict[str, Topic]:
             for name, kind, encoding in rows}
 
 
-def _sqlite_batches(path: Path, topic: str, rows: int) -> Iterator[Batch]:
+def _sqlite_batches(path: Path, topic: str, rows: int) -> Iterator[Messages]:
     try:
         with _connect(path) as db:
             found = db.execute("SELECT timestamp, data FROM messages WHERE topic_id IN (SELECT id "
                                "FROM topics WHERE name = ?) ORDER BY timestamp, id", (topic,))
             while some := found.fetchmany(rows):
-                yield Batch([time for time, _ in some], _messages([data for _, data in some], path))
+                yield Messages([time for time, _ in some],
+                               _messages([data for _, data in some], path))
     except sqlite3.DatabaseError as error:
         raise FormatError(f"{path}: the bag is cut off or damaged: {error}") from None
 
@@ -166,22 +167,22 @@ def _records(data: bytes) -> Iterator[tuple[int, bytes]]:
         yield kind, data[at - size:at]
 
 
-def _mcap_batches(path: Path, topic: str, rows: int) -> Iterator[Batch]:
+def _mcap_batches(path: Path, topic: str, rows: int) -> Iterator[Messages]:
     channels: set[int] = set()
-    batch = Batch([], [])
+    batch = Messages([], [])
     for kind, content in _mcap_records(path):
         if kind == CHUNK:
             _collect(_uncompressed(content, path), topic, channels, batch, path)
         elif kind in (CHANNEL, MESSAGE):
             _collect(_RECORD.pack(kind, len(content)) + content, topic, channels, batch, path)
         while len(batch.data) >= rows:
-            yield Batch(batch.times[:rows], batch.data[:rows])
-            batch = Batch(batch.times[rows:], batch.data[rows:])
+            yield Messages(batch.times[:rows], batch.data[:rows])
+            batch = Messages(batch.times[rows:], batch.data[rows:])
     if batch.data:
         yield batch
 
 
-def _collect(records: bytes, topic: str, channels: set[int], batch: Batch, path: Path) -> None:
+def _collect(records: bytes, topic: str, channels: set[int], batch: Messages, path: Path) -> None:
     """Messages of the topic out of records that lie one behind the other."""
     at, end = 0, len(records)
     record, message = _RECORD.unpack_from, _MESSAGE.unpack_from

@@ -34,7 +34,7 @@ string frame_id
 _FIELD = re.compile(r"^([\w/]+)(<=\d+)?(\[(<=)?(\d*)\])?\s+(\w+)\s*(=.*)?$")
 
 
-class Field(NamedTuple):
+class MessageField(NamedTuple):
     """A line of a definition; `many`: None for one, 0 for a sequence, else an array's length."""
 
     name: str
@@ -42,13 +42,13 @@ class Field(NamedTuple):
     many: int | None
 
 
-Definitions = Mapping[str, tuple[Field, ...]]
+Definitions = Mapping[str, tuple[MessageField, ...]]
 
 
 def parsed(text: str) -> Definitions:
     """Definitions of a message (under the empty name) and of those inside it, by short name."""
-    stamp = (Field("sec", "int32", None), Field("nanosec", "uint32", None))
-    found: dict[str, tuple[Field, ...]] = {"Time": stamp, "Duration": stamp}
+    stamp = (MessageField("sec", "int32", None), MessageField("nanosec", "uint32", None))
+    found: dict[str, tuple[MessageField, ...]] = {"Time": stamp, "Duration": stamp}
     for number, part in enumerate(re.split(r"^=+\s*$", text, flags=re.MULTILINE)):
         lines = [line.split("#")[0].strip() for line in part.strip().splitlines()]
         name = "" if number == 0 else lines.pop(0).removeprefix("MSG:").strip()
@@ -57,7 +57,7 @@ def parsed(text: str) -> Definitions:
     return found
 
 
-def _field(line: str) -> Field | None:
+def _field(line: str) -> MessageField | None:
     match = _FIELD.match(re.sub(r"\s+", " ", line))
     if match is None:       # `type name default`, or nothing that we know
         match = _FIELD.match(" ".join(line.split()[:2]))
@@ -66,10 +66,10 @@ def _field(line: str) -> Field | None:
     if match[7]:
         return None         # a constant
     count = None if not match[3] else 0 if match[4] or not match[5] else int(match[5])
-    return Field(match[6], match[1].rpartition("/")[2], count)
+    return MessageField(match[6], match[1].rpartition("/")[2], count)
 
 
-class Place(NamedTuple):
+class MessagePlace(NamedTuple):
     """Numbers of one field: where the first stands, their type, and how many (None: one)."""
 
     offset: int
@@ -79,11 +79,11 @@ class Place(NamedTuple):
 
 @final
 @dataclass(frozen=True, eq=False)
-class Layout:
+class MessageLayout:
     """The places of all numbers of a message, and its lists of texts."""
 
     sample: bytes
-    places: Mapping[str, Place]
+    places: Mapping[str, MessagePlace]
     texts: Mapping[str, tuple[str, ...]]
 
     @cached_property
@@ -115,7 +115,7 @@ class _Walk:
             raise FormatError("a message does not begin as plain CDR")
         self.data, self.definitions, self.at = data, definitions, 4
         self.order = "<" if data[1] == 1 else ">"
-        self.places: dict[str, Place] = {}
+        self.places: dict[str, MessagePlace] = {}
         self.texts: dict[str, tuple[str, ...]] = {}
 
     def message(self, type_: str, prefix: str) -> None:
@@ -140,7 +140,7 @@ class _Walk:
         size, count = np.dtype(dtype).itemsize, 1 if many is None else many
         if count:                       # an empty sequence aligns nothing
             self.align(size)
-        self.places[path] = Place(self.at, dtype, many)
+        self.places[path] = MessagePlace(self.at, dtype, many)
         self.at += size * count
         if self.at > len(self.data):
             raise FormatError(f"a message ends inside its field {path!r}")
@@ -164,11 +164,11 @@ class _Walk:
         return self.data[start:self.at].rstrip(b"\0").decode("utf8", "replace")
 
 
-def layout(data: bytes, definitions: Definitions) -> Layout:
+def layout(data: bytes, definitions: Definitions) -> MessageLayout:
     """The places of a message's numbers, from one full walk through it."""
     walk = _Walk(data, definitions)
     walk.message("", "")
-    return Layout(data, walk.places, walk.texts)
+    return MessageLayout(data, walk.places, walk.texts)
 
 
 def matrix(messages: Sequence[bytes]) -> np.ndarray:
@@ -176,7 +176,7 @@ def matrix(messages: Sequence[bytes]) -> np.ndarray:
     return np.frombuffer(b"".join(messages), np.uint8).reshape(len(messages), -1)
 
 
-def seconds(layout: Layout, messages: np.ndarray, path: str, start: int) -> Floats:
+def seconds(layout: MessageLayout, messages: np.ndarray, path: str, start: int) -> Floats:
     """A stamp of `sec` and `nanosec`, from a start in ns; differences are taken in whole ns."""
     whole = layout.numbers(messages, f"{path}.sec").astype(np.int64) * 1_000_000_000
     return (whole + layout.numbers(messages, f"{path}.nanosec").astype(np.int64) - start) * 1e-9

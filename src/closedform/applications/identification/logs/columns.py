@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, final
 
 from closedform.applications.identification.logs.names import meaning, other_prefix
-from closedform.applications.identification.logs.table import Table
+from closedform.applications.identification.logs.table import LogTable
 from closedform.applications.identification.logs.units import stated
 from closedform.errors import ArgumentError, suggestion
 from closedform.model.coordinates import coordinate_names
@@ -42,7 +42,7 @@ def wanted_names(robot: Robot, kind: str) -> list[str]:
 class Matching:
     """A table, a robot and what the user said; `where` begins every complaint."""
 
-    table: Table
+    table: LogTable
     robot: Robot
     given: Mapping[str, Any]
     where: str

@@ -8,7 +8,7 @@ from typing import NamedTuple, final
 
 import numpy as np
 
-from closedform.applications.identification.logs.table import BLOCK, Table
+from closedform.applications.identification.logs.table import BLOCK, LogTable
 from closedform.arrays import ArrayLike, Floats
 from closedform.errors import ArgumentError
 from closedform.model.robot import Robot
@@ -37,7 +37,7 @@ def joined(pieces: list[Samples]) -> Samples:
                       for kind, x in pieces[0]._asdict().items() if x is not None})
 
 
-class Column(NamedTuple):
+class LogColumn(NamedTuple):
     """Where the numbers of a kind stand in a table, and what they are multiplied by."""
 
     columns: tuple[int, ...]
@@ -57,8 +57,8 @@ class Log:
     robot: Robot
     source: str
     notes: tuple[str, ...]
-    table: Table
-    where: Mapping[str, Column]
+    table: LogTable
+    where: Mapping[str, LogColumn]
     start: float = -np.inf
     stop: float = np.inf
     motors: Floats | None = None

@@ -12,7 +12,7 @@ from typing import IO, NamedTuple, final
 import numpy as np
 from numpy.lib import format as npy
 
-from closedform.applications.identification.logs.table import Arrays, Table, names_and_groups
+from closedform.applications.identification.logs.table import Arrays, LogTable, names_and_groups
 from closedform.arrays import Floats
 from closedform.errors import FormatError
 
@@ -71,7 +71,7 @@ class Npz:
         return np.frombuffer(data, member.dtype).reshape(count, member.width or 1).astype(float)
 
 
-def open_npz(path: Path) -> Table:
+def open_npz(path: Path) -> LogTable:
     """The arrays of the file that have as many rows as most of them; others are left aside."""
     try:
         if path.suffix == ".npy":

@@ -10,11 +10,11 @@ import numpy as np
 
 from closedform.applications.identification.logs.columns import KINDS, Match, Matching, width
 from closedform.applications.identification.logs.csv import open_csv
-from closedform.applications.identification.logs.log import Column, Log, Samples
+from closedform.applications.identification.logs.log import Log, LogColumn, Samples
 from closedform.applications.identification.logs.npz import open_npz
 from closedform.applications.identification.logs.parquet import open_parquet
 from closedform.applications.identification.logs.rosbag import open_bag
-from closedform.applications.identification.logs.table import Arrays, Table
+from closedform.applications.identification.logs.table import Arrays, LogTable
 from closedform.applications.identification.logs.units import ANGLES, factors, unit_of_time
 from closedform.errors import ArgumentError, FormatError, suggestion
 from closedform.model.robot import Robot
@@ -49,7 +49,7 @@ def read(source: str | Path | Mapping[str, Any] | Samples, robot: Robot,
     return log if told.get("t") or found["t"].unit else _with_time(log)
 
 
-def _table(source: object, topic: str | None) -> tuple[Table, str]:
+def _table(source: object, topic: str | None) -> tuple[LogTable, str]:
     if isinstance(source, Samples):
         kept = {kind: x for kind, x in source._asdict().items() if x is not None}
         return Arrays(kept), "the log"
@@ -93,14 +93,14 @@ def _told_units(units: object, found: Mapping[str, Match]) -> dict[str, str]:
 
 
 def _placed(found: Mapping[str, Match], told: Mapping[str, str], robot: Robot,
-            ) -> tuple[dict[str, Column], list[str]]:
+            ) -> tuple[dict[str, LogColumn], list[str]]:
     placed, notes = {}, []
     for kind, match in found.items():
         unit = told.get(kind) or match.unit
         factor = np.ones(width(robot, kind)) if unit is None else factors(robot, kind, unit)
         if np.any(factor != 1):
             notes.append(f"{kind}: converted from {unit}")
-        placed[kind] = Column(match.columns, factor)
+        placed[kind] = LogColumn(match.columns, factor)
     return placed, notes
 
 
@@ -112,7 +112,7 @@ def _with_time(log: Log) -> Log:
     unit = unit_of_time(head.t, _period(head, log.robot))
     if unit == "s":
         return log
-    where = {**log.where, "t": Column(log.where["t"].columns, factors(log.robot, "t", unit))}
+    where = {**log.where, "t": LogColumn(log.where["t"].columns, factors(log.robot, "t", unit))}
     note = f"t: taken for {unit}, by the size of its steps"
     return Log(log.name, log.robot, log.source, (*log.notes, note), log.table, where)
 

@@ -19,7 +19,7 @@ import numpy as np
 
 from closedform.applications.identification.logs import bag_files, cdr
 from closedform.applications.identification.logs.bag_files import Topic
-from closedform.applications.identification.logs.cdr import Definitions, Layout
+from closedform.applications.identification.logs.cdr import Definitions, MessageLayout
 from closedform.arrays import Floats
 from closedform.errors import (
     ArgumentError,
@@ -52,7 +52,7 @@ class Bag:
 
     def blocks(self, columns: Sequence[int], rows: int) -> Iterator[Floats]:
         wanted = [self.names[i] for i in columns]
-        layouts: list[tuple[Layout, Mapping[str, Cell]]] = []
+        layouts: list[tuple[MessageLayout, Mapping[str, Cell]]] = []
         for file in self.files:
             for times, data in bag_files.batches(file, self.topic.name, rows):
                 block = np.full((len(data), len(wanted)), np.nan)
@@ -65,7 +65,8 @@ class Bag:
                     yield block[present]
 
     def _fill(self, block: Floats, present: np.ndarray, at: np.ndarray, raw: _Raw,
-              wanted: Sequence[str], layouts: list[tuple[Layout, Mapping[str, Cell]]]) -> None:
+              wanted: Sequence[str],
+              layouts: list[tuple[MessageLayout, Mapping[str, Cell]]]) -> None:
         """Rows of messages of one length; each layout is found once and serves all that fit."""
         left, bytes_ = at, cdr.matrix([raw.data[i] for i in at])
         while len(left):
@@ -83,7 +84,7 @@ class Bag:
                                             wanted)
             left, bytes_ = left[~fits], bytes_[~fits]
 
-    def _numbers(self, found: Layout, cells: Mapping[str, Cell], some: np.ndarray,
+    def _numbers(self, found: MessageLayout, cells: Mapping[str, Cell], some: np.ndarray,
                  received: Floats, wanted: Sequence[str]) -> Floats:
         fields: dict[str, np.ndarray] = {}
         columns = []
@@ -98,7 +99,7 @@ class Bag:
             columns.append(fields[path] if i is None else fields[path][:, i])
         return np.stack(columns, axis=1).astype(float)
 
-    def _layout(self, data: bytes) -> Layout:
+    def _layout(self, data: bytes) -> MessageLayout:
         try:
             return cdr.layout(data, self.definitions)
         except FormatError as error:
@@ -123,7 +124,7 @@ class _Raw:
         return np.asarray((self.nanoseconds[rows] - start) * 1e-9)
 
 
-def cells_of(found: Layout) -> dict[str, Cell]:
+def cells_of(found: MessageLayout) -> dict[str, Cell]:
     """Names of a message's columns, with where they stand."""
     cells: dict[str, Cell] = {}
     lists = {path: names for path, names in found.texts.items()
@@ -177,7 +178,7 @@ def open_bag(path: Path, topic: str | None) -> Bag:
     return Bag(files, chosen, definitions, names, _groups(names), start, tuple(notes))
 
 
-def _first_stamp(found: Layout, data: bytes) -> int:
+def _first_stamp(found: MessageLayout, data: bytes) -> int:
     """The stamp of a message's header in ns; 0 without one."""
     if "header.stamp.sec" not in found.places:
         return 0
@@ -186,9 +187,9 @@ def _first_stamp(found: Layout, data: bytes) -> int:
     return whole * 1_000_000_000 + rest
 
 
-def _layouts(messages: Sequence[bytes], definitions: Definitions) -> list[Layout]:
+def _layouts(messages: Sequence[bytes], definitions: Definitions) -> list[MessageLayout]:
     """The different layouts among the messages, in their order."""
-    found: list[Layout] = []
+    found: list[MessageLayout] = []
     for data in messages:
         if not any(len(x.sample) == len(data) and x.fits(cdr.matrix([data]))[0] for x in found):
             found.append(cdr.layout(data, definitions))

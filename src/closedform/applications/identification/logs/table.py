@@ -15,7 +15,7 @@ BLOCK = 65536
 """Rows in a block, unless told otherwise."""
 
 
-class Table(Protocol):
+class LogTable(Protocol):
     """Columns with names; `groups` are names of arrays that are several columns wide."""
 
     @property

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from closedform.applications.figure_text import plain
-from closedform.applications.identification.estimate.fit import Fit
+from closedform.applications.identification.estimate.found import Fit
 from closedform.applications.identification.validate import Validation
 
 INK, BLUE, ORANGE = "#444444", "#2166ac", "#d6604d"

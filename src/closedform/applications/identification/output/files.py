@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterable
 from pathlib import Path
 
-from closedform.applications.identification.estimate.fit import Fit
+from closedform.applications.identification.estimate.found import Fit
 from closedform.applications.identification.verdict import Verdict
 from closedform.version import __version__
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from html import escape
 from pathlib import Path
 
-from closedform.applications.identification.estimate.fit import Fit
+from closedform.applications.identification.estimate.found import Fit
 from closedform.applications.identification.output import figures
 from closedform.applications.identification.validate import Validation
 from closedform.applications.identification.verdict import Verdict, verdict

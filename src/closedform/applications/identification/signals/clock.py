@@ -49,14 +49,14 @@ class Clock:
 
     def stamped(self, log: Log, rows: int) -> Iterator[Stamped]:
         """The log with its times, repeated rows left out."""
-        state = State(log.robot, self)
+        state = ClockState(log.robot, self)
         for piece in log.pieces(rows):
             yield state.next(piece)
         yield state.close()
 
     def of(self, robot: Robot, samples: Samples) -> Stamped:
         """Samples that are all there."""
-        state = State(robot, self)
+        state = ClockState(robot, self)
         first, rest = state.next(samples), state.close()
         return Stamped(np.concatenate([first.t, rest.t]), joined([first.rows, rest.rows]))
 
@@ -67,7 +67,7 @@ class Clock:
 
 
 @dataclass(eq=False)
-class State:
+class ClockState:
     """What is carried from piece to piece: the last row, its time, how late the log was."""
 
     robot: Robot

@@ -19,7 +19,7 @@ from closedform.applications.identification.signals.filter import Window
 from closedform.applications.identification.signals.grid import straight
 from closedform.applications.identification.signals.spectrum import longest
 from closedform.applications.identification.signals.survey import Survey
-from closedform.applications.identification.signals.windows import Plan, Stream
+from closedform.applications.identification.signals.windows import Stream, WindowPlan
 from closedform.arrays import Floats
 
 REACH = 0.03        # s, to both sides
@@ -28,7 +28,7 @@ KEPT = 2000         # rows at most
 CLEAR = 0.1         # by which J must be better to be applied
 
 
-def torque_delay(plan: Plan, made: Survey) -> tuple[Plan, str]:
+def torque_delay(plan: WindowPlan, made: Survey) -> tuple[WindowPlan, str]:
     """The plan with a delay where one is clear, and what to say about it."""
     unknown = "the delay of the torques was not estimated"
     if "tau" not in made.log.kinds or made.found is None:
@@ -55,7 +55,7 @@ def torque_delay(plan: Plan, made: Survey) -> tuple[Plan, str]:
         "positions: they are shifted")
 
 
-def _beginning(plan: Plan, made: Survey) -> Window | None:
+def _beginning(plan: WindowPlan, made: Survey) -> Window | None:
     """One window of the first rows, for the equations and for shifting."""
     pieces, rows = [], 0
     need = int((KEPT * plan.keep + 2 * plan.coarse.half) * plan.every) + 2 * plan.fine.half
@@ -70,7 +70,7 @@ def _beginning(plan: Plan, made: Survey) -> Window | None:
     return next(iter([*stream.push(part), *stream.close()]), None)
 
 
-def _misfits(plan: Plan, window: Window, shifts: Floats) -> Floats:
+def _misfits(plan: WindowPlan, window: Window, shifts: Floats) -> Floats:
     """(1) for every shift, over torques that move."""
     robot, t, tau = plan.robot, window.t, window.effort["tau"]
     Y = np.asarray(compile(robot).base_regressor(window.q, window.v, window.a))

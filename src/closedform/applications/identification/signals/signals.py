@@ -17,8 +17,8 @@ from closedform.applications.identification.signals.findings import findings, is
 from closedform.applications.identification.signals.grid import stretches
 from closedform.applications.identification.signals.survey import PIECE, Survey, surveyed
 from closedform.applications.identification.signals.windows import (
-    Plan,
     Stream,
+    WindowPlan,
     kept_rows,
     steps,
 )
@@ -86,13 +86,13 @@ class Signals:
         return Prepared(log, self, made, plan, rows, (*log.notes, *_clock_words(made), *said),
                         faults)
 
-    def _plan(self, made: Survey) -> tuple[Plan, tuple[str, ...]]:
+    def _plan(self, made: Survey) -> tuple[WindowPlan, tuple[str, ...]]:
         T, cutoff = made.clock.period, made.cutoff
         every, keep = steps(T, cutoff, self.rate or KEPT * cutoff)
         speed = np.zeros(made.log.robot.nv) if made.found is None else made.found.speed
         logged = self.derivatives == "logged"
         delay = 0.0 if isinstance(self.delay, str) else float(self.delay)
-        plan = Plan(made.log.robot, T, cutoff, every, keep, delay,
+        plan = WindowPlan(made.log.robot, T, cutoff, every, keep, delay,
                     np.where(standing(made), np.inf,
                              np.maximum(5 * velocity_noise(made), 0.02 * speed)), logged)
         said = [f"a zero-phase low-pass (Butterworth of order 4, forwards and backwards) at "
@@ -115,7 +115,7 @@ class Prepared:
     log: Log
     signals: Signals
     survey: Survey
-    plan: Plan
+    plan: WindowPlan
     rows: int                       # that will be kept
     notes: tuple[str, ...]
     faults: tuple[str, ...] = ()
@@ -151,7 +151,7 @@ def velocity_noise(made: Survey) -> Floats:
     """White noise of the positions, as it comes through the filter into velocities."""
     if made.found is None:
         return np.zeros(made.log.robot.nv)
-    h1 = Plan(made.log.robot, made.clock.period, made.cutoff, 1, 1, 0.0,
+    h1 = WindowPlan(made.log.robot, made.clock.period, made.cutoff, 1, 1, 0.0,
               np.zeros(0)).fine.kernels[1]
     return made.found.noise * math.sqrt(float(np.sum(h1**2)))
 

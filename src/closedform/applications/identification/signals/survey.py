@@ -144,7 +144,7 @@ def _begun(log: Log, head: Samples, wish: str, cutoff: float | None) -> Survey:
 
 
 def _full_pass(made: Survey, pieces: Iterator[Samples]) -> None:
-    state = clocks.State(made.log.robot, made.clock)
+    state = clocks.ClockState(made.log.robot, made.clock)
     moves = _Moves(made.log.robot)
     medians: list[tuple[float, int]] = []
     least = longest_step = before = np.nan

@@ -34,7 +34,7 @@ GUARD = WORKING / 4
 
 @final
 @dataclass(frozen=True, eq=False)
-class Plan:
+class WindowPlan:
     """What is done to the rows of a log: the same for every stretch."""
 
     robot: Robot
@@ -89,7 +89,7 @@ def faster(cutoff: float, period: float) -> float:
     return max(min(4 * cutoff, 1 / (8 * period)), cutoff)
 
 
-def kept_rows(plan: Plan, duration: float) -> int:
+def kept_rows(plan: WindowPlan, duration: float) -> int:
     """How many rows a stretch of so many seconds leaves."""
     return plan.stop(math.floor((duration - 2 * abs(plan.delay)) / plan.period + 1e-6) + 1) \
         - plan.first
@@ -98,7 +98,7 @@ def kept_rows(plan: Plan, duration: float) -> int:
 class Stream:
     """The rows of one stretch on their way to windows."""
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: WindowPlan) -> None:
         self.plan = plan
         self.t: Floats = np.zeros(0)
         self.rows: Floats = np.zeros((0, 0))

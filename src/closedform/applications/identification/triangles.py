@@ -1,0 +1,154 @@
+"""Logs as small triangles: all that estimators need, in memory that does not grow with a log.
+
+For each log, block of time and torque j the rows [W_j, gains, z_j] are kept as the factor R of
+their QR decomposition: RᵀR is the same, and R is as small as the row of W is wide. Blocks are made
+of one log alone, so that they are the same bits whoever computes them, and in whatever order.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any, final
+
+import numpy as np
+from scipy.linalg import lapack
+
+from closedform.applications.identification.logs.log import Log
+from closedform.applications.identification.model import Model
+from closedform.applications.identification.signals.signals import Signals
+from closedform.applications.whole_files import whole_file
+from closedform.arrays import Floats
+from closedform.errors import ArgumentError, FormatError
+
+PANEL = 8
+"""Columns that LAPACK eliminates at a time."""
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class TimeBlock:
+    """A stretch of a log: rows that were used of each torque, and their factors."""
+
+    log: str
+    number: int
+    rows: tuple[int, ...]
+    factors: tuple[Floats, ...]     # (s_j + gains + 1) squared, upper triangular, z last
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Information:
+    """What logs say about a model: `a + b` has that of both; `save`, `load` keep it."""
+
+    model: Model
+    blocks: tuple[TimeBlock, ...]
+    notes: tuple[str, ...] = ()
+    rate: float = float("nan")
+    gains: bool = False
+    signals: Signals | None = None      # with the numbers that were chosen
+    faults: tuple[str, ...] = ()        # of the signals, that no filter mends
+    sources: tuple[tuple[Log, bool], ...] = ()   # the logs, and whether they carry the payload
+
+    def __add__(self, other: Information) -> Information:
+        if not isinstance(other, Information):
+            return NotImplemented
+        if self.columns != other.columns:
+            raise ArgumentError("information of different models cannot be added")
+        mine = {(b.log, b.number) for b in self.blocks}
+        twice = sorted({b.log for b in other.blocks if (b.log, b.number) in mine})
+        if twice:
+            raise ArgumentError(f"information: {', '.join(twice)} is in both; a log counts once")
+        both = sorted((*self.blocks, *other.blocks), key=lambda b: (b.log, b.number))
+        notes = (*self.notes, *(n for n in other.notes if n not in self.notes))
+        return replace(self, blocks=tuple(both), notes=notes, faults=(*self.faults, *other.faults),
+                       sources=(*self.sources, *other.sources))
+
+    @cached_property
+    def columns(self) -> tuple[str, ...]:
+        """The unknowns: those of the model, then the drives' gains."""
+        motors = [self.model.velocity_names[i] for i in self.model.actuated]
+        return (*self.model.names, *([f"{n}.gain" for n in motors] if self.gains else []))
+
+    @cached_property
+    def support(self) -> tuple[tuple[int, ...], ...]:
+        """For each torque the unknowns that it may depend on."""
+        return tuple((*s, *(len(self.model.names) + g for g in gain)) for s, gain in
+                     zip(self.model.support, self.model.gain_rows(self.gains), strict=True))
+
+    @property
+    def logs(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(b.log for b in self.blocks))
+
+    def rows(self, joint: int) -> int:
+        """The samples that count for a torque."""
+        return sum(b.rows[joint] for b in self.blocks)
+
+    def factor(self, joint: int, without: int | None = None) -> Floats:
+        """R of all blocks of one torque, or of all but one."""
+        return stacked([b.factors[joint] for i, b in enumerate(self.blocks) if i != without])
+
+    def save(self, path: str | Path) -> Path:
+        """Write everything but the model and the logs into an .npz file."""
+        about = {"robot": self.model.robot.name, "columns": self.columns, "notes": self.notes,
+                 "faults": self.faults, "rate": self.rate, "gains": self.gains,
+                 "blocks": [(b.log, b.number, b.rows) for b in self.blocks]}
+        arrays: dict[str, Any] = {f"R{i}_{j}": R for i, b in enumerate(self.blocks)
+                                  for j, R in enumerate(b.factors)}
+        with whole_file(path) as place, place.open("wb") as file:
+            np.savez_compressed(file, about=np.array(json.dumps(about)), **arrays)
+        return Path(path)
+
+    @staticmethod
+    def load(path: str | Path, model: Model) -> Information:
+        """Read what `save` wrote, for the same model."""
+        try:
+            with np.load(path, allow_pickle=False) as file:
+                about = json.loads(str(file["about"]))
+                blocks = tuple(
+                    TimeBlock(log, number, tuple(rows),
+                          tuple(file[f"R{i}_{j}"] for j in range(model.robot.nv)))
+                    for i, (log, number, rows) in enumerate(about["blocks"]))
+        except FileNotFoundError:
+            raise FormatError(f"{path}: there is no such file") from None
+        except (OSError, ValueError, KeyError) as error:
+            raise FormatError(f"{path}: no information that closedform has saved "
+                              f"({error})") from error
+        info = Information(model, blocks, tuple(about["notes"]), float(about["rate"]),
+                           bool(about["gains"]), faults=tuple(about["faults"]))
+        if list(info.columns) != list(about["columns"]):
+            raise FormatError(f"{path}: information on {about['robot']} with "
+                              f"{len(about['columns'])} unknowns, not on this model of "
+                              f"{model.robot.name} with {len(info.columns)}")
+        return info
+
+    def __repr__(self) -> str:
+        return (f"<information on {len(self.columns)} unknowns of {self.model.robot.name}: "
+                f"{len(self.logs)} logs, {len(self.blocks)} blocks, "
+                f"{max(map(self.rows, range(len(self.support))), default=0)} rows>")
+
+
+def updated(R: Floats, rows: Floats) -> Floats:
+    """The factor of a factor's rows and more rows."""
+    n = rows.shape[1]
+    if R.shape[0] != n:
+        R = np.zeros((n, n), order="F")
+    if not len(rows):
+        return R
+    made, _, _, info = lapack.dtpqrt(0, min(PANEL, n), R, np.asfortranarray(rows),
+                                     overwrite_b=1)
+    if info:
+        raise ArgumentError(f"LAPACK's dtpqrt refuses argument {-info}")
+    return made
+
+
+def stacked(factors: Sequence[Floats]) -> Floats:
+    """One factor of several."""
+    size = max((f.shape[0] for f in factors), default=0)
+    total = np.zeros((size, size), order="F")
+    for f in factors:
+        total = updated(total, f)
+    return np.triu(total)
