@@ -25,6 +25,7 @@ from closedform.arrays import Floats
 REACH = 0.03        # s, to both sides
 TRIED = 25          # shifts
 KEPT = 2000         # rows at most
+BODIES = 12         # at most: the regressor of a large robot takes long to compile
 CLEAR = 0.1         # by which J must be better to be applied
 
 
@@ -33,6 +34,8 @@ def torque_delay(plan: WindowPlan, made: Survey) -> tuple[WindowPlan, str]:
     unknown = "the delay of the torques was not estimated"
     if "tau" not in made.log.kinds or made.found is None:
         return plan, f"{unknown}: no joint torques are logged"
+    if len(made.log.robot.bodies) > BODIES:
+        return plan, f"{unknown}: {made.log.robot.name} has more than {BODIES} bodies"
     window = _beginning(replace(plan, delay=0.0, rows=2 * KEPT * plan.keep), made)
     if window is None or len(window.kept) < max(60, 15 * len(made.log.robot.bodies)):
         return plan, f"{unknown}: the log is too short"
