@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import closedform as cf
-from closedform.applications.identification.information import Block, updated
+from closedform.applications.identification.triangles import TimeBlock, updated
 from closedform.errors import ArgumentError, UnknownName
 
 idn = cf.identification
@@ -93,7 +93,7 @@ def logged(model, plan, sigma, seed=0):
     tau = W @ plan.rows.expected + rng.normal(size=W.shape[:2]) * sigma
     halves = np.array_split(np.arange(len(q)), 2)
     blocks = tuple(
-        Block("first", n, (len(part),) * model.robot.nv, tuple(
+        TimeBlock("first", n, (len(part),) * model.robot.nv, tuple(
             np.triu(updated(np.zeros((0, 0)), np.column_stack([W[part, j][:, list(s)],
                                                                tau[part, j]])))
             for j, s in enumerate(model.support))) for n, part in enumerate(halves))

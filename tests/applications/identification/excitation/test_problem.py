@@ -41,7 +41,7 @@ def test_rows_and_expected_numbers_give_the_torques(name):
     q, v, a = moving(rows)
     whole = rows.states(q, v, a)
     expected = [cf.inverse_dynamics(rows.model.robot, *x) for x in zip(*whole, strict=True)]
-    np.testing.assert_allclose(rows.torques(rows.rows(q, v, a)), expected, atol=1e-10)
+    np.testing.assert_allclose(rows.torques(rows.rows(q, v, a), q), expected, atol=1e-10)
     np.testing.assert_allclose(rows.torques_at(q, v, a), expected, atol=1e-10)
 
 
@@ -51,6 +51,15 @@ def test_friction_of_the_file_is_expected():
     rows = rows_of(robot, Friction("asymmetric", "viscous"))
     tau = rows.torques_at(np.zeros((1, 1)), np.full((1, 1), 3.0), np.zeros((1, 1)))
     np.testing.assert_allclose(tau, 0.5 * 3 + 2.0, rtol=1e-4)
+
+
+def test_springs_of_the_file_are_expected():
+    joint = cf.Revolute((0, 0, 1), stiffness=3.0, spring_reference=0.4, lower=-1.0, upper=2.0)
+    robot = cf.Robot("one", [cf.Body("b", None, joint, inertia=cf.Inertia(1.0))])
+    rows = rows_of(robot)
+    q, v, a = moving(rows)
+    expected = [cf.inverse_dynamics(robot, *x) for x in zip(q, v, a, strict=True)]
+    np.testing.assert_allclose(rows.torques_at(q, v, a), expected, atol=1e-12)
 
 
 def test_the_adjoint_is_the_derivative_of_the_rows_by_complex_step():

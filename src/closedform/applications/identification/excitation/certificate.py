@@ -71,6 +71,7 @@ def torque_rates(rows: MotionRows, basis: Basis, X: Floats) -> Floats:
             rotor = max((float(robot.rotor_inertia[i]) for i in segment.v_index), default=0.0)
             at = 10 * segment.body
             chains.add(found, k, tens[at:at + 10], gravity, rotor)
+    found[list(rows.room.at)] += rows.stiffness * rates[0, list(rows.room.at)]
     return found + _friction(rows, rates)
 
 

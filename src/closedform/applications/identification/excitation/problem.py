@@ -83,16 +83,17 @@ class Excitation:
         f, G = self.criterion(self.scene, B.T @ self.matrix(W) @ B)
         G = B @ G @ B.T
         room, n = self.rows.room, len(q)
-        tau = self.rows.torques(W)
+        tau = self.rows.torques(W, q)
         extra, slope = _hinge(tau / room.torque)
         slope *= rho / n / room.torque
         Z = [2 * w * (W_j @ G[block]) + slope[:, j:j + 1] * x
              for j, (W_j, block, x, w) in enumerate(zip(W, self.rows.blocks, self.rows.own_expected,
                                                         self.weights, strict=True))]
-        gradients = self.rows.gradients(q, v, a, Z)
+        by_q, by_v, by_a = self.rows.gradients(q, v, a, Z)
+        by_q = by_q + slope[:, list(room.at)] * self.rows.stiffness
         middle, half = (room.upper + room.lower) / 2, (room.upper - room.lower) / 2
         total = np.zeros(self.shape)
-        for wave, g, u, size in zip(self._waves, gradients, (q - middle, v, a),
+        for wave, g, u, size in zip(self._waves, (by_q, by_v, by_a), (q - middle, v, a),
                                     (half, room.velocity, room.acceleration), strict=True):
             value, slope = _hinge(u / size)
             extra += value
@@ -154,6 +155,6 @@ def reach_of(rows: MotionRows, measured: Floats, known: Floats, equal: Floats) -
     dark = (directions[rank:] / size).T                        # M dark = 0
     basis = free @ null_space(dark.T) if dark.size else free
     hidden = np.abs(free @ dark).max(axis=1, initial=0.0) if dark.size else np.zeros(len(free))
-    tau = rows.torques(W)
+    tau = rows.torques(W, q)
     return Reach(basis, tuple((hidden > 1e-7 * max(hidden.max(initial=0.0), 1e-300)).tolist()),
                  np.sqrt(np.mean(tau**2, axis=0)))

@@ -20,6 +20,7 @@ from closedform.applications.identification.excitation.limits import Room
 from closedform.applications.identification.model import SLIP, Model
 from closedform.arrays import Array, Floats
 from closedform.lowerings.call.kernel import Kernel
+from closedform.maths.springs import spring_stiffness, spring_torque
 from closedform.model.inertia import PARAMETER_NAMES
 from closedform.program.differentiate import gradient
 from closedform.program.expr import Expr
@@ -89,15 +90,28 @@ class MotionRows:
                    out=out if len(out) > 1 else out[0])
         return [m[:, :-1] for m in made]
 
-    def torques(self, rows: Sequence[Floats]) -> Floats:
-        """τ, (states, nv), of the robot as expected."""
-        return np.stack([W @ x for W, x in zip(rows, self.own_expected, strict=True)], axis=1)
+    def torques(self, rows: Sequence[Floats], q: Floats) -> Floats:
+        """τ, (states, nv), of the robot as expected, its springs at q of the joints that move."""
+        tau = np.stack([W @ x for W, x in zip(rows, self.own_expected, strict=True)], axis=1)
+        tau += self._spring
+        tau[:, list(self.room.at)] += self.stiffness * (q - self.room.home)
+        return tau
+
+    @cached_property
+    def _spring(self) -> Floats:
+        """What the springs take at the start, (nv,)."""
+        return np.asarray(spring_torque(self.model.robot, self.room.start), dtype=float)
+
+    @cached_property
+    def stiffness(self) -> Floats:
+        """Of the springs in the joints that move."""
+        return np.asarray(spring_stiffness(self.model.robot)[list(self.room.at)], dtype=float)
 
     def torques_at(self, q: Floats, v: Floats, a: Floats) -> Floats:
         """τ, (states, nv), of many states without keeping their rows."""
         parts = [slice(first, first + CHUNK) for first in range(0, len(q), CHUNK)]
         return np.concatenate([np.zeros((0, self.model.robot.nv)), *(
-            self.torques(self.rows(q[at], v[at], a[at])) for at in parts)])
+            self.torques(self.rows(q[at], v[at], a[at]), q[at]) for at in parts)])
 
     # ------------------------------------------------------------------ gradients
     def gradients(self, q: Floats, v: Floats, a: Floats,
