@@ -3,6 +3,8 @@
 Where an equation is wrong as printed, a test shows that it fails and that the corrected one holds.
 """
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -18,7 +20,10 @@ TOLERANCE = 1e-10
 
 @pytest.fixture
 def arm():
+    """Without rotors, which the paper does not have."""
     robot = random_robot(5, ("revolute", "prismatic", "free", "spherical"), bodies=5)
+    robot = replace(robot, bodies=tuple(
+        replace(b, joint=replace(b.joint, rotor_inertia=None)) for b in robot.bodies))
     return robot, *random_state(robot)
 
 
