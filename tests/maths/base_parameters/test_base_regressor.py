@@ -36,8 +36,9 @@ def test_a_panda_has_188_entries_in_1183_operations():
 
 def test_kernels_with_run_time_parameters_have_it_too():
     robot = cf.load("planar2r")
-    arm = cf.compile(robot, inputs=cf.Gravity())
+    arm = cf.compile(robot, inputs=cf.Parameters())
     q, v, a = np.array([0.1, 0.2]), np.ones(2), np.ones(2)
-    g = np.array([0.0, -3.0, -9.0])
-    np.testing.assert_allclose(arm.base_regressor(q, v, a, g),
-                               cf.base_regressor(robot.with_gravity(g), q, v, a), atol=1e-12)
+    np.testing.assert_allclose(arm.base_regressor(q, v, a, robot.parameters),
+                               cf.base_regressor(robot, q, v, a), atol=1e-12)
+    with pytest.raises(cf.ArgumentError, match="direction of gravity"):
+        cf.compile(robot, inputs=cf.Gravity()).base_regressor

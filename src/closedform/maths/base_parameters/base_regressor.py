@@ -12,6 +12,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from closedform.arrays import Array, numeric
+from closedform.errors import ArgumentError
 from closedform.maths.algorithms import regressors
 from closedform.maths.arguments import checked
 from closedform.maths.base_parameters.base_parameters import base_parameters
@@ -20,14 +21,17 @@ from closedform.model.robot import Robot
 
 STATES = 3
 """Random states in all of which an entry is zero if it is zero always."""
-ANY_GRAVITY = (1.1, -0.7, 0.9)
 _kept: WeakKeyDictionary[Robot, list[int]] = WeakKeyDictionary()
 
 
 def base_columns(robot: Robot) -> list[int]:
     """The columns of the regressor that are kept: decided once for a robot."""
     if robot not in _kept:
-        _kept[robot] = list(base_parameters(robot).kept)
+        if not numeric(robot.gravity):
+            raise ArgumentError(f"the base parameters of {robot.name} depend on the direction of "
+                                "gravity, which is no number here; `regressor` does without them")
+        bare = robot.with_parameters(np.ones(len(robot.parameters)))
+        _kept[robot] = list(base_parameters(bare).kept)
     return _kept[robot]
 
 
@@ -40,8 +44,6 @@ def packed_entries(robot: Robot) -> tuple[np.ndarray, np.ndarray]:
     """Rows and columns of the entries of Y_b that are not zero in every state."""
     rng, columns = np.random.default_rng(0), base_columns(robot)
     bare = robot.with_parameters(np.ones(len(robot.parameters)))
-    if not numeric(robot.gravity):
-        bare = bare.with_gravity(ANY_GRAVITY)
     seen = np.zeros((robot.nv, len(columns)), dtype=bool)
     for _ in range(STATES):
         v, a = rng.normal(size=(2, robot.nv))

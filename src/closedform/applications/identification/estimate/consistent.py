@@ -28,6 +28,7 @@ from closedform.maths.identification.pseudo_inertia import BASIS, pseudo_inertia
 STEPS = 200
 BARRIER = 1e-6
 """What is left of the barrier at the end, in units of the prior's weight."""
+STALLED = 1e-6
 CLOSED = 1e-6
 """Newton's decrement, in the units of the prior's weight, at which a solution stands."""
 FREE = ("offset", "stribeck")
@@ -124,6 +125,8 @@ def solved(problem: NearPrior, start: Floats | None = None) -> tuple[Floats, Flo
             if t == 1.0 and decrement < CLOSED**2 * max(w, mu):
                 break
         else:
+            if decrement < STALLED:      # as near as rounding lets it come; the certificate tells
+                continue
             raise NoSolution(f"no consistent parameters of {model.robot.name} in {STEPS} steps: "
                              f"decrement {decrement:.1e} at weight {w:.0e}")
     g, H = cone.derivatives(s, mu)
