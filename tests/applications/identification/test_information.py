@@ -92,6 +92,25 @@ def test_currents_are_torques_through_gains_and_gears():
                                        atol=1e-8 * np.abs(expected).max())
 
 
+def test_positions_of_motors_are_those_of_joints_through_the_gears():
+    data, P = run(ROBOT), np.array([[40.0, 0], [-30.0, 30.0]])
+    model = idn.Model(ROBOT, drives=idn.Drives([40, 30], coupling=P))
+    one, two = (idn.information(model, idn.read({"t": data["t"], kind: x, "tau": data["tau"]},
+                                                ROBOT), signals=SIGNALS)
+                for kind, x in (("q", data["q"]), ("motor_position", data["q"] @ P.T)))
+    G, H = (info.factor(0).T @ info.factor(0) for info in (one, two))
+    np.testing.assert_allclose(G, H, rtol=0, atol=1e-8 * np.abs(H).max())
+
+
+def test_torques_of_known_springs_are_taken_off():
+    springy = replace(ROBOT, bodies=tuple(
+        replace(b, joint=replace(b.joint, stiffness=40.0, spring_reference=0.1))
+        for b in ROBOT.bodies))
+    fit = idn.fit(idn.information(idn.Model(springy), idn.read(run(springy), springy),
+                                  signals=SIGNALS), "weighted")
+    assert fit.total < 1.0
+
+
 @pytest.mark.parametrize(("make", "message"), [
     (lambda: idn.information("model", log()), "idn.Model"),
     (lambda: idn.information(MODEL, []), "idn.read"),

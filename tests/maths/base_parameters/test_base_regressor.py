@@ -41,4 +41,4 @@ def test_kernels_with_run_time_parameters_have_it_too():
     np.testing.assert_allclose(arm.base_regressor(q, v, a, robot.parameters),
                                cf.base_regressor(robot, q, v, a), atol=1e-12)
     with pytest.raises(cf.ArgumentError, match="direction of gravity"):
-        cf.compile(robot, inputs=cf.Gravity()).base_regressor
+        cf.compile(robot, inputs=cf.Gravity()).base_regressor(q, v, a, robot.gravity)

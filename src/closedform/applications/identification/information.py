@@ -76,6 +76,7 @@ def _told_apart(logs: Sequence[Log]) -> list[Log]:
 def log_information(model: Model, log: Log, signals: Signals, blocks: int, loaded: bool,
                     whitening: Floats | None = None) -> Information:
     """The information of one log; `whitening` (nv, order) predicts residuals from those before."""
+    log = with_positions(model, log)
     prepared = signals.prepare(log)
     effort = effort_kind(model, log)
     gains = effort == "current" and (model.drives is None or model.drives.gain is None)
@@ -89,6 +90,16 @@ def log_information(model: Model, log: Log, signals: Signals, blocks: int, loade
                    rate=prepared.rate)
     return Information(model, made.blocks(log.name), prepared.notes, prepared.rate, gains, done,
                        prepared.faults, ((log, loaded),))
+
+
+def with_positions(model: Model, log: Log) -> Log:
+    """The log with the joints' positions, from those of the motors if they are all there is."""
+    if "q" in log.kinds or "motor_position" not in log.kinds:
+        return log
+    if model.drives is None:
+        raise ArgumentError(f"{log.name} has positions of motors and none of joints: give the "
+                            "model drives=idn.Drives(ratio)")
+    return log.with_motors(model.drives.matrix(model.robot.nv))
 
 
 def effort_kind(model: Model, log: Log) -> str:

@@ -29,6 +29,7 @@ from closedform.maths.identification.friction import (
     friction_columns,
     friction_names,
 )
+from closedform.maths.springs import spring_torque
 from closedform.model.bodies import Body
 from closedform.model.coordinates import coordinate_names
 from closedform.model.inertia import PARAMETER_NAMES, Inertia
@@ -323,17 +324,18 @@ class Model:
     def kernel(self, gains: bool = False) -> Kernel:
         """The rows [W_j, gains, τ_j] without what is always zero: an output for each torque.
 
-        Its arguments are q, v, a, slip and the torques; with `gains` the currents, whose columns
+        Its arguments are q, v, a, slip and the torques, from which those of springs are taken off;
+        with `gains` the currents, whose columns
         are −Pᵀ e_i i_i while the torques are zero.
         """
         if gains not in self._kernels:
             def rows(q: Array, v: Array, a: Array, slip: Array, effort: Array) -> dict[str, Any]:
                 W, xp = self.columns(q, v, a, slip), namespace(q, v, a, slip, effort)
-                found = {}
+                found, springs = {}, spring_torque(self.robot, q)      # these are known
                 for i, s in enumerate(self.support):
                     last = [-self.motor_matrix[m, i] * effort[m]
-                            for m in self.gain_rows(gains)[i]] + [0 * effort[0]]
-                    end = xp.stack(last if gains else [effort[i]])
+                            for m in self.gain_rows(gains)[i]] + [-springs[i]]
+                    end = xp.stack(last if gains else [effort[i] - springs[i]])
                     found[f"row{i}"] = xp.concatenate([W[i][list(s)], end])
                 return found
             key = (f"identification {robot_digest(self.loaded)} {self.friction!r} {self.rotors} "

@@ -15,6 +15,7 @@ from closedform.applications.identification.information import (
     slip_of,
     torques,
     window_rows,
+    with_positions,
 )
 from closedform.applications.identification.logs.log import Log
 from closedform.applications.identification.signals.filter import Window
@@ -93,6 +94,7 @@ def validate(fit: Fit, log: Log, signals: Signals | None = None, *,
     if not isinstance(log, Log):
         raise ArgumentError(f"validate: log must be idn.read(…), not {type(log).__name__}")
     model, info = fit.model, fit.info
+    log = with_positions(model, log)
     prepared = (signals or info.signals or Signals()).prepare(log)
     kind, slip = effort_kind(model, log), slip_of(model, prepared)
     sums, x = _Sums(model.robot.nv, prepared), [np.append(fit.x[list(s)], -1.0)

@@ -18,7 +18,8 @@ def run(*arguments):
     app = typer.Typer()
     register(app)
     app.command()(lambda: None)
-    return CliRunner().invoke(app, ["signals", *map(str, arguments)], catch_exceptions=False)
+    return CliRunner().invoke(app, ["signals", *map(str, arguments)], env={"COLUMNS": "200"},
+                              catch_exceptions=False)
 
 
 @pytest.fixture(scope="module")
