@@ -33,6 +33,7 @@ bench: .venv/.benched
 	$(BIN)/python benchmarks/elastic.py
 	$(BIN)/python benchmarks/export.py
 	$(BIN)/python benchmarks/logs.py
+	$(BIN)/python benchmarks/identification.py
 	$(BIN)/python benchmarks/excitation.py
 
 stubs: .venv/.installed

@@ -1,5 +1,6 @@
 """Logs as triangles: the same as all rows together, and small."""
 
+import sys
 from dataclasses import replace
 
 import numpy as np
@@ -74,6 +75,35 @@ def test_it_is_saved_and_read_again(tmp_path):
         idn.Information.load(tmp_path / "other.npz", MODEL)
     with pytest.raises(FormatError, match="no such file"):
         idn.Information.load(tmp_path / "absent.npz", MODEL)
+
+
+def test_a_run_that_was_stopped_goes_on(tmp_path, monkeypatch):
+    """The second of two logs fails the first time; the first is not read again."""
+    files = []
+    for name, seed in (("a", 0), ("b", 1)):
+        np.savez(tmp_path / f"{name}.npz", **run(ROBOT, seed))
+        files.append(tmp_path / f"{name}.npz")
+    room = sys.modules["closedform.applications.identification.information"]
+    real, read = room.log_information, []
+
+    def failing(model, log, *rest):
+        read.append(log.name)
+        if log.name == "b" and len(read) == 2:
+            raise KeyboardInterrupt
+        return real(model, log, *rest)
+
+    monkeypatch.setattr(room, "log_information", failing)
+
+    def ask():
+        logs = [idn.read(f, ROBOT) for f in files]
+        return idn.information(MODEL, logs, signals=SIGNALS, keep=tmp_path / "kept")
+
+    with pytest.raises(KeyboardInterrupt):
+        ask()
+    info = ask()
+    assert read == ["a", "b", "b"]
+    whole = idn.information(MODEL, [idn.read(f, ROBOT) for f in files], signals=SIGNALS)
+    np.testing.assert_array_equal(info.factor(0), whole.factor(0))
 
 
 def test_currents_are_torques_through_gains_and_gears():

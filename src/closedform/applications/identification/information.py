@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -25,13 +26,14 @@ CHUNK = 512
 
 
 def information(model: Model, logs: Log | Sequence[Log], signals: Signals | None = None,
-                blocks: int = 20, client: Any = None,
-                loaded: Sequence[bool] | None = None) -> Information:
+                blocks: int = 20, client: Any = None, loaded: Sequence[bool] | None = None,
+                keep: str | Path | None = None) -> Information:
     """What logs say about a model.
 
     `signals` is what is done to the signals before; `blocks` is into how many stretches each log
     is divided (for intervals and for choosing weights); `loaded` tells for each log whether the
-    model's payload was on; `client` is a Dask client, if logs are to be read by its workers.
+    model's payload was on; `client` is a Dask client, if logs are to be read by its workers. `keep`
+    is a folder for the information of each file as it is made: a run that was stopped goes on.
     """
     if not isinstance(model, Model):
         raise ArgumentError(f"information: model must be an idn.Model, not {type(model).__name__}")
@@ -44,12 +46,13 @@ def information(model: Model, logs: Log | Sequence[Log], signals: Signals | None
     on = [True] * len(given) if loaded is None else list(loaded)
     if len(on) != len(given):
         raise ArgumentError(f"information: loaded must have {len(given)} entries, one for each log")
-    work = [(model, log, signals or Signals(), blocks, load)
+    work = [(model, log, signals or Signals(), blocks, load, keep)
             for log, load in zip(given, on, strict=True)]
     if client is not None:
-        parts = client.gather([client.submit(log_information, *args, pure=False) for args in work])
+        parts = client.gather([client.submit(_kept_information, *args, pure=False)
+                               for args in work])
     else:
-        parts = [log_information(*args) for args in counted(work, "reading logs")]
+        parts = [_kept_information(*args) for args in counted(work, "reading logs")]
     total = parts[0]
     for part in parts[1:]:
         total = total + part
@@ -71,6 +74,25 @@ def _told_apart(logs: Sequence[Log]) -> list[Log]:
             name, n = f"{log.name} {n}", n + 1
         found.append(log if name == log.name else replace(log, name=name))
     return found
+
+
+def _kept_information(model: Model, log: Log, signals: Signals, blocks: int, loaded: bool,
+                      keep: str | Path | None) -> Information:
+    """`log_information`, or what a folder has kept of it: of the same file, model and numbers."""
+    source = Path(log.source)
+    if keep is None or not source.is_file():
+        return log_information(model, log, signals, blocks, loaded)
+    about = source.stat()
+    key = f"{source.resolve()} {about.st_size} {about.st_mtime_ns} {log.start} {log.stop} " \
+          f"{sorted(log.where.items(), key=str)} {signals} {blocks} {loaded} {model.key}"
+    kept = Path(keep) / f"{log.name}-{hashlib.sha256(key.encode()).hexdigest()[:16]}.npz"
+    if kept.is_file():
+        found = Information.load(kept, model)
+        return replace(found, signals=signals, sources=((log, loaded),))
+    kept.parent.mkdir(parents=True, exist_ok=True)
+    made = log_information(model, log, signals, blocks, loaded)
+    made.save(kept)
+    return made
 
 
 def log_information(model: Model, log: Log, signals: Signals, blocks: int, loaded: bool,

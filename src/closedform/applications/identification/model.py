@@ -338,13 +338,18 @@ class Model:
                     end = xp.stack(last if gains else [effort[i] - springs[i]])
                     found[f"row{i}"] = xp.concatenate([W[i][list(s)], end])
                 return found
-            key = (f"identification {robot_digest(self.loaded)} {self.friction!r} {self.rotors} "
-                   f"{self.motor_matrix.tolist()} {self.payload} {gains}")
             shapes = {s.name: s.shape for s in self._recorded.inputs}
             shapes["effort"] = (len(self.actuated) if gains else self.robot.nv,)
             self._kernels[gains] = Kernel.load(
-                key, lambda: optimised(record(rows, shapes, "columns")))
+                f"identification {self.key} {gains}",
+                lambda: optimised(record(rows, shapes, "columns")))
         return self._kernels[gains]
+
+    @cached_property
+    def key(self) -> str:
+        """All that the rows depend on, as text."""
+        return (f"{robot_digest(self.loaded)} {self.friction!r} {self.rotors} "
+                f"{self.motor_matrix.tolist()} {self.payload}")
 
     @cached_property
     def _kernels(self) -> dict[bool, Kernel]:
