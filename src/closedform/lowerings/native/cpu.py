@@ -110,7 +110,9 @@ def load(code: bytes, imports: Sequence[str], cpu: Cpu) -> LoadedCode:
     with MAKING:
         empty = llvm.parse_assembly("")
         empty.triple = cpu.triple
-        engine = llvm.create_mcjit_compiler(empty, _machine(cpu))
+        # One reservation for code and constants: the small model reaches 2 GB, and in a process
+        # with large mappings LLVM's own manager may lay them further apart, and abort.
+        engine = llvm.create_mcjit_compiler(empty, _machine(cpu), use_lmm=True)
         engine.add_object_file(llvm.ObjectFileRef.from_data(code))
         engine.finalize_object()
     return LoadedCode(engine, tuple(imports))
