@@ -13,6 +13,8 @@ from closedform.errors import ArgumentError
 
 WORSE = 1.5
 """Held-out error may be so many times that of the fit."""
+SMALL = 0.5
+"""Per cent that are always allowed."""
 EXPLAINED = 0.5
 AT_REST = 1e-3
 """Mean speed below which a joint stands, rad/s or m/s."""
@@ -39,7 +41,8 @@ class Verdict:
 def verdict(fit: Fit, trial: Validation | None = None, limit: float | None = None) -> Verdict:
     """Whether a fit holds: on motion that was held out, with bodies that can be.
 
-    `limit` is the total error in % that is allowed; by default 1.5 times that of the fit.
+    `limit` is the total error in % that is allowed; by default 1.5 times that of the fit, and half
+    a per cent at least.
     """
     if not isinstance(fit, Fit):
         raise ArgumentError(f"verdict: fit must be idn.fit(…), not {type(fit).__name__}")
@@ -88,7 +91,7 @@ def _held_out(fit: Fit, trial: Validation | None, limit: float | None) -> list[s
     reasons = []
     if trial.seen:
         reasons.append(f"{trial.log} repeats a motion of the fit: it says nothing about others")
-    allowed = WORSE * max(fit.total, 0.1) if limit is None else limit
+    allowed = max(WORSE * fit.total, SMALL) if limit is None else limit
     if not trial.total <= allowed:
         reasons.append(f"held-out error {trial.total:.2f} %, above {allowed:.2f} %"
                        + (f" ({WORSE:g} times the fit's)" if limit is None else ""))
