@@ -89,7 +89,14 @@ class Information:
 
     def factor(self, joint: int, without: int | None = None) -> Floats:
         """R of all blocks of one torque, or of all but one."""
+        if without is None:
+            return self._whole[joint]
         return stacked([b.factors[joint] for i, b in enumerate(self.blocks) if i != without])
+
+    @cached_property
+    def _whole(self) -> tuple[Floats, ...]:
+        return tuple(stacked([b.factors[j] for b in self.blocks])
+                     for j in range(len(self.model.support)))
 
     def save(self, path: str | Path) -> Path:
         """Write everything but the model and the logs into an .npz file."""

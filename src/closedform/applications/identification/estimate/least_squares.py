@@ -110,10 +110,10 @@ def equations(info: Information, weights: Floats, blocks: Floats | None = None,
     for j, support in enumerate(info.support):
         if not support:
             continue
-        chosen = [b.factors[j] * (1.0 if blocks is None else blocks[i, j])
-                  for i, b in enumerate(info.blocks) if i != without]
+        R = info.factor(j, without) if blocks is None else stacked(
+            [b.factors[j] * blocks[i, j] for i, b in enumerate(info.blocks) if i != without])
         part = np.zeros((len(support) + 1, p + 1))
-        part[:, [*support, p]] = stacked(chosen) * weights[j]
+        part[:, [*support, p]] = R * weights[j]
         parts.append(part)
     whole = np.linalg.qr(np.concatenate(parts), mode="r") if parts else np.zeros((p + 1, p + 1))
     full = np.zeros((p + 1, p + 1))

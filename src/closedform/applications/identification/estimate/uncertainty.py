@@ -16,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
+from scipy.linalg import cho_factor, cho_solve
 
 from closedform.applications.identification.estimate.least_squares import RANK
 from closedform.applications.identification.triangles import Information
@@ -39,17 +40,22 @@ def jackknife(info: Information, weights: Floats, estimate: Floats, H: Floats, t
     `estimate` are numbers y with x = to_x y; H is the Hessian of ½ Σ w² (W x − z)² and of what is
     added to it, at y.
     """
-    factor = np.linalg.pinv(H, rcond=1e-12, hermitian=True)
     found = []
     for i in range(len(info.blocks)):
         A, r = _block(info, i, weights, to_x @ estimate, None if blocks is None else blocks[i])
         A = A @ to_x
-        # (H − AᵀA)⁻¹ by Woodbury's identity
-        F = factor @ A.T
-        small = np.eye(len(A)) - A @ F
-        g = A.T @ r
-        found.append(estimate + factor @ g + F @ np.linalg.lstsq(small, F.T @ g, rcond=1e-12)[0])
+        found.append(estimate + _solved(H - A.T @ A, A.T @ r))
     return np.array(found)
+
+
+def _solved(H: Floats, g: Floats) -> Floats:
+    """H⁻¹ g, in units in which the diagonal is one; without what H does not see."""
+    scale = 1 / np.sqrt(np.maximum(np.diag(H), 1e-300))
+    K = H * scale[:, None] * scale
+    try:
+        return np.asarray(cho_solve(cho_factor(K), g * scale) * scale)
+    except np.linalg.LinAlgError:
+        return np.asarray(np.linalg.pinv(K, rcond=1e-12, hermitian=True) @ (g * scale) * scale)
 
 
 def _block(info: Information, i: int, weights: Floats, x: Floats,
