@@ -160,18 +160,12 @@ class _Accumulator:
         self.factors: dict[int, list[Floats]] = {}
         self.counts: dict[int, list[int]] = {}
         self.slip = slip_of(model, prepared)
-        names = {f"{model.load_name}.{p}" for p in PARAMETER_NAMES} \
-            if model.payload and not loaded else set()
-        self.empty = [[k for k, c in enumerate(s) if model.names[c] in names]
-                      for s in model.support]
+        self.loaded = loaded
         self.rests = any(name.startswith("coulomb") for name in model.friction.names)
 
     def take(self, window: Window, effort: Floats, blocks: int) -> None:
         """Add a window's rows to the blocks that they are in."""
-        rows = window_rows(self.model, window, self.slip, effort, self.gains)
-        for j, empty in enumerate(self.empty):
-            if empty:
-                rows[j][:, empty] = 0.0
+        rows = window_rows(self.model, window, self.slip, effort, self.gains, self.loaded)
         reduced, moving = [window.reduce(r) for r in rows], window.moving
         if self.whitening is not None:
             order = self.whitening.shape[1]
@@ -216,8 +210,11 @@ def slip_of(model: Model, prepared: Prepared) -> Floats:
 
 
 def window_rows(model: Model, window: Window, slip: Floats, effort: Floats,
-                gains: bool) -> list[Floats]:
-    """[W_j, gains, z_j] at the states of a window, a matrix for each torque."""
+                gains: bool, loaded: bool = True) -> list[Floats]:
+    """[W_j, gains, z_j] at the states of a window, a matrix for each torque.
+
+    Columns of the payload are zero where it is not on.
+    """
     kernel, n = model.kernel(gains), len(window.q)
     rows: list[Floats] = [np.empty((n, *slot.shape)) for slot in kernel.interface.outputs]
     slips = np.ascontiguousarray(np.broadcast_to(slip, (min(CHUNK, n), len(slip))))
@@ -227,4 +224,8 @@ def window_rows(model: Model, window: Window, slip: Floats, effort: Floats,
         out = tuple(r[at] for r in rows)
         kernel(q, window.v[at], window.a[at], slips[:len(q)], effort[at],
                out=out if len(out) > 1 else out[0])
+    if model.payload is not None and not loaded:
+        ten = {f"{model.load_name}.{p}" for p in PARAMETER_NAMES}
+        for row, support in zip(rows, model.support, strict=True):
+            row[:, [k for k, c in enumerate(support) if model.names[c] in ten]] = 0.0
     return rows

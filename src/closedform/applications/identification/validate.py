@@ -101,7 +101,8 @@ def validate(fit: Fit, log: Log, signals: Signals | None = None, *,
                                                      for s in info.support]
     for window in prepared.windows():
         effort = torques(model, window, kind, info.gains)
-        rows = [window.reduce(r) for r in window_rows(model, window, slip, effort, info.gains)]
+        rows = [window.reduce(r) for r in window_rows(
+            model, window, slip, effort, info.gains, loaded)]
         left = np.stack([-(r @ y) for r, y in zip(rows, x, strict=True)], axis=1)
         given = np.stack([r[:, -1] for r in rows], axis=1)
         if info.gains:                       # the torques are what the currents say

@@ -48,12 +48,12 @@ def reduced_rows(info: Information) -> Iterator[tuple[list[Floats], float]]:
     if not info.sources:
         raise ArgumentError("fit: this method reads the logs again, and the information has none: "
                             "make it with idn.information(model, logs)")
-    for log, _ in info.sources:
+    for log, loaded in info.sources:
         prepared = (info.signals or Signals()).prepare(log)
         kind, slip = effort_kind(info.model, log), slip_of(info.model, prepared)
         for window in prepared.windows():
             effort = torques(info.model, window, kind, info.gains)
-            rows = window_rows(info.model, window, slip, effort, info.gains)
+            rows = window_rows(info.model, window, slip, effort, info.gains, loaded)
             yield [window.reduce(r) for r in rows], prepared.rate
 
 
@@ -75,7 +75,7 @@ def residual_models(info: Information, x: Floats) -> Floats:
 
 
 def whitened(info: Information, x: Floats) -> Information:
-    """The information of the same logs with rows whose residuals are nearly white."""
+    """The information of the same logs with rows whose residuals have less memory."""
     phi = residual_models(info, x)
     signals = info.signals or Signals()
     blocks = max(b.number for b in info.blocks) + 1
