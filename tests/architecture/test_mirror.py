@@ -65,7 +65,7 @@ HOLDS = {
         "applications/base_parameters", "picture summary"),
     "agreement/test_kernels.py": (
         "applications/compile", "quantities"),
-    "applications/compile/test_trial.py": (
+    "lowerings/call/test_trial.py": (
         "applications/compile", "robot_trial states"),
     "applications/conventions/test_robots.py": (
         "applications/conventions", "joints"),

@@ -15,7 +15,7 @@ from closedform.lowerings import lanes, reference
 from closedform.lowerings.call.kernel import compile_program
 from closedform.lowerings.source import jax as jax_lowering
 from closedform.lowerings.to_casadi import casadi_function
-from closedform.program.differentiate import tangent
+from closedform.program.derivatives import tangent
 from closedform.program.ops import OPS
 from closedform.program.record import record
 from closedform.program.rules.simplify import simplify

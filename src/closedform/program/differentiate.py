@@ -6,18 +6,16 @@ and values that a function and its derivatives share are computed once.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
 
 from closedform.arrays import Array
-from closedform.errors import ArgumentError, UnknownName, suggestion
+from closedform.errors import ArgumentError
 from closedform.program.expr import Expr, Graph, Scalar
 from closedform.program.ops import OPS
-from closedform.program.program import Instruction, Program, Slot
-from closedform.program.record import collect, input_array, object_array, replay
+from closedform.program.record import object_array
 
 
 def gradient(value: object, inputs: Array) -> np.ndarray:
@@ -35,7 +33,7 @@ def gradient(value: object, inputs: Array) -> np.ndarray:
         for node in range(value.node, -1, -1):
             if node in adjoints and node not in places:
                 adjoint = adjoints.pop(node)
-                for argument, partial in _partials(value.graph, node):
+                for argument, partial in partials_of(value.graph, node):
                     adjoints[argument] = adjoints.get(argument, 0.0) + adjoint * partial  # (i)
     entries = [adjoints.get(x.node, 0.0) * x.signum for x in np.ravel(inputs)]
     return object_array(entries, np.shape(inputs))
@@ -73,10 +71,10 @@ def tangents(values: Iterable[Any], seeds: Mapping[int, Scalar]) -> list[Scalar]
     tangent: dict[int, Scalar] = dict(seeds)
     last = max(value.node for value in values if isinstance(value, Expr))
     for node in range(min(seeds, default=last), last + 1):
-        if node in seeds or not any(i in tangent for i in _arguments(graph, node)):
+        if node in seeds or not any(i in tangent for i in arguments_of(graph, node)):
             continue
         total: Scalar = 0.0
-        for argument, partial in _partials(graph, node):
+        for argument, partial in partials_of(graph, node):
             if argument in tangent:
                 total = total + tangent[argument] * partial
         tangent[node] = total
@@ -105,96 +103,6 @@ def hessian_of(function: Callable[..., Any], argument: int = 0) -> Callable[...,
     return derivative
 
 
-def tangent(program: Program, wrt: Iterable[str]) -> Program:
-    """(x, ẋ) → ẏ = Σ (∂y/∂x) ẋ: a program that is linear in the tangents of some inputs.
-
-    For each x in `wrt` there is a further input `x_dot`; the outputs y are `y_dot`.
-    """
-    moving = _moving(program, wrt)
-    recorded = _Recorded(program, {f"{slot.name}_dot": slot.shape for slot in moving})
-    seeds = {x.node: dx for slot in moving for x, dx in zip(
-        recorded.entries(slot.name), recorded.entries(f"{slot.name}_dot"), strict=True)}
-    flat = [x for output in recorded.outputs.values() for x in output.ravel()]
-    rates = iter(tangents(flat, seeds))
-    found = {f"{name}_dot": object_array([next(rates) for _ in range(y.size)], y.shape)
-             for name, y in recorded.outputs.items()}
-    return collect(recorded.graph, f"{program.name}_tangent", recorded.slots, found)
-
-
-def cotangent(program: Program, wrt: Iterable[str], linear: bool = False) -> Program:
-    """(x, ȳ) → x̄ = Σ (∂y/∂x)ᵀ ȳ: the transpose of `tangent`, linear in ȳ.
-
-    For each output y there is a further input `y_bar`; the outputs are `x_bar` for each x in `wrt`.
-    It costs a few times the program, however many entries x has. Of a program that is `linear` in
-    what `wrt` names, the result needs none of those inputs, and has none.
-    """
-    moving = _moving(program, wrt)
-    recorded = _Recorded(program, {f"{y.name}_bar": y.shape for y in program.outputs})
-    graph = recorded.graph
-    wanted = {x.node for slot in moving for x in recorded.entries(slot.name)}
-    adjoints: dict[int, Scalar] = {}
-    for name, y in recorded.outputs.items():
-        for value, weight in zip(y.ravel(), recorded.entries(f"{name}_bar"), strict=True):
-            if isinstance(value, Expr):
-                adjoints[value.node] = adjoints.get(value.node, 0.0) + value.signum * weight
-    last = max(adjoints, default=-1)
-    needed = _reaching(graph, wanted, last)
-    for node in range(last, -1, -1):
-        if node in adjoints and node not in wanted and node in needed:
-            adjoint = adjoints.pop(node)
-            for argument, partial in _partials(graph, node):
-                if argument in needed:
-                    adjoints[argument] = adjoints.get(argument, 0.0) + adjoint * partial  # (i)
-    found = {f"{slot.name}_bar": object_array(
-        [adjoints.get(x.node, 0.0) for x in recorded.entries(slot.name)], slot.shape)
-        for slot in moving}
-    made = collect(graph, f"{program.name}_cotangent", recorded.slots, found)
-    return _without(made, {slot.name for slot in moving}) if linear else made
-
-
-class _Recorded:
-    """A program recorded again, with further inputs."""
-
-    def __init__(self, program: Program, further: Mapping[str, tuple[int, ...]]) -> None:
-        self.graph = Graph()
-        self.slots = (*program.inputs, *(Slot(name, shape) for name, shape in further.items()))
-        self.arrays = {slot.name: input_array(self.graph, k, slot.shape)
-                       for k, slot in enumerate(self.slots)}
-        self.outputs = replay(program, [self.arrays[slot.name] for slot in program.inputs])
-
-    def entries(self, name: str) -> np.ndarray:
-        return np.asarray(self.arrays[name], dtype=object).ravel()
-
-
-def _moving(program: Program, wrt: Iterable[str]) -> list[Slot]:
-    chosen, names = list(wrt), [slot.name for slot in program.inputs]
-    for name in chosen:
-        if name not in names:
-            raise UnknownName(f"no input {name!r} in {program.name}; {suggestion(name, names)}")
-    return [slot for slot in program.inputs if slot.name in chosen]
-
-
-def _reaching(graph: Graph, wanted: Collection[int], last: int) -> set[int]:
-    """The nodes up to the last that depend on those that are wanted, and these."""
-    found = set(wanted)
-    for node in range(last + 1):
-        if any(i in found for i in _arguments(graph, node)):
-            found.add(node)
-    return found
-
-
-def _without(program: Program, names: Collection[str]) -> Program:
-    """The program without inputs that it does not use; an error if it does."""
-    at = {k for k, slot in enumerate(program.inputs) if slot.name in names}
-    if any(op == "input" and args[0] in at for op, args, _ in program.code):
-        raise ArgumentError(f"{program.name}: not linear in {', '.join(sorted(names))}")
-    new = {k: i for i, k in enumerate(k for k in range(len(program.inputs)) if k not in at)}
-    code = tuple(Instruction(op, (new[args[0]], args[1]), value) if op == "input"
-                 else Instruction(op, args, value) for op, args, value in program.code)
-    return replace(program, code=code, inputs=tuple(
-        slot for k, slot in enumerate(program.inputs) if k not in at))
-
-
 def _places(inputs: Array) -> frozenset[int]:
     for x in np.ravel(np.asarray(inputs, dtype=object)):
         if not isinstance(x, Expr):
@@ -202,14 +110,15 @@ def _places(inputs: Array) -> frozenset[int]:
     return frozenset(x.node for x in np.ravel(inputs))
 
 
-def _arguments(graph: Graph, node: int) -> tuple[int, ...]:
+def arguments_of(graph: Graph, node: int) -> tuple[int, ...]:
+    """The nodes that an operation takes; none for inputs and constants."""
     op, *rest = graph.nodes[node]
     return tuple(rest) if op in OPS else ()
 
 
-def _partials(graph: Graph, node: int) -> Iterable[tuple[int, Scalar]]:
+def partials_of(graph: Graph, node: int) -> Iterable[tuple[int, Scalar]]:
     """(argument, partial derivative) of a node, for arguments that are not constants."""
-    arguments = _arguments(graph, node)
+    arguments = arguments_of(graph, node)
     if not arguments:
         return
     partials = OPS[graph.nodes[node][0]].partials(*[graph.positive(i) for i in arguments])

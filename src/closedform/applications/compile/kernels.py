@@ -165,6 +165,8 @@ class CompiledRobot(Quantities):
         key = f"{self._preparation.forms.digest} {'; '.join(r.text for r in requests)}{loads}{kept}"
         made = Kernel.load(key, build, self._cache, compiling,
                            Subject(self.robot.name, letters(r.row for r in requests)), trial.code)
+        if len(requests) == 1 and not only:
+            made.with_jacobian(JacobianRows(self, requests[0], wrenches))
         if len(requests) > 1 or "rates" not in requests[0].row.inputs or wrenches or only:
             return made
         return made.with_rows("rates", OtherOrders(self, requests[0]))
@@ -211,6 +213,38 @@ class OtherOrders:
 def _other_orders(arm: CompiledRobot, name: str, frame: str | None,
                   reference: Reference | None) -> OtherOrders:
     return OtherOrders(arm, Request(quantity(name), frame, reference))
+
+
+@final
+class JacobianRows:
+    """The kernel of a quantity's derivatives by its arguments, from the catalogue's rows.
+
+    Not by q where some entries of q are no coordinates: the rows have a column for each velocity.
+    """
+
+    def __init__(self, arm: CompiledRobot, request: Request, wrenches: bool) -> None:
+        self.arm, self.request, self.wrenches = arm, request, wrenches
+
+    def __call__(self, wrt: tuple[str, ...]) -> Kernel | None:
+        row, robot = self.request.row, self.arm.robot
+        found = {partial.by: partial for partial in row.derivatives}
+        if not set(wrt) <= set(found) or ("q" in wrt and robot.nq != robot.nv) or row.fields:
+            return None
+        rows = [quantity(name) for name in dict.fromkeys(found[by].row for by in wrt)]
+        if not all(set(x.inputs) <= set(row.inputs) and x.wrenches >= self.wrenches for x in rows):
+            return None
+        at = self.request.frame, self.request.reference
+        requests = [Request(x, *at) if x.framed else Request(x) for x in rows]
+        return self.arm.kernel(requests, self.wrenches, only=tuple(found[by].field for by in wrt))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        request = self.request
+        at = request.frame, request.reference
+        return _jacobian_rows, (self.arm, request.row.name, at, self.wrenches)
+
+
+def _jacobian_rows(arm: CompiledRobot, name: str, at: Any, wrenches: bool) -> JacobianRows:
+    return JacobianRows(arm, Request(quantity(name), *at), wrenches)
 
 
 @final

@@ -20,9 +20,9 @@ from closedform.applications.compile.requests import (
     RuntimeInput,
 )
 from closedform.applications.compile.robot_trial import robot_trial
-from closedform.applications.compile.trial import Trial
 from closedform.arrays import Array
 from closedform.errors import SingularMatrix
+from closedform.lowerings.call.trial import Trial
 from closedform.maths.algorithms.applicability import applies
 from closedform.maths.arguments import SIZES
 from closedform.maths.catalogue import quantity

@@ -11,8 +11,8 @@ from closedform.applications.compile.forms import Forms
 from closedform.applications.compile.names import output_names
 from closedform.applications.compile.requests import Request
 from closedform.applications.compile.states import natural_size, nearby, random_input
-from closedform.applications.compile.trial import NEAR, SEED, Trial
 from closedform.arrays import Array
+from closedform.lowerings.call.trial import NEAR, SEED, Trial
 from closedform.maths.canonical.tilts import tilts
 from closedform.maths.frames import frame_pose
 from closedform.maths.quantity import Form

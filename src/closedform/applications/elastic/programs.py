@@ -15,12 +15,12 @@ import numpy as np
 
 from closedform.applications.compile.digest import robot_digest
 from closedform.applications.compile.forms import Forms
-from closedform.applications.compile.trial import Trial, function_trial
 from closedform.applications.motion.methods import rk4_step
 from closedform.arrays import Array, namespace
 from closedform.errors import ArgumentError, suggestion
 from closedform.lowerings.call.kernel import Kernel, compile_program
 from closedform.lowerings.call.signature import Subject
+from closedform.lowerings.call.trial import Trial, function_trial
 from closedform.lowerings.store.cache import Cache
 from closedform.maths.algorithms.applicability import applies
 from closedform.maths.algorithms.jets import inverse_dynamics_jet

@@ -9,7 +9,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from closedform.applications.compile.trial import function_trial
 from closedform.applications.flexible.programs import Rate, joined
 from closedform.applications.flexible.system import FlexibleSystem
 from closedform.applications.motion.inputs import Held, drive
@@ -18,6 +17,7 @@ from closedform.applications.motion.times import increasing, steps_between
 from closedform.arrays import Array, ArrayLike
 from closedform.errors import ArgumentError, SingularMatrix
 from closedform.lowerings.call.kernel import Kernel
+from closedform.lowerings.call.trial import function_trial
 from closedform.maths.algebra.ldl import solve_definite
 from closedform.maths.flexible.arm import FlexibleArm
 from closedform.maths.flexible.dynamics import Damping, damping_matrix, stiffness_matrix

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
-from closedform.applications.compile.trial import function_trial
 from closedform.applications.flexible.programs import digest
 from closedform.arrays import Array
 from closedform.lowerings.call.kernel import Kernel
 from closedform.lowerings.call.signature import Subject
+from closedform.lowerings.call.trial import function_trial
 from closedform.maths.catalogue import quantity
 from closedform.maths.flexible.arm import FlexibleArm
 from closedform.maths.flexible.catalogue import FLEXIBLE_CATALOGUE

@@ -18,10 +18,10 @@ from typing import NamedTuple, final
 
 import numpy as np
 
-from closedform.applications.compile.trial import function_trial
 from closedform.applications.motion.methods import rk4_step
 from closedform.arrays import Array, Number, namespace
 from closedform.lowerings.call.kernel import Kernel
+from closedform.lowerings.call.trial import function_trial
 from closedform.maths.algebra.ldl import solve_definite
 from closedform.maths.flexible.arm import FlexibleArm, moments
 from closedform.maths.flexible.dynamics import (

@@ -16,7 +16,6 @@ import numpy as np
 from closedform.applications.compile.digest import robot_digest
 from closedform.applications.compile.forms import Forms
 from closedform.applications.compile.kernels import compile, fuse
-from closedform.applications.compile.trial import function_trial
 from closedform.applications.motion.inputs import answered, finite, pair
 from closedform.applications.motion.methods import rk4_step
 from closedform.applications.motion.pictures import Panel
@@ -25,6 +24,7 @@ from closedform.applications.motion.system import MotionState, System
 from closedform.arrays import Array, namespace
 from closedform.errors import ArgumentError, ClosedformError, SingularMatrix
 from closedform.lowerings.call.kernel import Kernel
+from closedform.lowerings.call.trial import function_trial
 from closedform.maths.algorithms.applicability import applies
 from closedform.maths.catalogue import quantity
 from closedform.maths.coulomb import SLIP, smoothed_sign

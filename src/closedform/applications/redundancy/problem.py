@@ -8,13 +8,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from closedform.applications.compile.trial import function_trial
 from closedform.applications.redundancy.criteria import Criterion, CriterionLike, criterion_of
 from closedform.applications.redundancy.tasks import Task, TaskLike, adding, task_of
 from closedform.arrays import Array, ArrayLike, Floats, real_array
 from closedform.errors import ArgumentError
 from closedform.lowerings import lanes, reference
 from closedform.lowerings.call.kernel import Kernel
+from closedform.lowerings.call.trial import function_trial
 from closedform.maths.redundancy.criteria import CriterionTerms
 from closedform.maths.redundancy.newton import TaskInverse, inverse_terms, lagrangian_hessian
 from closedform.model.robot import Robot

@@ -67,7 +67,7 @@ class Code:
     def __init__(self, key: str, cache: Cache, build: Callable[[], Program],
                  program: Program | None = None, watch: Watch = unwatched,
                  judge: Judge = trusted) -> None:
-        self.key, self.cache, self._watch, self._judge = key, cache, watch, judge
+        self.key, self.cache, self.watch, self._judge = key, cache, watch, judge
         self.own: Mapping[str, int] = {}
         self._build, self._program = build, program
         self._ready: dict[tuple[Layout, Kind], Native] = {}
@@ -115,7 +115,7 @@ class Code:
         with MAKING:
             found = self.cache.read(key)            # another thread may have made it meanwhile
             if found is None:
-                with self._watch(self.program.name):
+                with self.watch(self.program.name):
                     found = self._new(layout, kind)
                 self.cache.write(key, found)
             return found

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from closedform.lowerings.call.code import Code, Judge, Native, Watch, trusted, unwatched
+from closedform.lowerings.call.derived import Derivative, How
 from closedform.lowerings.call.signature import Interface, Subject
 from closedform.lowerings.call.slow import SlowPath
 from closedform.lowerings.call.vectorcall import addresses, set_vectorcall, vectorcall_type, works
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
 
 ANY = Subject()
 
+JacobianOf = Callable[[tuple[str, ...]], "Kernel | None"]
+"""The kernel of ∂y/∂x for inputs x, in their order, None where there is none that is better."""
+
 
 class _Doc:
     """The documentation of a kernel, and of its class where there is no kernel."""
@@ -32,7 +36,7 @@ class _Doc:
 
 
 class Kernel:
-    __slots__ = ("_code", "_kernel", "_path")
+    __slots__ = ("_code", "_derived", "_jacobian", "_kernel", "_path")
 
     __doc__ = _Doc(
         """A function of arrays in machine code: one state, or a batch of states along leading axes.
@@ -45,6 +49,8 @@ class Kernel:
     def __init__(self, code: Code, of: Subject = ANY) -> None:
         self._code = code
         self._path = SlowPath(code, of)
+        self._derived: dict[Derivative, Kernel] = {}
+        self._jacobian: JacobianOf | None = None
         if works():
             own = {"slow": id(self._path), "result": id(self._path.result)}
             code.own = addresses() | own
@@ -73,6 +79,48 @@ class Kernel:
         """This kernel, which leaves calls whose argument has other rows to another for so many."""
         self._path.rows = name, kernel
         return self
+
+    def with_jacobian(self, kernel: JacobianOf) -> Kernel:
+        """This kernel, whose Jacobian another one may compute with fewer operations."""
+        self._jacobian = kernel
+        return self
+
+    # ------------------------------------------------------------------ derivatives
+    def tangent(self, *wrt: str) -> Kernel:
+        """(x, ẋ) → ẏ = Σ (∂y/∂x) ẋ, linear in the tangents of the inputs named, or of all.
+
+        They come as further inputs, `q_dot` for `q`. Entries of q are independent here: of a
+        quaternion as well.
+        """
+        return self._derivative("tangent", wrt)
+
+    def cotangent(self, *wrt: str, linear: bool = False) -> Kernel:
+        """(x, ȳ) → x̄ = Σ (∂y/∂x)ᵀ ȳ for the inputs named, or all: a gradient in 2 to 3 values.
+
+        The weights are further inputs, `inverse_dynamics_bar`. Of a kernel that is `linear` in the
+        inputs named, these are no inputs of the result.
+        """
+        return self._derivative("transpose" if linear else "cotangent", wrt)
+
+    def jacobian(self, *wrt: str) -> Kernel:
+        """∂y/∂x for each output y, and for it each input x named, or all; the index of x is last.
+
+        It is the catalogue's row of derivatives where there is one.
+        """
+        return self._derivative("jacobian", wrt)
+
+    def _derivative(self, how: How, wrt: tuple[str, ...]) -> Kernel:
+        meant = Derivative.of(how, wrt, self.interface)
+        if meant not in self._derived:
+            known = self._jacobian(meant.wrt) if self._jacobian and how == "jacobian" else None
+            self._derived[meant] = known or self._made_derivative(meant)
+        return self._derived[meant]
+
+    def _made_derivative(self, meant: Derivative) -> Kernel:
+        code = self._code
+        build, judge = meant.builder(lambda: self.program)
+        return Kernel.load(meant.key(self.interface.digest), build, code.cache, code.watch,
+                           self._path.of, judge)
 
     @property
     def interface(self) -> Interface:
@@ -139,14 +187,13 @@ class Kernel:
 
     def __reduce__(self) -> tuple[Any, ...]:
         path = self._path
-        return _unpickled, (self.program, self._code.cache, path.of, path.variant, path.rows)
+        more = path.variant, path.rows, self._jacobian
+        return _unpickled, (self.program, self._code.cache, path.of, more)
 
 
-def _unpickled(program: Program, cache: Cache, of: Subject,
-               variant: tuple[str, Callable[[], Kernel]] | None,
-               rows: tuple[str, Callable[[int], Kernel]] | None) -> Kernel:
+def _unpickled(program: Program, cache: Cache, of: Subject, more: tuple[Any, Any, Any]) -> Kernel:
     kernel = compile_program(program, cache, of=of)
-    kernel._path.variant, kernel._path.rows = variant, rows
+    kernel._path.variant, kernel._path.rows, kernel._jacobian = more
     return kernel
 
 

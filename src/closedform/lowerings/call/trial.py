@@ -172,10 +172,20 @@ def function_trial(name: str, shapes: Mapping[str, tuple[int, ...]], function: C
         return named_arrays(function(*given.values()), name)
 
     def nearby(given: Values) -> Values:
-        program, rng = programs()[-1], np.random.default_rng(SEED)
-        code = tuple(x if x.value is None else x._replace(
-            value=x.value * (1 + NEAR * rng.normal())) for x in program.code)
-        found = lanes.run(replace(program, code=code), *given.values())
-        return {x.name: y for x, y in zip(program.outputs, found, strict=True)}
+        return nearby_constants(programs()[-1])(given)
 
     return Trial(name, inputs, definition, nearby, programs)
+
+
+def nearby_constants(program: Program) -> Definition:
+    """The program with constants that are up to NEAR away."""
+    rng = np.random.default_rng(SEED)
+    code = tuple(x if x.value is None else x._replace(value=x.value * (1 + NEAR * rng.normal()))
+                 for x in program.code)
+    moved = replace(program, code=code)
+
+    def definition(given: Values) -> Values:
+        found = lanes.run(moved, *given.values())
+        return {x.name: y for x, y in zip(program.outputs, found, strict=True)}
+
+    return definition

@@ -13,9 +13,9 @@ from closedform.applications.compile import forms
 from closedform.applications.compile.preparation import Preparation
 from closedform.applications.compile.requests import Request
 from closedform.applications.compile.states import nearby
-from closedform.applications.compile.trial import Trial, function_trial
 from closedform.lowerings import lanes
 from closedform.lowerings.call import code
+from closedform.lowerings.call.trial import Trial, function_trial
 from closedform.lowerings.store.cache import Cache
 from closedform.maths.canonical.frames import Canonical
 from closedform.maths.catalogue import CATALOGUE, quantity
