@@ -69,17 +69,18 @@ Told = Callable[[str, float], None]
 """(what is being done, the part that is done)."""
 
 
-def report(source: Any, floating: bool = False,
-           told: Told = lambda what, part: None) -> Report:
+def report(source: Any, floating: bool = False, told: Told = lambda what, part: None, *,
+           loops: str | None = None, mappings: Mapping[str, Any] | None = None) -> Report:
     """The report on a robot, or on what `load` takes: a model file, a built-in robot, an object."""
     start = time.monotonic()
     told("loading", 0.0)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")             # the same is among the findings
-        robot = source if isinstance(source, Robot) else load(source, floating=floating)
+        robot = source if isinstance(source, Robot) else load(source, floating, loops,
+                                                              mappings=mappings)
     if not numeric(robot.parameters):
         raise ArgumentError(f"{robot.name} has symbols; a report needs numbers")
-    findings = lint(source)
+    findings = lint(source, loops=loops, mappings=mappings)
     until = start + PATIENCE[robot.nv <= ARM]
     with common_cache() as cache:
         work = jobs(robot)

@@ -27,6 +27,7 @@ from closedform.model.joints import (
     Revolute,
     Spherical,
     Universal,
+    swapped_limits,
 )
 from closedform.model.pose import pose
 from closedform.model.robot import Body, Frame, Robot
@@ -54,7 +55,7 @@ def urdf_robot(document: Document, floating: bool = False) -> Robot:
             robot = _Assembly(urdf).robot(floating)
     except ModelError as error:
         raise FormatError(f"{urdf.file}:{urdf.line}: {error}") from error
-    warn_once(urdf.file, [*_impossible_inertias(urdf), *faults, *swapped_limits(robot)])
+    warn_once(urdf.file, [*_impossible_inertias(urdf), *faults, *limit_faults(robot)])
     return robot
 
 
@@ -178,13 +179,8 @@ def _impossible_inertias(urdf: UrdfDocument) -> Iterator[str]:
                f"{', '.join(names)}; `lint` says why and how to repair it")
 
 
-def swapped_limits(robot: Robot) -> Iterator[str]:
+def limit_faults(robot: Robot) -> Iterator[str]:
     """Joints whose lower limit is above the upper; they are kept as they are."""
     for body in robot.bodies:
-        joint = body.joint.moving
-        lower = joint.per_coordinate("lower", joint.nq, -np.inf)
-        upper = joint.per_coordinate("upper", joint.nq, np.inf)
-        for low, high in zip(lower, upper, strict=True):
-            if low > high:
-                yield (f"joint {body.joint_name!r}: the lower limit {low:g} is above the upper "
-                       f"{high:g}")
+        for low, high in swapped_limits(body.joint.moving):
+            yield f"joint {body.joint_name!r}: the lower limit {low:g} is above the upper {high:g}"
