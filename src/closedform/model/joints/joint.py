@@ -8,7 +8,6 @@ made of `parts` that have one.
 from __future__ import annotations
 
 import sys
-import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
@@ -17,7 +16,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from closedform.arrays import Array, Namespace, exact_or_float, numeric
-from closedform.errors import ModelError, ModelWarning
+from closedform.errors import ModelError, is_own, warn_user
 from closedform.model.names import checked_name
 from closedform.model.pose import basis_with_third, pose
 from closedform.model.vectors import Vector, as_given, unit_vector
@@ -250,14 +249,13 @@ def _warn_of_swapped_limits(joint: Joint) -> None:
     swapped = swapped_limits(joint)
     if not swapped:
         return
-    frame, level = sys._getframe(), 1
-    while frame.f_back and frame.f_globals.get("__name__", "").startswith(__package__):
-        frame, level = frame.f_back, level + 1
-    maker = frame.f_globals.get("__name__", "").partition(".")[0]
-    if maker not in ("closedform", "dataclasses"):
+    maker = sys._getframe()
+    while maker.f_back and maker.f_globals.get("__name__", "").startswith(__package__):
+        maker = maker.f_back
+    if not is_own(maker):
         (low, high), *_ = swapped
-        warnings.warn(f"{type(joint).__name__} joint {joint.name or 'unnamed'!r}: the lower limit "
-                      f"{low:g} is above the upper {high:g}", ModelWarning, stacklevel=level)
+        warn_user(f"{type(joint).__name__} joint {joint.name or 'unnamed'!r}: the lower limit "
+                  f"{low:g} is above the upper {high:g}")
 
 
 def _numbers(given: Any, size: int, keyword: str, joint: Joint) -> Any:

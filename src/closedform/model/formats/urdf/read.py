@@ -13,7 +13,13 @@ from closedform.arrays import NUMBERS
 from closedform.errors import FormatError, ModelError
 from closedform.model.findings import refuse_errors, warn_once
 from closedform.model.formats.tree import depth_first, root_links
-from closedform.model.formats.urdf.document import UNLIMITED, UrdfDocument, UrdfJoint, urdf_document
+from closedform.model.formats.urdf.document import (
+    UNLIMITED,
+    WORLD,
+    UrdfDocument,
+    UrdfJoint,
+    urdf_document,
+)
 from closedform.model.formats.urdf.tree import file_faults, mimic_chain
 from closedform.model.formats.xml import Document, read_xml
 from closedform.model.inertia import Inertia
@@ -72,7 +78,12 @@ class _Assembly:
 
     def robot(self, floating: bool) -> Robot:
         urdf = self.urdf
-        root = root_links(urdf)[0].name
+        first = root_links(urdf)[0]
+        root = first.name
+        if floating and root == WORLD and first.line is None:
+            held = next(joint.name for joint in urdf.joints if joint.parent == WORLD)
+            raise ModelError(f"floating=True, but no link is free: the joint {held!r} holds it to "
+                             "the world")
         self.own_inertia = {link.name: link.inertial.inertia if link.inertial else Inertia()
                             for link in urdf.links}
         self.joints = {joint.name: joint for joint in urdf.joints}
