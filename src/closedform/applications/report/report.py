@@ -12,7 +12,6 @@ import time
 import warnings
 from collections.abc import Callable, Mapping
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -100,7 +99,7 @@ def report(source: Any, floating: bool = False, told: Told = lambda what, part: 
         quantities = found_by(arm, progress, until + GRACE)
         told("certificates", 0.7)
         exact, notes = snapped(robot, SNAP)
-        found, missing = peers(exact, str(source) if isinstance(source, str | Path) else "")
+        found, missing = peers(exact, "" if isinstance(source, Robot) else source)
         certificates, run = certify(exact, arm, found, missing)
         told("times", 0.9)
         drawn = states(robot, BATCH)
