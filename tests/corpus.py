@@ -54,10 +54,11 @@ STILL = "no joint moves"
 REFUSALS = (
     ("a coupling of several joints", r"couples more than two joints"),
     (STILL, r"no joint moves|has no bodies"),
-    ("a loop", r"closes a loop|loop_joint|two equalities act on"),
+    ("a loop", r"closes a loop|a closed loop|loop_joint|two equalities act on"),
     ("a coupling that is not linear", r"is not linear"),
     ("inertia along a tendon", r"armature of .* along the tendon"),
     ("MuJoCo refuses it", r"MuJoCo says"),
+    ("a kind of joint that is not read", r"type '.*' is none of"),
     ("xacro cannot expand it", r"xacro says"),
     ("macros or parts alone", r"this has 0 links"),
     ("not well-formed XML", r"malformed XML|not well.formed|DOCTYPE|namespace"),
