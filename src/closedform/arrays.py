@@ -361,27 +361,30 @@ def _no_numbers(what: str, kind: str, shape: str, x: Any, error: Exception) -> A
     return ArgumentError(f"{what} must be {kind} of shape {shape}, not {given}{reason}")
 
 
-def _refuse_masks(x: Any) -> None:
+def refuse_masks(x: Any) -> None:
+    """An error for a masked array, of which NumPy would read what the mask hides."""
     if isinstance(x, np.ma.MaskedArray):
         raise RuntimeError("masks are not read; x.filled(value) has no mask")
 
 
 def _generic(x: Any) -> Array:
     """An array of anything that can be computed with."""
-    _refuse_masks(x)
+    refuse_masks(x)
     if not isinstance(x, np.ndarray) and hasattr(x, "__array_namespace__"):
         foreign: Array = x
         return foreign
     array = exact_or_float(x)
+    if np.asarray(x).dtype.kind == "b":         # as kernels take them
+        return array.astype(float)
     strange = array.dtype == object and not all(hasattr(y, "__sub__") for y in array.flat)
-    if array.dtype.kind in "USb" or strange:
+    if array.dtype.kind in "US" or strange:
         raise TypeError("neither numbers nor symbols")
     return array
 
 
 def _real(x: Any, dtype: Any) -> Floats:
     """An array of real numbers."""
-    _refuse_masks(x)
+    refuse_masks(x)
     array = np.asarray(x)
     if array.dtype.kind == "O":                 # NumPy itself would read None as NaN
         return np.array([float(y) for y in array.flat], dtype).reshape(array.shape)

@@ -7,8 +7,11 @@ Each says what was given and what was expected, and is named for what is wrong.
 
 from __future__ import annotations
 
+import sys
+import warnings
 from collections.abc import Iterable
 from difflib import get_close_matches
+from types import FrameType
 
 LISTED = 10
 """Of so many names at most a message has a list; the others it counts."""
@@ -60,3 +63,17 @@ def suggestion(name: object, known: Iterable[object]) -> str:
     hint = f"did you mean {plain[near[0]]!r}? " if near else ""
     more = f" and {len(names) - LISTED} more" if len(names) > LISTED else ""
     return f"{hint}there are {', '.join(names[:LISTED]) or 'none'}{more}"
+
+
+def warn_user(message: str) -> None:
+    """A `ModelWarning` at the user's line: the last of the stack that is not of this package."""
+    frame, level = sys._getframe(), 1
+    while frame.f_back is not None and is_own(frame):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, ModelWarning, stacklevel=level)
+
+
+def is_own(frame: FrameType) -> bool:
+    """Whether it is this package that runs there, or `dataclasses` for it."""
+    name = str(frame.f_globals.get("__name__", ""))
+    return name.partition(".")[0] in ("closedform", "dataclasses")

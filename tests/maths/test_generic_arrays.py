@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import sympy
 
+from closedform import load, mass_matrix
 from closedform.errors import SingularMatrix
 from closedform.maths.algorithms.applicability import applies
 from closedform.maths.catalogue import CATALOGUE
@@ -89,3 +90,11 @@ def test_exact_rationals_stay_exact_where_no_sine_is_taken():
     from closedform.model.robot import Body, Robot
     robot = Robot("slide", [Body("a", None, Prismatic((1, 0, 0)), inertia=Inertia(2, (0, 0, 0)))])
     assert center_of_mass(robot, np.array([Fraction(1, 4)], dtype=object))[0] == Fraction(1, 4)
+
+
+def test_truth_values_are_the_numbers_0_and_1():
+    robot = load("planar2r")
+    for q in ([True, False], np.array([True, False])):
+        M = mass_matrix(robot, q)
+        assert M.dtype == float
+        np.testing.assert_array_equal(M, mass_matrix(robot, [1.0, 0.0]))

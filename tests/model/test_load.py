@@ -2,11 +2,18 @@
 
 import os
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from closedform.errors import ArgumentError, ClosedformError, FormatError, ModelError
+from closedform.errors import (
+    ArgumentError,
+    ClosedformError,
+    FormatError,
+    ModelError,
+    ModelWarning,
+)
 from closedform.model.formats.urdf.write import urdf_text
 from closedform.model.formats.xml import MAX_BYTES
 from closedform.model.inertia import Inertia
@@ -150,7 +157,21 @@ HOSTILE = {
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE.keys())
 def test_hostile_documents_are_refused_within_seconds(text):
     """Ten seconds are many times what any of them takes: it is a hang that is looked for."""
-    start = time.monotonic()
+    start = time.process_time()
     with pytest.raises(ClosedformError):
         load(text)
-    assert time.monotonic() - start < 10
+    assert time.process_time() - start < 10
+
+
+@pytest.mark.parametrize("text", [
+    '<robot name="r"><link name="a"/><link name="b"/><joint name="j" type="revolute">'
+    '<parent link="a"/><child link="b"/><limit lower="2" upper="1" effort="1" velocity="1"/>'
+    "</joint></robot>",
+    '<sdf version="1.7"><model name="m"><link name="a"/><link name="b"/><joint name="j" '
+    'type="revolute"><parent>a</parent><child>b</child><axis/></joint></model></sdf>',
+    '<mujoco><option density="1"/><worldbody><body><joint/><geom size="1"/></body></worldbody>'
+    "</mujoco>"], ids=["URDF", "SDF", "MJCF"])
+def test_a_warning_names_the_line_that_loads_the_file(text):
+    with pytest.warns(ModelWarning) as told:
+        load(text)
+    assert [Path(one.filename) for one in told] == [Path(__file__)]

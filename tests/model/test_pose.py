@@ -39,8 +39,10 @@ def test_rotations_of_few_digits_become_rotations_with_a_line_of_lint(digits):
     R = body.placement[:3, :3]
     np.testing.assert_allclose(R.T @ R, np.eye(3), atol=5e-16)
     np.testing.assert_allclose(R, T[:3, :3], atol=10.0**-digits)
-    robot = cf.Robot("r", [body, cf.Body("c", "b", cf.Revolute((0, 1, 0)), T, body.inertia)])
-    assert [f.rule for f in cf.lint(robot)] == ["rounded-rotation"] * 2
+    robot = cf.Robot("r", [body, cf.Body("c", "b", cf.Revolute((0, 1, 0)), T, body.inertia)],
+                     frames=[cf.Frame("tool", "c", T), cf.Frame("exact", "c")])
+    assert [(f.rule, f.subject) for f in cf.lint(robot)] == [
+        ("rounded-rotation", subject) for subject in ("body 'b'", "body 'c'", "frame 'tool'")]
     q = np.array([0.3, 0.4])
     np.testing.assert_allclose(cf.compile(robot).mass_matrix(q), cf.mass_matrix(robot, q),
                                rtol=1e-14)

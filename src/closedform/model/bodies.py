@@ -44,10 +44,7 @@ class Body:
                              f"not {self.joint!r}")
         if not isinstance(self.inertia, Inertia):
             raise ModelError(f"{what}: inertia must be a cf.Inertia, not {self.inertia!r}")
-        placement = checked_placement(self.placement, what)
-        if numeric(placement):
-            object.__setattr__(self, "rounded", float(np.abs(placement - self.placement).max()))
-        object.__setattr__(self, "placement", placement)
+        _place(self, what)
         if not is_finite_number(self.gravity_compensation) \
                 or not numeric(np.asarray(self.gravity_compensation)):
             raise ModelError(f"{what}: gravity_compensation must be a finite number, the fraction "
@@ -68,11 +65,19 @@ class Frame:
     name: str
     body: str | None
     placement: Any = field(default_factory=identity)
+    rounded: float = field(init=False, default=0.0, repr=False)
 
     def __post_init__(self) -> None:
         checked_name(self.name, "frame")
         what = f"frame {self.name!r}"
         if self.body is not None and not isinstance(self.body, str):
             raise ModelError(f"{what}: body must be a body's name or None, not {self.body!r}")
-        placement = checked_placement(self.placement, what)
-        object.__setattr__(self, "placement", placement)
+        _place(self, what)
+
+
+def _place(record: Body | Frame, what: str) -> None:
+    """The placement that was given, checked, and by how much it had to be changed."""
+    placement = checked_placement(record.placement, what)
+    if numeric(placement):
+        object.__setattr__(record, "rounded", float(np.abs(placement - record.placement).max()))
+    object.__setattr__(record, "placement", placement)

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from closedform.arrays import NUMBERS
+from closedform.arrays import NO_ARRAY, NUMBERS
 from closedform.errors import ArgumentError, UnknownName, suggestion
 from closedform.model.bodies import Body, Frame
 from closedform.model.coordinates import neutral
@@ -127,5 +127,5 @@ def _numbers(value: Any) -> np.ndarray:
     """A coordinate or several as an array, empty where they are no numbers."""
     try:
         return np.atleast_1d(np.asarray(value, dtype=float))
-    except (TypeError, ValueError):
+    except NO_ARRAY:
         return np.zeros(0)

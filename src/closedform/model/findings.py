@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
 from typing import final
 
-from closedform.errors import FormatError, ModelWarning
+from closedform.errors import FormatError, warn_user
 
 TOLD = 5
 """Of so many doubts a warning tells; the others it counts."""
@@ -61,4 +60,4 @@ def warn_once(file: str, doubts: Iterable[Finding | str]) -> None:
              if isinstance(d, str) or d.level is Level.WARNING]
     if texts:
         more = f"; and {len(texts) - TOLD} more, `lint` lists them all" if len(texts) > TOLD else ""
-        warnings.warn(f"{file}: {'; '.join(texts[:TOLD])}{more}", ModelWarning, stacklevel=4)
+        warn_user(f"{file}: {'; '.join(texts[:TOLD])}{more}")

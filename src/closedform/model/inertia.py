@@ -11,6 +11,7 @@ import numpy as np
 
 from closedform.arrays import Array, ArrayLike, Number, exact_or_float, numeric
 from closedform.errors import ModelError
+from closedform.model.vectors import as_given
 
 PARAMETER_NAMES = ("m", "mcx", "mcy", "mcz", "Ixx", "Ixy", "Iyy", "Ixz", "Iyz", "Izz")
 """Mass, first moment, and tensor entries about the body frame's origin (Ixy = −∫ xy dm)."""
@@ -36,10 +37,10 @@ class Inertia:
                  tensor: ArrayLike | None = None) -> None:
         c = _shaped(com, (3,), "com")
         Ic = _shaped(np.zeros((3, 3)) if tensor is None else tensor, (3, 3), "tensor")
-        m = np.asarray(mass)
-        if m.ndim != 0 or m.dtype.kind in "USbc":
-            raise ModelError(f"mass must be one number, not {mass!r}")
-        m = m.item()
+        given = as_given(mass, "mass must be one number")
+        if given.ndim != 0 or given.dtype.kind == "c":
+            raise ModelError(f"mass must be one number, not {mass!r:.200}")
+        m = given.item()
         if numeric(np.asarray(m)) and not (np.isfinite(m) and m >= 0):
             raise ModelError(f"mass must be a finite number that is not negative, got {m!r}")
         if numeric(Ic) and np.abs(Ic - Ic.T).max() > 1e-9 * max(1e-300, np.abs(Ic).max()):
@@ -175,14 +176,9 @@ class Inertia:
 
 
 def _shaped(x: object, shape: tuple[int, ...], what: str) -> np.ndarray:
-    try:
-        a = exact_or_float(x)
-    except (TypeError, ValueError) as error:
-        raise ModelError(f"{what} must be numbers of shape {shape}, not {x!r}") from error
-    if a.shape != shape or a.dtype.kind in "USb":
+    a = as_given(x, f"{what} must be numbers of shape {shape}")
+    if a.shape != shape:
         raise ModelError(f"{what} must have the shape {shape}, not {a.shape}")
-    if a.dtype == object and any(isinstance(y, str) for y in a.ravel()):
-        raise ModelError(f"{what} must be numbers, not {x!r}")
     if numeric(a) and not np.all(np.isfinite(a)):
         raise ModelError(f"{what} holds a number that is not finite: {a.tolist()}")
     return a

@@ -12,6 +12,7 @@ from closedform.errors import ArgumentError
 from closedform.model.bodies import Body
 from closedform.model.inertia import PARAMETER_NAMES, Inertia
 from closedform.model.tree import Tree
+from closedform.model.vectors import as_given
 
 T = TypeVar("T", bound=Tree)
 
@@ -50,7 +51,8 @@ def rotor_map(tree: Tree) -> np.ndarray:
 
 def with_parameters(tree: T, given: ArrayLike) -> T:
     """The same tree with other numbers, symbols or recorded scalars for its parameters."""
-    pi, shape = exact_or_float(given), parameters(tree).shape
+    pi = as_given(given, f"with_parameters of {tree.name}: parameters must be numbers")
+    shape = parameters(tree).shape
     if pi.shape != shape:
         raise ArgumentError(f"with_parameters of {tree.name}: parameters must have the shape "
                             f"{shape}, not {pi.shape}")

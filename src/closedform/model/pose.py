@@ -17,6 +17,7 @@ from closedform.arrays import (
     numeric,
 )
 from closedform.errors import ModelError
+from closedform.model.vectors import as_given
 
 ROUNDING = 1e-12
 """How far from 1 RᵀR of a rotation may be that counts as written with all its digits."""
@@ -94,10 +95,7 @@ def checked_placement(T: object, what: str) -> np.ndarray:
 
     A rotation written with seven digits or more is made orthonormal.
     """
-    try:
-        A = exact_or_float(T)
-    except (TypeError, ValueError) as error:
-        raise ModelError(f"{what}: placement must be a 4x4 pose, not {T!r}") from error
+    A = as_given(T, f"{what}: placement must be a 4x4 pose")
     if A.shape != (4, 4):
         raise ModelError(f"{what}: placement must be a 4x4 pose, not an array of shape {A.shape}")
     if numeric(A):

@@ -11,11 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from closedform.arrays import ArrayLike, exact_or_float, numeric
+from closedform.arrays import NO_ARRAY, ArrayLike, numeric
 from closedform.errors import ModelError, UnknownName, suggestion
 from closedform.model.bodies import Body, Frame
 from closedform.model.names import checked_name
 from closedform.model.segments import Segment, segments_of, starts
+from closedform.model.vectors import as_given
 
 STANDARD_GRAVITY = (0.0, 0.0, -9.81)
 
@@ -148,11 +149,8 @@ def _records(given: object, what: str, kind: str) -> tuple[Any, ...]:
 
 
 def _gravity(gravity: object) -> np.ndarray:
-    try:
-        g = exact_or_float(gravity)
-    except (TypeError, ValueError) as error:
-        raise ModelError(f"gravity must be three numbers, not {gravity!r}") from error
-    if g.shape != (3,) or g.dtype.kind in "USb" or (numeric(g) and not np.all(np.isfinite(g))):
+    g = as_given(gravity, "gravity must be three numbers")
+    if g.shape != (3,) or (numeric(g) and not np.all(np.isfinite(g))):
         raise ModelError(f"gravity must be three finite numbers, not {gravity!r}")
     g = g.copy()
     g.setflags(write=False)
@@ -169,7 +167,7 @@ def _configurations(given: object, nq: int) -> dict[str, np.ndarray]:
         checked_name(name, "configuration")
         try:
             q = np.array(values, dtype=float)
-        except (TypeError, ValueError) as error:
+        except NO_ARRAY as error:
             raise ModelError(f"configuration {name!r} must be {nq} numbers, not "
                              f"{values!r:.200}") from error
         if q.shape != (nq,) or not np.all(np.isfinite(q)):

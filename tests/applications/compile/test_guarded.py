@@ -34,3 +34,31 @@ def test_it_is_pickled_and_shown_and_counted_as_a_kernel(kernel):
     np.testing.assert_array_equal(again(STRETCHED + 0.3), kernel(STRETCHED + 0.3))
     assert repr(kernel) == "<kernel operational_space_inertia(q)>"
     assert again.operations.total == kernel.operations.total > 0
+
+
+@pytest.mark.parametrize("only", [(), ("operational_space_inertia",)])
+def test_a_singular_state_is_an_error_among_several_quantities(only):
+    robot = cf.load("ur5")
+    asked = ["mass_matrix", cf.At("operational_space_inertia", "wrist_3_link")]
+    kernel = cf.fuse(robot, asked, only=only)
+    for q in (STRETCHED, np.stack([STRETCHED + 0.3, STRETCHED])):
+        with pytest.raises(cf.SingularMatrix, match="fewer than six"):
+            kernel(q)
+    found = kernel(STRETCHED + 0.3)
+    expected = cf.operational_space_inertia(robot, STRETCHED + 0.3, "wrist_3_link")
+    np.testing.assert_allclose(found if only else found.operational_space_inertia, expected,
+                               rtol=1e-9)
+
+
+def test_inertias_of_two_frames_go_by_their_own_names():
+    robot = cf.load("humanoid25")
+    hands = [cf.At("operational_space_inertia", f"{side}_hand") for side in ("left", "right")]
+    kernel = cf.fuse(robot, hands)
+    q = robot.random(0)
+    assert kernel(q).operational_space_inertia_left_hand.shape == (6, 6)
+
+
+def test_quantities_without_such_an_inertia_stay_plain_kernels():
+    robot, inertia = cf.load("ur5"), cf.At("operational_space_inertia", "wrist_3_link")
+    assert type(cf.fuse(robot, ["mass_matrix", inertia], only="mass_matrix")) is type(
+        cf.fuse(robot, "mass_matrix"))

@@ -7,11 +7,11 @@ import pytest
 
 import closedform as cf
 from closedform.applications.report.certificates import agreements
-from closedform.applications.report.peers import own_mjcf, peers
+from closedform.applications.report.peers import own_model, peers
 from example_urdfs import FILES
 
 pytest.importorskip("pinocchio")
-pytest.importorskip("mujoco")
+mujoco = pytest.importorskip("mujoco")
 
 SEVERAL = """<mujoco model="several"><compiler angle="radian"/>
 <default><joint armature="0.3"/></default><worldbody>
@@ -52,7 +52,7 @@ def test_a_mimic_listed_before_its_driver_is_compared_with_both():
     assert not reasons and max(found.values()) < 1e-13
 
 
-def test_bodies_with_several_joints_go_to_mujoco_as_their_own_mjcf(tmp_path):
+def test_bodies_with_several_joints_go_to_mujoco_as_their_own_model(tmp_path):
     """Also where the robot is given, and its file is found by its source."""
     file = tmp_path / "several.xml"
     file.write_text(SEVERAL, encoding="utf8")
@@ -60,14 +60,33 @@ def test_bodies_with_several_joints_go_to_mujoco_as_their_own_mjcf(tmp_path):
     assert found["MuJoCo"] < 1e-13
 
 
+@pytest.mark.parametrize("floating", [False, True])
+@pytest.mark.parametrize("kind", ["MjModel", "MjSpec"])
+def test_objects_of_mujoco_are_compared_with_themselves_and_not_written_to(kind, floating):
+    text = (LOOSE if floating else SEVERAL).replace('<joint name="x"', '<joint stiffness="3" '
+                                                    'name="x"')
+    spec = mujoco.MjSpec.from_string(text)
+    given = spec if kind == "MjSpec" else spec.compile()
+    if floating and kind == "MjModel":
+        assert own_model(cf.load(given, floating=True), given) is None      # has no free joint
+        return
+    robot = cf.load(given, floating=floating)
+    own = own_model(robot, given)
+    assert own is not given and own.njnt == spec.compile().njnt + floating
+    found, _ = residuals(robot, given)
+    assert found["MuJoCo"] < 1e-13
+    if kind == "MjModel":
+        assert given.opt.disableflags == 0 and (floating or given.jnt_stiffness.max() == 3)
+
+
 def test_a_robot_that_was_edited_is_not_taken_for_its_file(tmp_path):
     file = tmp_path / "loose.xml"
     file.write_text(LOOSE, encoding="utf8")
     robot = cf.load(file)
-    assert own_mjcf(robot, str(file)) is not None
+    assert own_model(robot, str(file)) is not None
     heavier = robot.with_parameters(2 * np.asarray(robot.parameters))
-    assert own_mjcf(heavier, str(file)) is None
-    assert own_mjcf(cf.load("ur5"), "") is None
+    assert own_model(heavier, str(file)) is None
+    assert own_model(cf.load("ur5"), "") is None
 
 
 def test_the_floating_mjcf_has_a_free_joint_in_mujoco_too():

@@ -260,3 +260,47 @@ def test_every_command_is_a_file_of_the_folder_and_is_told_by_the_help():
     told = run("--help").stdout
     assert [x.name or x.callback.__name__ for x in app.registered_commands if
             (x.name or x.callback.__name__) not in told] == []
+
+
+# ---------------------------------------------------------------------- how robots are loaded
+LOOP = """<mujoco model="loop"><worldbody>
+  <body name="a"><joint name="j" axis="0 1 0"/><geom size="0.1" pos="0.2 0 0"/></body>
+  <body name="b" pos="1 0 0"><joint name="k" axis="0 1 0"/><geom size="0.1" pos="0.1 0 0"/></body>
+</worldbody><equality><connect body1="a" body2="b" anchor="0.5 0 0"/></equality></mujoco>"""
+XACRO = GOOD.replace("<robot name", '<robot xmlns:xacro="http://ros.org/wiki/xacro" name').replace(
+    '<link name="base"/>', '<xacro:arg name="prefix" default=""/><link name="base"/>').replace(
+    'joint name="shoulder"', 'joint name="$(arg prefix)shoulder"')
+
+
+def test_commands_that_take_a_robot_take_the_options_of_loading():
+    for command in app.registered_commands:
+        name = command.name or command.callback.__name__
+        if name not in ("robots", "quantities", "flexible", "demo"):
+            told = run(name, "--help", COLUMNS="200").stdout
+            assert {"--loops", "--mapping"} <= set(told.split())
+
+
+@pytest.mark.parametrize("command", [("show",), ("lint",), ("base",)])
+def test_loops_are_opened_on_the_command_line(model, command, monkeypatch):
+    file = model(LOOP, "loop.xml")
+    assert status_of_main(monkeypatch, *command, file) in (1, 2)
+    result = run(*command, file, "--loops", "open")
+    assert result.exit_code == 0
+    assert "connect equality of a and b" in result.stdout + result.stderr
+
+
+def test_arguments_of_xacro_are_given_on_the_command_line(model):
+    file = model(XACRO, "arm.urdf.xacro")
+    assert "left_shoulder: revolute y" in run("show", file, "--mapping", "prefix=left_").stdout
+    assert "── upper  2 kg  shoulder: revolute y" in run("show", file).stdout
+    result = run("lint", file, "--mapping", "prefix=left_")
+    assert (result.exit_code, result.stdout) == (0, "nothing to complain about\n")
+
+
+@pytest.mark.parametrize(("given", "message"), [
+    (("--mapping", "left"), "--mapping is NAME=VALUE, not 'left'"),
+    (("--mapping", "a=b"), "mappings are the arguments of a xacro file, not of ur5"),
+    (("--loops", "shut"), "loops must be 'open' or None, not 'shut'")])
+def test_wrong_options_of_loading_are_told(given, message, monkeypatch, capsys):
+    assert status_of_main(monkeypatch, "show", "ur5", *given) == 2
+    assert capsys.readouterr().err == f"error: {message}\n"

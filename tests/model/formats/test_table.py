@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from closedform.errors import ClosedformError, FormatError
+from closedform.errors import ClosedformError, FormatError, ModelWarning
 from closedform.maths.kinematics import poses
 from closedform.model.formats.dh import from_modified_dh
 from closedform.model.formats.table import BODY_KEYS, SCREW_KEYS, read_table
@@ -52,6 +52,12 @@ rpy = ["pi", 0, 0]
 name = "foot"
 mass = 3
 """
+
+
+def test_swapped_limits_are_kept_with_a_warning():
+    with pytest.warns(ModelWarning, match="'joint1': the lower limit -1.57.* is above the upper"):
+        robot = read_table(DH_TEXT.replace('upper = "pi/2"', "upper = -2"))
+    assert robot.upper[0] == -2
 
 
 def test_more_rows_than_a_robot_has_are_refused_at_once():

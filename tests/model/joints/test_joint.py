@@ -1,12 +1,15 @@
 """Joints: their motions, groups, limits and refusals."""
 
 import math
+import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given
 from scipy.spatial.transform import Rotation
 
+import closedform as cf
 from closedform.arrays import NUMBERS
 from closedform.errors import ArgumentError, ModelError
 from closedform.maths.kinematics import body_jacobians
@@ -238,3 +241,40 @@ def test_axes_are_normalised_and_keywords_kept():
 def test_impossible_joints_are_refused_with_the_reason(make, message):
     with pytest.raises(ModelError, match=message):
         make()
+
+
+def test_a_lower_limit_above_the_upper_is_a_warning_to_who_makes_the_joint():
+    with pytest.warns(cf.ModelWarning, match="Revolute joint 'j': the lower limit 2 is above the "
+                                             "upper -2") as told:
+        joint = cf.Revolute((0, 0, 1), name="j", lower=2, upper=-2)
+    assert [Path(warning.filename) for warning in told] == [Path(__file__)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")          # once is enough
+        robot = cf.Robot("r", [cf.Body("b", None, joint)])
+        assert -2 <= robot.random(0)[0] <= 2
+    with pytest.warns(cf.ModelWarning, match="limit 1 is above the upper 0"):
+        cf.Universal((1, 0, 0), (0, 1, 0), lower=(0, 1), upper=(1, 0))
+
+
+TOO_LARGE = 10**400
+
+
+@pytest.mark.parametrize("make", [
+    lambda x: cf.Revolute((x, 0, 0)), lambda x: cf.Revolute((0, 0, 1), (x, 0, 0)),
+    lambda x: cf.Revolute((0, 0, 1), lower=x), lambda x: cf.Helical((0, 0, 1), x),
+    lambda x: cf.Inertia(x), lambda x: cf.Inertia(1.0, (x, 0, 0)),
+    lambda x: cf.Body("b", None, cf.Fixed(), x * np.eye(4, dtype=object)),
+    lambda x: cf.load("planar2r").with_gravity((0, 0, x)),
+    lambda x: cf.load("planar2r").with_parameters([x] * 20),
+    lambda x: cf.Robot("r", [cf.Body("b", None, cf.Revolute((0, 0, 1)))],
+                       configurations={"home": [x]})])
+def test_integers_that_are_no_floats_are_refused_as_numbers(make):
+    with pytest.raises(cf.ClosedformError, match=r"must be|finite"):
+        make(TOO_LARGE)
+
+
+@pytest.mark.parametrize("make", [cf.Revolute, lambda x: cf.Inertia(1.0, x),
+                                  lambda x: cf.load("planar2r").with_gravity(x)])
+def test_masks_are_refused_where_a_robot_is_made(make):
+    with pytest.raises(cf.ClosedformError, match="must be"):
+        make(np.ma.array([0.0, 0.0, 1.0], mask=[0, 1, 0]))

@@ -10,7 +10,7 @@ import warnings
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, final, overload
 
-from closedform.applications.compile.guarded import InertiaOfFrame
+from closedform.applications.compile.guarded import guarded
 from closedform.applications.compile.preparation import Preparation
 from closedform.applications.compile.quantities import CompiledWithInputs, Quantities
 from closedform.applications.compile.requests import (
@@ -96,7 +96,9 @@ def fuse(
     if not asked:
         raise ArgumentError("quantities must name at least one quantity")
     kept = (only,) if isinstance(only, str) else tuple(only)
-    return whole.kernel([asked_request(whole.robot, x) for x in asked], only=kept)
+    requests = [asked_request(whole.robot, x) for x in asked]
+    made: Kernel = guarded(whole.kernel(requests, only=kept), whole.robot, requests)
+    return made
 
 
 def _compiled(robot: Robot, inputs: RuntimeInput | Sequence[RuntimeInput], order: int, snap: float,
@@ -281,10 +283,8 @@ class Framed:
         frame = self._arm.robot.frame(frame).name
         key = frame, checked_reference(self._row, reference)
         if key not in self._kernels:
-            kernel: Any = self._arm.kernel([Request(self._row, *key)])
-            if self._row.name == "operational_space_inertia":
-                kernel = InertiaOfFrame(kernel, self._arm.robot, frame)
-            self._kernels[key] = kernel
+            requests = [Request(self._row, *key)]
+            self._kernels[key] = guarded(self._arm.kernel(requests), self._arm.robot, requests)
         return self._kernels[key]
 
     def __call__(self, *args: Any, **named: Any) -> Any:

@@ -220,6 +220,7 @@ MUJOCO: Table = {
 DRAKE: Table = {
     Revolute: Row("revolute", _same),
     Prismatic: Row("prismatic", _same),
+    Helical: Row("screw", _same),
     Universal: Row("universal", _same),
     Planar: Row("planar", _across_z(PlanarRates())),
     Free: Row("quaternion_floating", _world_free(turn_first=True)),

@@ -15,7 +15,7 @@ import numpy as np
 from closedform.applications.compile.kernels import compile
 from closedform.applications.elastic.programs import compile as compile_elastic
 from closedform.applications.motion.trajectories import Trajectory
-from closedform.arrays import ArrayLike
+from closedform.arrays import NO_ARRAY, ArrayLike
 from closedform.errors import ArgumentError
 from closedform.maths.elastic.control import ElasticState
 from closedform.model.elasticity.joints import ElasticJoints
@@ -33,7 +33,7 @@ def outer_loop(poles: ArrayLike, nv: int, order: int = 4) -> np.ndarray:
     try:
         p = np.asarray(poles, dtype=complex)
         p = np.broadcast_to(p, (nv, order))
-    except (TypeError, ValueError) as error:
+    except NO_ARRAY as error:
         raise ArgumentError(f"poles must be {order} numbers, or {order} for each of {nv} joints, "
                             f"not {poles!r}") from error
     if not np.all(np.isfinite(p)) or np.any(p.real >= 0):

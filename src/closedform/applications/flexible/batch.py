@@ -14,7 +14,7 @@ from closedform.applications.flexible.system import FlexibleSystem
 from closedform.applications.motion.inputs import Held, drive
 from closedform.applications.motion.methods import RK4, rk4_step
 from closedform.applications.motion.times import increasing, steps_between
-from closedform.arrays import Array, ArrayLike
+from closedform.arrays import NO_ARRAY, Array, ArrayLike
 from closedform.errors import ArgumentError, SingularMatrix
 from closedform.lowerings.call.kernel import Kernel
 from closedform.lowerings.call.trial import function_trial
@@ -156,7 +156,7 @@ def _rows(given: object, arms: int, size: int, what: str) -> Array:
     """Finite numbers for every arm: (size,) or (arms, size)."""
     try:
         a = np.array(given, dtype=float)
-    except (TypeError, ValueError):
+    except NO_ARRAY:
         a = np.zeros(0)
     if a.shape not in ((size,), (arms, size)) or not np.all(np.isfinite(a)):
         raise ArgumentError(f"{what} of a batch is finite numbers of shape ({size},) or "

@@ -16,7 +16,7 @@ import numpy as np
 
 from closedform.applications.motion.system import System
 from closedform.applications.motion.times import increasing
-from closedform.arrays import Array, ArrayLike
+from closedform.arrays import NO_ARRAY, Array, ArrayLike, refuse_masks
 from closedform.errors import ArgumentError
 
 
@@ -118,8 +118,9 @@ def _parameters(function: Callable[..., Any]) -> int:
 def numbers(given: object) -> np.ndarray:
     """A new array of what was given, empty if that is no numbers."""
     try:
+        refuse_masks(given)
         return np.array(given, dtype=float)
-    except (TypeError, ValueError):
+    except NO_ARRAY:
         return np.zeros(0)
 
 

@@ -23,7 +23,7 @@ from closedform.applications.redundancy.tasks import (
     name_of,
     require_adding,
 )
-from closedform.arrays import Array, ArrayLike, Floats, namespace
+from closedform.arrays import NO_ARRAY, Array, ArrayLike, Floats, namespace
 from closedform.errors import ArgumentError
 from closedform.maths.algorithms.frame_screws import frame_screws
 from closedform.maths.redundancy.criteria import (
@@ -317,7 +317,7 @@ def _ellipsoid(given: Obstacle) -> Ellipsoid:
     try:
         centre, radii, *rest = given
         o = Ellipsoid(_three(centre), _three(radii), *rest)
-    except (TypeError, ValueError) as error:
+    except NO_ARRAY as error:
         raise ArgumentError("an obstacle is (centre, radii, exponent), as cf.redundancy.Ellipsoid, "
                             f"not {given!r}") from error
     if o.exponent != int(o.exponent) or o.exponent % 2 or o.exponent < 2:
@@ -336,7 +336,7 @@ def _three(x: object) -> tuple[float, float, float]:
 def _finite(x: object, what: str) -> tuple[float, ...]:
     try:
         a = np.asarray(x, dtype=float)
-    except (TypeError, ValueError):
+    except NO_ARRAY:
         a = np.array(np.nan)
     if a.ndim != 1 or not np.all(np.isfinite(a)):
         raise ArgumentError(f"{what} must be a list of finite numbers, not {x!r}")

@@ -30,7 +30,7 @@ from closedform.applications.redundancy.curves import follow
 from closedform.applications.redundancy.problem import Problem, problem_of
 from closedform.applications.redundancy.solving import Climb, one_solution
 from closedform.applications.redundancy.tasks import TaskLike
-from closedform.arrays import ArrayLike, Floats
+from closedform.arrays import NO_ARRAY, ArrayLike, Floats
 from closedform.errors import ArgumentError
 from closedform.model.robot import Robot
 
@@ -122,7 +122,7 @@ def _checked(problem: Problem, path: Path) -> tuple[Floats, Floats]:
                             f"not {x.shape}")
     try:
         t = np.arange(len(x), dtype=float) if path.times is None else np.asarray(path.times, float)
-    except (TypeError, ValueError):
+    except NO_ARRAY:
         raise ArgumentError(f"times of a path must be {len(x)} increasing numbers, "
                             f"not {path.times!r}") from None
     if t.shape != (len(x),) or not np.all(np.isfinite(t)) or np.any(np.diff(t) <= 0):

@@ -1,8 +1,8 @@
 """The same robot in Pinocchio and MuJoCo, where they are installed: results and times.
 
-MuJoCo gets the MJCF that the robot came from; else both get the robot as URDF, which is why some
-joints leave one of them out. URDF has no rotor inertias, so they are added to the model; mimics are
-joints of their own there.
+MuJoCo gets the MJCF, `MjModel` or `MjSpec` that the robot came from; else both get the robot as
+URDF, which is why some joints leave one of them out. URDF has no rotor inertias, so they are added
+to the model; mimics are joints of their own there.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from copy import copy
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
@@ -25,7 +26,7 @@ from closedform.errors import ClosedformError, MissingDependency
 from closedform.maths.canonical.snapping import snapped
 from closedform.maths.rotors import turning_rotors
 from closedform.maths.springs import has_springs
-from closedform.model.formats.mjcf.compiled import Compiled, compiled, compiled_spec
+from closedform.model.formats.mjcf.compiled import compiled, compiled_spec
 from closedform.model.formats.mjcf.document import is_mjcf
 from closedform.model.formats.mjcf.equalities import OPEN
 from closedform.model.load import load, located
@@ -128,14 +129,14 @@ class Pinocchio(Peer):
 class MuJoCo(Peer):
     name = "MuJoCo"
 
-    def __init__(self, robot: Robot, origin: str = "") -> None:
+    def __init__(self, robot: Robot, origin: Any = "") -> None:
         try:
             import mujoco
         except ImportError:
             raise MissingDependency("MuJoCo is not installed: pip install mujoco") from None
         self.mujoco: Any = mujoco
         self.version = mujoco.__version__
-        own = own_mjcf(robot, origin)
+        own = own_model(robot, origin)
         # what lies within a rounding of exact is made exact here, but not in a file of its own
         self.tolerance = 1e-9 if own is None else 1e-8
         self.model = self._of_urdf(robot) if own is None else own
@@ -210,10 +211,10 @@ class MuJoCo(Peer):
             "forward_dynamics": lambda: mujoco.mj_forward(model, data)}
 
 
-def peers(robot: Robot, origin: str = "") -> tuple[list[Peer], dict[str, str]]:
+def peers(robot: Robot, origin: Any = "") -> tuple[list[Peer], dict[str, str]]:
     """The peers that take the robot, and the reasons of the others.
 
-    `origin` is a file or text that the robot may have come from, else its `source`.
+    `origin` is a file, text or object that the robot may have come from, else its `source`.
     """
     found: list[Peer] = []
     reasons: dict[str, str] = {}
@@ -241,14 +242,17 @@ def _refusal(text: str) -> str:
     return next((told for word, told in REFUSALS.items() if word in text), f"says: {text}")
 
 
-def own_mjcf(robot: Robot, origin: str) -> Any:
-    """The `MjModel` of the MJCF in `origin`, if it is this robot; else None."""
-    try:
-        source = located(origin)
-    except ClosedformError:
-        return None
-    if not is_mjcf(source):
-        return None
+def own_model(robot: Robot, origin: Any) -> Any:
+    """A new `MjModel` of the MJCF or MuJoCo's object in `origin`, if it is this robot; else None.
+    """
+    source = origin
+    if not _is_mujoco(origin):
+        try:
+            source = located(origin)
+        except ClosedformError:
+            return None
+        if not is_mjcf(source):
+            return None
     for floating, loops in product((False, True), (None, OPEN)):
         try:
             with warnings.catch_warnings():
@@ -257,16 +261,27 @@ def own_mjcf(robot: Robot, origin: str) -> Any:
         except ClosedformError:
             continue
         if _key(read) == _key(robot):
-            return freed(source).model if floating else compiled(source).model
+            return _anew(source, floating)
     return None
 
 
-def freed(source: str | Path) -> Compiled:
-    """The compiled MJCF with its one root body on a free joint."""
+def _is_mujoco(origin: object) -> bool:
+    kind = type(origin)
+    return kind.__module__.startswith("mujoco.") and kind.__name__ in ("MjModel", "MjSpec")
+
+
+def _anew(source: Any, floating: bool) -> Any:
+    """The model of a file, a text or an object; `floating` puts its root body on a free joint."""
     from mujoco import MjSpec
-    spec = MjSpec.from_string(source) if isinstance(source, str) else MjSpec.from_file(str(source))
-    spec.worldbody.first_body().add_freejoint()
-    return compiled_spec(spec)
+    if not isinstance(source, str | Path) and not hasattr(source, "worldbody"):
+        return None if floating else copy(source)
+    if not floating and isinstance(source, str | Path):
+        return compiled(source).model
+    spec = (MjSpec.from_string(source) if isinstance(source, str) else
+            MjSpec.from_file(str(source)) if isinstance(source, Path) else source.copy())
+    if floating:
+        spec.worldbody.first_body().add_freejoint()
+    return compiled_spec(spec).model
 
 
 def _key(robot: Robot) -> str:

@@ -12,7 +12,6 @@ import time
 import warnings
 from collections.abc import Callable, Mapping
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -69,17 +68,18 @@ Told = Callable[[str, float], None]
 """(what is being done, the part that is done)."""
 
 
-def report(source: Any, floating: bool = False,
-           told: Told = lambda what, part: None) -> Report:
+def report(source: Any, floating: bool = False, told: Told = lambda what, part: None, *,
+           loops: str | None = None, mappings: Mapping[str, Any] | None = None) -> Report:
     """The report on a robot, or on what `load` takes: a model file, a built-in robot, an object."""
     start = time.monotonic()
     told("loading", 0.0)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")             # the same is among the findings
-        robot = source if isinstance(source, Robot) else load(source, floating=floating)
+        robot = source if isinstance(source, Robot) else load(source, floating, loops,
+                                                              mappings=mappings)
     if not numeric(robot.parameters):
         raise ArgumentError(f"{robot.name} has symbols; a report needs numbers")
-    findings = lint(source)
+    findings = lint(source, loops=loops, mappings=mappings)
     until = start + PATIENCE[robot.nv <= ARM]
     with common_cache() as cache:
         work = jobs(robot)
@@ -99,7 +99,7 @@ def report(source: Any, floating: bool = False,
         quantities = found_by(arm, progress, until + GRACE)
         told("certificates", 0.7)
         exact, notes = snapped(robot, SNAP)
-        found, missing = peers(exact, str(source) if isinstance(source, str | Path) else "")
+        found, missing = peers(exact, "" if isinstance(source, Robot) else source)
         certificates, run = certify(exact, arm, found, missing)
         told("times", 0.9)
         drawn = states(robot, BATCH)

@@ -11,10 +11,9 @@ import typer
 from closedform.applications.whole_files import save_picture
 from closedform.errors import ArgumentError
 from closedform.interfaces.cli.robot_argument import RobotArgument
-from closedform.interfaces.cli.terminal import refuse_other_pictures, refuse_unwritable
+from closedform.interfaces.cli.terminal import loaded, refuse_other_pictures, refuse_unwritable
 from closedform.interfaces.cli.torques import trajectory_of
 from closedform.model.elasticity.joints import ElasticJoints
-from closedform.model.load import load
 
 COSINES = "cosines"
 EXAMPLES = ("[bold]Examples:[/]  closedform elastic iiwa14 --stiffness 10000 --plot motors.png  |  "
@@ -52,7 +51,7 @@ def show_elastic(
     """Compute motor torques and motor positions of elastic joints along a trajectory, exactly."""
     refuse_other_pictures(plot, "--plot")
     refuse_unwritable(output, "--output")
-    made = load(robot, floating)
+    made = loaded(robot, floating)
     model = ElasticJoints(made, _given(stiffness, "stiffness"),
                           _given(motor_inertia, "motor-inertia"),
                           _given(gear_ratio, "gear-ratio"), _given(damping, "damping"))

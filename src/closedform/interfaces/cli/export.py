@@ -22,7 +22,7 @@ from closedform.applications.export.sources.robots import asked_by_name
 from closedform.applications.export.targets import TARGETS
 from closedform.errors import ArgumentError
 from closedform.interfaces.cli.robot_argument import complete_quantity, complete_robot
-from closedform.model.load import load
+from closedform.interfaces.cli.terminal import loaded
 
 EXAMPLES = ("[bold]Examples:[/]  closedform export panda inverse_dynamics mass_matrix --to c -o out"
             "  |  closedform export planar2r inverse_dynamics_jet --to latex --symbols -o out")
@@ -62,7 +62,7 @@ def export_command(
         written = export(flexible.load(robot), quantities, to, output, **given)
     else:
         asked = [asked_by_name(x, frame, reference) for x in quantities]
-        written = export(load(robot, floating), asked, to, output, **given)
+        written = export(loaded(robot, floating), asked, to, output, **given)
     for path in written:
         typer.echo(f"wrote {path}")
     typer.echo(f"check: cd {output} && {TARGETS[to].check}")

@@ -28,8 +28,8 @@ from closedform.applications.redundancy import (
 from closedform.applications.whole_files import save_picture
 from closedform.errors import ArgumentError, FormatError, suggestion
 from closedform.interfaces.cli.robot_argument import RobotArgument
+from closedform.interfaces.cli.terminal import loaded
 from closedform.model.coordinates import coordinate_names
-from closedform.model.load import load
 from closedform.model.robot import Robot
 
 CRITERIA: dict[str, Callable[[Any], Criterion]] = {
@@ -75,7 +75,7 @@ def ik(
     if not path.is_file():
         raise ArgumentError(f"--path: there is no file {str(path)!r}; a CSV file of targets is "
                             f"needed: {COLUMNS}")
-    arm = load(robot)
+    arm = loaded(robot)
     targets, task_of = read_path(path)
     task = task_of(arm.tip if frame is None else frame)
     q0 = _start(arm, start)

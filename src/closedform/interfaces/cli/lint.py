@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from closedform.interfaces.cli.robot_argument import SOURCES, complete_robot
+from closedform.interfaces.cli.robot_argument import SOURCES, complete_robot, loading
 from closedform.interfaces.cli.terminal import JsonOption
 from closedform.model.findings import Finding, Level
 from closedform.model.lint.lint import lint
@@ -25,7 +25,7 @@ def register(app: typer.Typer) -> None:
 
 def lint_file(file: FileArgument, as_json: JsonOption = False) -> None:
     """Check a model file; exit with 1 if it has errors."""
-    findings = lint(file)
+    findings = lint(file, **loading())
     if as_json:
         plain = [{**asdict(finding), "level": finding.level.value} for finding in findings]
         typer.echo(json.dumps(plain, indent=2, ensure_ascii=False))

@@ -30,6 +30,7 @@ from closedform.interfaces.cli import (
     torques,
 )
 from closedform.interfaces.cli.identification import excite, identify, signals
+from closedform.interfaces.cli.robot_argument import reads_robots
 from closedform.interfaces.cli.terminal import complain
 from closedform.version import __version__
 
@@ -92,3 +93,4 @@ def options(
 
 for command in COMMANDS:
     command.register(app)
+reads_robots(app)

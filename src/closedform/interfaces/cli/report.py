@@ -17,7 +17,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
 
-from closedform.interfaces.cli.robot_argument import RobotArgument
+from closedform.interfaces.cli.robot_argument import RobotArgument, loading
 from closedform.interfaces.cli.terminal import (
     FloatingOption,
     JsonOption,
@@ -53,7 +53,7 @@ def report_command(robot: RobotArgument, output: OutputOption = Path("report.htm
     refuse_unwritable(output, "--output")
     from closedform.applications.report.report import report  # slow to import: figures
     with _progress() as told:
-        found = report(robot, floating, told)
+        found = report(robot, floating, told, **loading())
         told("writing the page", 0.95)
         found.write(output)
     if found.massless:
@@ -97,7 +97,7 @@ def bench_command(robot: RobotArgument, as_json: JsonOption = False,
     from closedform.applications.report.bench import bench
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        made = load(robot, floating=floating)
+        made = load(robot, floating=floating, **loading())
     with _progress() as told:
         found = bench(made, told)
     if as_json:

@@ -15,7 +15,7 @@ from rich.text import Text
 from rich.tree import Tree
 
 from closedform.errors import ClosedformError
-from closedform.interfaces.cli.robot_argument import RobotArgument
+from closedform.interfaces.cli.robot_argument import RobotArgument, loading
 from closedform.interfaces.cli.terminal import (
     PIPE_WIDTH,
     FloatingOption,
@@ -78,7 +78,7 @@ def _in_the_world(source: str) -> str | None:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            root = load(source, floating=True).bodies[0]
+            root = load(source, floating=True, **loading()).bodies[0]
     except ClosedformError:
         return None
     mass = root.inertia.mass

@@ -15,6 +15,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from closedform.errors import ArgumentError
+from closedform.interfaces.cli.robot_argument import loading
 from closedform.model.load import load
 from closedform.model.robot import Robot
 
@@ -31,11 +32,11 @@ def complain(level: str, message: object) -> None:
     print(f"{level}: {' '.join(str(message).split())}", file=sys.stderr)
 
 
-def loaded(source: str, floating: bool, srdf: Path | None = None) -> Robot:
+def loaded(source: str, floating: bool = False, srdf: Path | None = None) -> Robot:
     """The robot, with every warning of the loader as one line on standard error."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        robot = load(source, floating=floating, srdf=srdf)
+        robot = load(source, floating=floating, srdf=srdf, **loading())
     for warning in caught:
         complain("warning", warning.message)
     return robot

@@ -13,8 +13,7 @@ from closedform.applications.motion.trajectories import Sampled, Trajectory, cos
 from closedform.applications.whole_files import save_picture
 from closedform.errors import ArgumentError
 from closedform.interfaces.cli.robot_argument import RobotArgument
-from closedform.interfaces.cli.terminal import refuse_other_pictures, refuse_unwritable
-from closedform.model.load import load
+from closedform.interfaces.cli.terminal import loaded, refuse_other_pictures, refuse_unwritable
 from closedform.model.robot import Robot
 
 COSINES = "cosines"
@@ -44,7 +43,7 @@ def register(app: typer.Typer) -> None:
         """Compute τ, τ̇ and τ̈ along a trajectory, exactly."""
         refuse_other_pictures(plot, "--plot")
         refuse_unwritable(output, "--output")
-        made = load(robot, floating)
+        made = loaded(robot, floating)
         path, times = trajectory_of(made, trajectory, points, duration)
         result = torques(made, path, times)
         result.write(output)

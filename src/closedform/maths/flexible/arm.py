@@ -17,6 +17,7 @@ from typing import final
 
 import numpy as np
 
+from closedform.arrays import NO_ARRAY
 from closedform.errors import ModelError
 from closedform.maths.flexible.modes import LinkModes, link_modes
 from closedform.model.elasticity.beam import FlexibleLink, Payload, TipLoad
@@ -151,7 +152,7 @@ def tip_basis(arm: FlexibleArm, i: int) -> np.ndarray:
 def _numbers(given: object, size: int, what: str) -> tuple[float, ...]:
     try:
         a = np.array(given, dtype=float)
-    except (TypeError, ValueError):
+    except NO_ARRAY:
         a = np.zeros(0)
     if a.shape != (size,) or not np.all(np.isfinite(a)):
         raise ModelError(f"{what} of an arm is {size} finite numbers, not {given!r}")

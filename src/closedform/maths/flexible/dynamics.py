@@ -16,7 +16,7 @@ from typing import final
 
 import numpy as np
 
-from closedform.arrays import Array, ArrayLike, Number, namespace
+from closedform.arrays import NO_ARRAY, Array, ArrayLike, Number, namespace
 from closedform.errors import ArgumentError
 from closedform.maths.algebra.ldl import refuse_indefinite, solve_definite
 from closedform.maths.coulomb import smoothed_sign
@@ -137,7 +137,7 @@ def damping_matrix(arm: FlexibleArm, damping: Damping = 0.0) -> np.ndarray:
     N = arm.nq
     try:
         d = np.asarray(damping, dtype=float)
-    except (TypeError, ValueError):
+    except NO_ARRAY:
         d = np.array(np.nan)
     D = np.zeros((N, N))
     D[range(arm.n), range(arm.n)] = [link.viscous for link in arm.links]

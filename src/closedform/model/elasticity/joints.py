@@ -14,6 +14,7 @@ from typing import Any, final
 
 import numpy as np
 
+from closedform.arrays import NO_ARRAY
 from closedform.errors import ModelError, UnknownName, suggestion
 from closedform.model.coordinates import coordinate_names
 from closedform.model.robot import Robot
@@ -237,7 +238,7 @@ class _Places:
 def _number(x: Any, what: str) -> float:
     try:
         value = float(x)
-    except (TypeError, ValueError):
+    except NO_ARRAY:
         raise ModelError(f"{what} must be a number, not {x!r}") from None
     if not np.isfinite(value) or isinstance(x, bool):
         raise ModelError(f"{what} must be a finite number, not {x!r}")

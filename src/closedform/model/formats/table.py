@@ -29,6 +29,7 @@ import numpy as np
 from closedform.arrays import exact_or_float
 from closedform.errors import FormatError, ModelError, suggestion
 from closedform.model.edits import merged
+from closedform.model.findings import warn_once
 from closedform.model.formats.dh import (
     LIMITS,
     MODIFIED_COLUMNS,
@@ -41,7 +42,7 @@ from closedform.model.formats.dh import (
 )
 from closedform.model.formats.toml import parse_toml
 from closedform.model.formats.urdf.document import MAX_LINKS
-from closedform.model.formats.urdf.read import base_joint
+from closedform.model.formats.urdf.read import base_joint, limit_faults
 from closedform.model.formats.xml import read_bytes
 from closedform.model.inertia import Inertia
 from closedform.model.joints import KEYWORDS, KINDS, Joint, Mimic
@@ -78,9 +79,11 @@ def read_table(source: Path | str, floating: bool = False) -> Robot:
     where, data = _parsed(source)
     try:
         robot = _robot(data)
-        return _on_free_base(robot, data) if floating else robot
+        robot = _on_free_base(robot, data) if floating else robot
     except ModelError as error:
         raise FormatError(f"{where}: {error}") from error
+    warn_once(where, limit_faults(robot))
+    return robot
 
 
 def _parsed(source: Path | str) -> tuple[str, dict[str, Any]]:

@@ -11,6 +11,7 @@ from closedform.model.joints.joint import Driver as Driver
 from closedform.model.joints.joint import Joint as Joint
 from closedform.model.joints.joint import describe as describe
 from closedform.model.joints.joint import geometry as geometry
+from closedform.model.joints.joint import swapped_limits as swapped_limits
 from closedform.model.joints.mimic import Mimic as Mimic
 from closedform.model.joints.on_axis import Cylindrical as Cylindrical
 from closedform.model.joints.on_axis import Helical as Helical

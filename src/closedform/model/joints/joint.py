@@ -7,6 +7,7 @@ made of `parts` that have one.
 
 from __future__ import annotations
 
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
@@ -15,10 +16,10 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from closedform.arrays import Array, Namespace, exact_or_float, numeric
-from closedform.errors import ModelError
+from closedform.errors import ModelError, is_own, warn_user
 from closedform.model.names import checked_name
 from closedform.model.pose import basis_with_third, pose
-from closedform.model.vectors import Vector, unit_vector
+from closedform.model.vectors import Vector, as_given, unit_vector
 
 PerCoordinate = float | Sequence[float] | None
 KEYWORDS = ("name", "lower", "upper", "velocity", "effort", "rotor_inertia", "viscous", "coulomb",
@@ -80,6 +81,7 @@ class Joint(ABC):
             if given is not None:
                 size = self.nq if keyword in SIGNED else self.nv
                 object.__setattr__(self, keyword, _numbers(given, size, keyword, self))
+        _warn_of_swapped_limits(self)
         if self.stiffness is not None and not self.is_vector and np.any(self.stiffness):
             raise ModelError(f"{type(self).__name__} joint {self.name or 'unnamed'!r}: stiffness "
                              "is for joints whose velocities are the rates of their coordinates; "
@@ -234,19 +236,40 @@ def _axis_text(axis: Vector) -> str:
     return "(" + " ".join(f"{x:.4g}" if isinstance(x, float) else str(x) for x in axis) + ")"
 
 
+def swapped_limits(joint: Joint) -> list[tuple[float, float]]:
+    """Lower limits that are above the upper ones, with these."""
+    if joint.lower is None or joint.upper is None:
+        return []
+    lower, upper = np.broadcast_arrays(np.atleast_1d(joint.lower), joint.upper)
+    return [(float(a), float(b)) for a, b in zip(lower, upper, strict=True) if a > b]
+
+
+def _warn_of_swapped_limits(joint: Joint) -> None:
+    """A warning to who makes such a joint; files that are read have one warning for all of it."""
+    swapped = swapped_limits(joint)
+    if not swapped:
+        return
+    maker = sys._getframe()
+    while maker.f_back and maker.f_globals.get("__name__", "").startswith(__package__):
+        maker = maker.f_back
+    if not is_own(maker):
+        (low, high), *_ = swapped
+        warn_user(f"{type(joint).__name__} joint {joint.name or 'unnamed'!r}: the lower limit "
+                  f"{low:g} is above the upper {high:g}")
+
+
 def _numbers(given: Any, size: int, keyword: str, joint: Joint) -> Any:
     what = f"{type(joint).__name__} joint {joint.name or 'unnamed'!r}: {keyword}"
-    a = np.asarray(given)
+    a = as_given(given, f"{what} must be a number")
     if a.ndim > 1 or (a.ndim == 1 and a.shape[0] != size):
         raise ModelError(f"{what} must be one number or {size}, not {given!r}")
     if not numeric(a):
-        symbols = a.dtype == object and not any(isinstance(x, str) for x in a.ravel())
-        if keyword == "rotor_inertia" and symbols:
+        if keyword == "rotor_inertia" and a.dtype == object:
             return a.item() if a.ndim == 0 else tuple(a.tolist())
         raise ModelError(f"{what} must be a number, not {given!r}")
-    if np.any(np.isnan(a.astype(float))):
+    if np.any(np.isnan(a)):
         raise ModelError(f"{what} is not a number (NaN)")
-    if keyword in ("stiffness", "spring_reference") and not np.all(np.isfinite(a.astype(float))):
+    if keyword in ("stiffness", "spring_reference") and not np.all(np.isfinite(a)):
         raise ModelError(f"{what} must be finite, got {given!r}")
     if keyword not in SIGNED and np.any(a < 0):
         raise ModelError(f"{what} must not be negative, got {given!r}")

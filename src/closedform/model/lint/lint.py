@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from closedform.model.formats.objects import reader_of
 from closedform.model.formats.urdf.document import urdf_document
 from closedform.model.formats.xacro import urdf_source
 from closedform.model.formats.xml import TEXT, Document, is_xml_text, read_xml, tag
+from closedform.model.joints import swapped_limits
 from closedform.model.lint.rules import (
     Doubt,
     inertia_doubts,
@@ -30,31 +31,33 @@ from closedform.model.robot import Body, Robot
 from closedform.model.zoo.zoo import BUILTIN
 
 
-def lint(robot_or_file: Any) -> list[Finding]:
+def lint(robot_or_file: Any, *, loops: str | None = None,
+         mappings: Mapping[str, Any] | None = None) -> list[Finding]:
     """Findings about a robot, or about anything that `load` takes; none for a good model.
 
     A URDF is looked at as it is written, link by link, and every fault is reported, with its line.
+    `loops` and `mappings` are those of `load`.
     """
     if isinstance(robot_or_file, Robot):
         return robot_findings(robot_or_file, robot_or_file.name)
     if reader_of(robot_or_file) is not None:
-        return _loaded_findings(robot_or_file)
+        return _loaded_findings(robot_or_file, loops)
     found = located(robot_or_file)
     if found not in BUILTIN and not (isinstance(found, Path) and found.suffix.lower() == ".toml"):
-        document = mjcf_document(found) if is_mjcf(found) else _document(found)
+        document = mjcf_document(found) if is_mjcf(found) else _document(found, mappings)
         kind = None if document.root is None else tag(document.root)
         if not is_mjcf(found) and kind != "sdf":
             return urdf_findings(urdf_document(document))
         faults = mjcf_name_faults(document) if kind == "mujoco" else document.findings
         if faults:
             return list(faults)
-    return _loaded_findings(found)
+    return _loaded_findings(found, loops)
 
 
-def _document(source: Path | str) -> Document:
+def _document(source: Path | str, mappings: Mapping[str, Any] | None) -> Document:
     """The document as `load` reads it; a xacro file that nothing here can expand as it is."""
     try:
-        return urdf_source(source)
+        return urdf_source(source, mappings)
     except MissingDependency:
         return read_xml(source)
     except FormatError as error:
@@ -64,13 +67,13 @@ def _document(source: Path | str) -> Document:
         return Document(str(source), None, (found,))
 
 
-def _loaded_findings(source: Any) -> list[Finding]:
+def _loaded_findings(source: Any, loops: str | None) -> list[Finding]:
     """Findings about a file that is read without line numbers: why it fails, or the robot's."""
     file = TEXT if isinstance(source, str) and is_xml_text(source) else f"{source!s:.200}"
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ModelWarning)
-            robot = load(source)
+            robot = load(source, loops=loops)
     except ModelError as error:
         return [Finding(Level.ERROR, "unreadable", "document", str(error), "", file)]
     return robot_findings(robot, file)
@@ -84,11 +87,16 @@ def robot_findings(robot: Robot, file: str) -> list[Finding]:
     for body in robot.bodies:
         doubts = [*_body_doubts(body, carried[body.name]), *_joint_doubts(body)]
         doubts = [d for d in doubts if d.rule != "massless-body" or body.name not in between]
-        doubts += [rounded_doubt(body.rounded)] if body.rounded else []
-        subject = f"body {body.name!r}"
-        found += [Finding(d.level, d.rule, subject, f"{subject}: {d.message}", d.repair, file)
-                  for d in doubts]
+        found += [_finding(d, f"body {body.name!r}", file) for d in doubts]
+    for kind, placed in (("body", robot.bodies), ("frame", robot.frames)):
+        found += [_finding(rounded_doubt(x.rounded), f"{kind} {x.name!r}", file)
+                  for x in placed if x.rounded]
     return found
+
+
+def _finding(doubt: Doubt, subject: str, file: str) -> Finding:
+    return Finding(doubt.level, doubt.rule, subject, f"{subject}: {doubt.message}", doubt.repair,
+                   file)
 
 
 def _between_joints(robot: Robot) -> set[str]:
@@ -138,10 +146,8 @@ def _joint_doubts(body: Body) -> Iterator[Doubt]:
     if slides and (moves.lower is None or moves.upper is None):
         yield Doubt(Level.INFO, "no-limits", f"a {moves.kind} joint without limits",
                     "give lower and upper")
-    lower = moves.per_coordinate("lower", max(moves.nq, 1), -np.inf)
-    upper = moves.per_coordinate("upper", max(moves.nq, 1), np.inf)
-    for low, high in zip(lower, upper, strict=True):
-        yield from limit_doubts(float(low), float(high))
+    for low, high in swapped_limits(moves):
+        yield from limit_doubts(low, high)
     if joint.driver and numeric(np.asarray(joint.driver.ratio)) and joint.driver.ratio == 0:
         yield Doubt(Level.WARNING, "mimic-of-nothing", "ratio 0: it never moves",
                     "make the joint fixed, or give its ratio")

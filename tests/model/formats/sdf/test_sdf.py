@@ -1,5 +1,6 @@
 """The SDF reader: frames, all joints, nested and included models, by hand and by Drake."""
 
+import importlib.util
 import math
 
 import numpy as np
@@ -19,6 +20,7 @@ from closedform.model.joints import (
 )
 from closedform.model.load import load
 from closedform.model.pose import from_rpy, pose
+from drake_peer import Drake
 
 INERTIAL = """<inertial><pose>0.1 0.02 -0.03 0.3 0.2 0.1</pose><mass>2</mass><inertia><ixx>0.1</ixx>
   <ixy>0.01</ixy><ixz>-0.02</ixz><iyy>0.2</iyy><iyz>0.015</iyz><izz>0.25</izz></inertia></inertial>
@@ -424,43 +426,58 @@ OLD = {version: one_joint("revolute", axis("2 -1 2", inside), version) for versi
 UNIVERSAL = one_joint("universal", axis("1 0 0") + axis("0 1 0", name="axis2"))
 
 
-@pytest.mark.parametrize("text", [CHAIN, NESTED, UNIVERSAL, *OLD.values()],
-                         ids=["chain", "nested", "universal", *OLD])
-def test_poses_masses_and_forces_are_those_of_drake(text, rng):
-    parsing = pytest.importorskip("pydrake.multibody.parsing",
-                                  reason="drake is not installed: pip install drake")
-    from pydrake.multibody.plant import MultibodyPlant
+DRAKE = pytest.mark.skipif(importlib.util.find_spec("pydrake") is None,
+                           reason="drake is not installed: pip install drake")
 
-    plant = MultibodyPlant(0.0)
-    parsing.Parser(plant).AddModelsFromString(text, "sdf")
-    robot = load(text)
-    if not plant.num_joints() or "world" not in text:
-        plant.WeldFrames(plant.world_frame(), plant.GetFrameByName("base"))
-    plant.Finalize()
-    context = plant.CreateDefaultContext()
+
+def assert_as_in_drake(robot, source, rng):
+    """M, the bias and the poses of all bodies and frames at a random state."""
+    peer = Drake(robot, source)
     q, v = robot.random(rng), rng.normal(size=robot.nv)
-    at = {name: plant.GetJointByName(name) for name in robot.joint_names}
-    qs, vs = np.zeros(plant.num_positions()), np.zeros(plant.num_velocities())
-    order = np.zeros(robot.nv, dtype=int)
-    for name, found in at.items():
-        here = range(robot.nv)[robot.v_slices[name]]
-        order[here.start:here.stop] = range(found.velocity_start(),
-                                            found.velocity_start() + len(here))
-    qs[order], vs[order] = q, v
-    plant.SetPositions(context, qs)
-    plant.SetVelocities(context, vs)
-    M = plant.CalcMassMatrix(context)[np.ix_(order, order)]
-    forces = plant.CalcBiasTerm(context) - plant.CalcGravityGeneralizedForces(context)
+    M, forces = peer.mass_matrix(q), peer.bias(q, v)
     np.testing.assert_allclose(mass_matrix(robot, q), M, rtol=0, atol=1e-13 * np.abs(M).max())
-    np.testing.assert_allclose(bias(robot, q, v), forces[order], rtol=0,
+    np.testing.assert_allclose(bias(robot, q, v), forces, rtol=0,
                                atol=1e-13 * (1 + np.abs(forces).max()))
     for name in (*robot.body_names, *robot.frame_names):
         if "/" not in name:
             *models, own = name.split("::")
-            scope = plant.GetModelInstanceByName("::".join(["m", *models]))
-            inside = (scope,) if plant.HasFrameNamed(own, scope) else ()  # a frame is on its link's
-            place = plant.GetFrameByName(own, *inside).CalcPoseInWorld(context).GetAsMatrix4()
-            np.testing.assert_allclose(frame_pose(robot, q, name), place, rtol=0, atol=1e-14)
+            scope = peer.plant.GetModelInstanceByName("::".join([robot.name, *models]))
+            # a frame is on its link's instance
+            inside = (scope,) if peer.plant.HasFrameNamed(own, scope) else ()
+            place = peer.plant.GetFrameByName(own, *inside).CalcPoseInWorld(peer.context)
+            np.testing.assert_allclose(frame_pose(robot, q, name), place.GetAsMatrix4(), rtol=0,
+                                       atol=2e-14)
+
+
+@DRAKE
+@pytest.mark.parametrize("text", [CHAIN, NESTED, UNIVERSAL, *OLD.values()],
+                         ids=["chain", "nested", "universal", *OLD])
+def test_poses_masses_and_forces_are_those_of_drake(text, rng):
+    assert_as_in_drake(load(text), text, rng)
+
+
+DEEP = model('<frame name="shelf"><pose degrees="true">1 2 3 10 20 30</pose></frame>',
+             link("torso", "0 0 1 0.1 0.2 0.3", 'relative_to="shelf"'),
+             '<include><uri>model://pair/model.sdf</uri><name>twin</name><placement_frame>left::lower'
+             '</placement_frame><pose relative_to="torso">0 0.5 0 0.3 0 0</pose></include>',
+             joint("neck", "revolute", "torso", "twin::left::upper",
+                   '<pose relative_to="shelf">0 0 1 0 0.5 0</pose>'
+                   + axis("1 2 3", attributes='expressed_in="twin::left"')),
+             '<frame name="eye" attached_to="twin::right::lower"><pose rotation_format="quat_xyzw">'
+             "0.1 0 0 0 0 0.6 0.8</pose></frame>", version="1.10")
+PAIR = model('<include><uri>model://arm/model.sdf</uri><name>left</name>'
+             "<pose>0 1 0 0.2 0 0</pose></include>",
+             '<include><uri>model://arm/model.sdf</uri><name>right</name></include>',
+             joint("bond", "prismatic", "left::lower", "right::upper", axis("0 1 1")), name="pair")
+
+
+@DRAKE
+def test_models_that_include_models_are_those_of_drake(tmp_path, rng):
+    written(tmp_path, arm=ARM, pair=PAIR)
+    (tmp_path / "robot.sdf").write_text(DEEP)
+    robot = load(tmp_path / "robot.sdf")
+    assert robot.joint_names == ("neck", "twin::left::elbow", "twin::bond", "twin::right::elbow")
+    assert_as_in_drake(robot, tmp_path / "robot.sdf", rng)
 
 
 def test_a_static_model_alone_is_no_robot():

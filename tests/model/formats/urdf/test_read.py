@@ -8,6 +8,7 @@ import pytest
 
 from closedform.errors import FormatError, ModelWarning
 from closedform.maths.frames import frame_pose
+from closedform.model.findings import Level
 from closedform.model.formats.urdf.read import read_urdf
 from closedform.model.joints import (
     Free,
@@ -19,6 +20,7 @@ from closedform.model.joints import (
     Spherical,
     Universal,
 )
+from closedform.model.lint.lint import lint
 
 INERTIAL = """<inertial><origin xyz="0.1 0 0.2" rpy="0 0 1.5707963267948966"/><mass value="2"/>
   <inertia ixx="0.1" ixy="0" ixz="0" iyy="0.2" iyz="0" izz="0.25"/></inertial>"""
@@ -316,6 +318,17 @@ def test_swapped_limits_are_kept_with_a_warning():
     with pytest.warns(ModelWarning, match="'shoulder': the lower limit 2 is above the upper -1"):
         shoulder = read_urdf(ARM.replace('lower="-1" upper="2"', 'lower="2" upper="-1"')).bodies[0]
     assert (shoulder.joint.lower, shoulder.joint.upper) == (2, -1)
+
+
+def test_a_parent_named_world_that_is_no_link_is_the_world_as_in_drake():
+    text = ARM.replace(link("base"), "").replace('parent link="base"', 'parent link="world"')
+    robot = read_urdf(text)
+    assert robot.body_names == read_urdf(ARM).body_names
+    assert robot.frame("world").body is None
+    (found,) = [f for f in lint(text) if f.rule == "implicit-world"]
+    assert found.level is Level.INFO and 'add <link name="world"/>' in found.repair
+    with pytest.raises(FormatError, match="no link is free: the joint 'shoulder' holds it to the"):
+        read_urdf(text, floating=True)
 
 
 def test_the_first_of_two_origins_is_read():

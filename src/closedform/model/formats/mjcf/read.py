@@ -13,7 +13,6 @@ actuators give limits of effort, contacts nothing. What acts on the motion and h
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from closedform.errors import FormatError, ModelError, ModelWarning
+from closedform.errors import FormatError, ModelError, warn_user
 from closedform.model.edits import merged
 from closedform.model.formats.mjcf.actuators import Actuation, actuations
 from closedform.model.formats.mjcf.compiled import (
@@ -128,7 +127,7 @@ def _warn(source: str, notes: tuple[str, ...], remarks: tuple[str, ...]) -> None
     text = "; ".join([*([f"left out: {', '.join(words)}"] if words else []),
                       *(f"MuJoCo remarks: {remark}" for remark in remarks)])
     if text:
-        warnings.warn(f"{source}: {text}", ModelWarning, stacklevel=4)
+        warn_user(f"{source}: {text}")
 
 
 def _name(model: Any, source: str) -> str:

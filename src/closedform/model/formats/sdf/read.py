@@ -22,7 +22,7 @@ from closedform.model.formats.sdf.scope import Scope
 from closedform.model.formats.sdf.source import SdfFile
 from closedform.model.formats.tree import depth_first, graph_faults
 from closedform.model.formats.urdf.document import MAX_LINKS
-from closedform.model.formats.urdf.read import base_joint, swapped_limits
+from closedform.model.formats.urdf.read import base_joint, limit_faults
 from closedform.model.formats.xml import TEXT, Document, Element, child, children, full_tag, line
 from closedform.model.inertia import Inertia
 from closedform.model.joints import Fixed, Joint
@@ -205,7 +205,7 @@ def _doubts(robot: Robot) -> Iterator[str]:
     """What was kept though it cannot be."""
     yield from _about([body.name for body in robot.bodies if body.inertia.impossibility()],
                       "an inertia that no body can have (`lint` says why): link")
-    yield from swapped_limits(robot)
+    yield from limit_faults(robot)
 
 
 def _about(names: list[str], what: str) -> Iterator[str]:

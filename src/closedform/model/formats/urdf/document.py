@@ -38,6 +38,7 @@ from closedform.model.inertia import Inertia
 from closedform.model.pose import from_rpy, pose
 
 MAX_LINKS = 10_000
+WORLD = "world"
 UNLIMITED = sys.float_info.max
 """A limit of this size stands for none: URDF has no other word for it on a prismatic joint."""
 JOINT_KINDS = ("revolute", "continuous", "prismatic", "fixed", "floating", "planar")
@@ -157,6 +158,13 @@ def urdf_document(document: Document) -> UrdfDocument:
     reader.faults += beside
     reader.faults += name_faults([root, *of_links, *of_joints], "name", file)
     links, joints = tuple(map(reader.link, of_links)), tuple(map(reader.joint, of_joints))
+    held = next((joint for joint in joints if joint.parent == WORLD), None)
+    if held and all(link.name != WORLD for link in links):
+        links += (UrdfLink(WORLD, None, None),)
+        reader.faults.append(Finding(
+            Level.INFO, "implicit-world", f"joint {held.name!r}",
+            f"joint {held.name!r}: its parent {WORLD!r} is no link of the file, and is taken for "
+            "the world, as Drake takes it", f'add <link name="{WORLD}"/>', file, held.line))
     return UrdfDocument(name, file, line(root), links, joints, tuple(reader.faults))
 
 

@@ -13,7 +13,13 @@ from closedform.arrays import NUMBERS
 from closedform.errors import FormatError, ModelError
 from closedform.model.findings import refuse_errors, warn_once
 from closedform.model.formats.tree import depth_first, root_links
-from closedform.model.formats.urdf.document import UNLIMITED, UrdfDocument, UrdfJoint, urdf_document
+from closedform.model.formats.urdf.document import (
+    UNLIMITED,
+    WORLD,
+    UrdfDocument,
+    UrdfJoint,
+    urdf_document,
+)
 from closedform.model.formats.urdf.tree import file_faults, mimic_chain
 from closedform.model.formats.xml import Document, read_xml
 from closedform.model.inertia import Inertia
@@ -27,6 +33,7 @@ from closedform.model.joints import (
     Revolute,
     Spherical,
     Universal,
+    swapped_limits,
 )
 from closedform.model.pose import pose
 from closedform.model.robot import Body, Frame, Robot
@@ -54,7 +61,7 @@ def urdf_robot(document: Document, floating: bool = False) -> Robot:
             robot = _Assembly(urdf).robot(floating)
     except ModelError as error:
         raise FormatError(f"{urdf.file}:{urdf.line}: {error}") from error
-    warn_once(urdf.file, [*_impossible_inertias(urdf), *faults, *swapped_limits(robot)])
+    warn_once(urdf.file, [*_impossible_inertias(urdf), *faults, *limit_faults(robot)])
     return robot
 
 
@@ -71,7 +78,12 @@ class _Assembly:
 
     def robot(self, floating: bool) -> Robot:
         urdf = self.urdf
-        root = root_links(urdf)[0].name
+        first = root_links(urdf)[0]
+        root = first.name
+        if floating and root == WORLD and first.line is None:
+            held = next(joint.name for joint in urdf.joints if joint.parent == WORLD)
+            raise ModelError(f"floating=True, but no link is free: the joint {held!r} holds it to "
+                             "the world")
         self.own_inertia = {link.name: link.inertial.inertia if link.inertial else Inertia()
                             for link in urdf.links}
         self.joints = {joint.name: joint for joint in urdf.joints}
@@ -178,13 +190,8 @@ def _impossible_inertias(urdf: UrdfDocument) -> Iterator[str]:
                f"{', '.join(names)}; `lint` says why and how to repair it")
 
 
-def swapped_limits(robot: Robot) -> Iterator[str]:
+def limit_faults(robot: Robot) -> Iterator[str]:
     """Joints whose lower limit is above the upper; they are kept as they are."""
     for body in robot.bodies:
-        joint = body.joint.moving
-        lower = joint.per_coordinate("lower", joint.nq, -np.inf)
-        upper = joint.per_coordinate("upper", joint.nq, np.inf)
-        for low, high in zip(lower, upper, strict=True):
-            if low > high:
-                yield (f"joint {body.joint_name!r}: the lower limit {low:g} is above the upper "
-                       f"{high:g}")
+        for low, high in swapped_limits(body.joint.moving):
+            yield f"joint {body.joint_name!r}: the lower limit {low:g} is above the upper {high:g}"
