@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import fields, replace
 
 import numpy as np
 from hypothesis import strategies as st
@@ -39,8 +39,10 @@ def random_joint(kind, rng, driver=None):
     axis, point = rng.normal(size=3), rng.uniform(-0.5, 0.5, size=3)
     keywords = {"rotor_inertia": rng.uniform(0, 0.5)} if rng.random() < 0.3 else {}
     if kind == "mimic":
-        return Mimic(random_joint(ONE_DOF[rng.integers(len(ONE_DOF))], rng), of=driver,
-                     ratio=rng.uniform(-2, 2), offset=rng.uniform(-1, 1))
+        moves, ratio = random_joint(ONE_DOF[rng.integers(len(ONE_DOF))], rng), rng.uniform(-2, 2)
+        offset, bend = rng.uniform(-1, 1), random_bend(ratio)
+        moves = replace(moves, viscous=None, coulomb=None) if bend else moves
+        return Mimic(moves, of=driver, ratio=ratio, offset=offset, higher=bend)
     made = TABLE[kind]
     given = {"point": point, **dict.fromkeys(made.axes[:1], axis)}
     for name in (f.name for f in fields(made) if f.name not in KEYWORDS):
@@ -50,6 +52,13 @@ def random_joint(kind, rng, driver=None):
     if made.axes:
         keywords |= {"viscous": tuple(0.1 * (i + 1) for i in range(made.nv)), "coulomb": 0.2}
     return made(**shape, **keywords) if made.nv else made()
+
+
+def random_bend(ratio):
+    """Coefficients of x², x³, x⁴ of every other mimic: about as large as the ratio at x = 3."""
+    rng = np.random.default_rng(int(abs(ratio) * 2**40))
+    powers = np.arange(1, rng.integers(2, 5))
+    return tuple(rng.uniform(-1, 1, size=len(powers)) / 3.0**powers) if rng.random() < 0.5 else ()
 
 
 def random_robot(seed, kinds=KINDS, bodies=6, roots=1, spread=3):

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import Any, final, overload
 
-from closedform.applications.compile.guarded import InertiaOfFrame
+from closedform.applications.compile.guarded import Guarded, check_inertia, check_solved
 from closedform.applications.compile.preparation import Preparation
 from closedform.applications.compile.quantities import CompiledWithInputs, Quantities
 from closedform.applications.compile.requests import (
@@ -169,14 +170,16 @@ class CompiledRobot(Quantities):
             return made
         return made.with_rows("rates", OtherOrders(self, requests[0]))
 
-    def _made(self, row: Quantity) -> Kernel | Framed:
+    def _made(self, row: Quantity) -> Kernel | Framed | Guarded:
         """What computes a row of the catalogue."""
         if row.framed:
             return Framed(self, row)
         kernel = self.kernel([Request(row)])
-        if not row.wrenches:
-            return kernel
-        return kernel.with_variant("wrenches", UnderWrenches(self, row))
+        if row.wrenches:
+            kernel = kernel.with_variant("wrenches", UnderWrenches(self, row))
+        if row.solves and self.robot.is_curved:
+            return Guarded(kernel, partial(check_solved, self.robot))
+        return kernel
 
     def __reduce__(self) -> tuple[Any, ...]:
         return CompiledRobot, (self.robot, self.inputs, self.order, self._snap, self._cache)
@@ -249,7 +252,9 @@ class Framed:
         if key not in self._kernels:
             kernel: Any = self._arm.kernel([Request(self._row, *key)])
             if self._row.name == "operational_space_inertia":
-                kernel = InertiaOfFrame(kernel, self._arm.robot, frame)
+                kernel = Guarded(kernel, partial(check_inertia, self._arm.robot, frame))
+            elif self._row.solves and self._arm.robot.is_curved:
+                kernel = Guarded(kernel, partial(check_solved, self._arm.robot))
             self._kernels[key] = kernel
         return self._kernels[key]
 

@@ -142,6 +142,7 @@ def _joint_doubts(body: Body) -> Iterator[Doubt]:
     upper = moves.per_coordinate("upper", max(moves.nq, 1), np.inf)
     for low, high in zip(lower, upper, strict=True):
         yield from limit_doubts(float(low), float(high))
-    if joint.driver and numeric(np.asarray(joint.driver.ratio)) and joint.driver.ratio == 0:
+    if joint.driver and not joint.driver.higher and numeric(np.asarray(joint.driver.ratio)) \
+            and joint.driver.ratio == 0:
         yield Doubt(Level.WARNING, "mimic-of-nothing", "ratio 0: it never moves",
                     "make the joint fixed, or give its ratio")
