@@ -18,7 +18,7 @@ from weakref import WeakKeyDictionary
 
 from closedform.arrays import Array, namespace
 from closedform.maths.scalars.series import Series
-from closedform.model.polynomial import Coefficients, slope, value
+from closedform.model.joints.polynomial import Coefficients, slope, value
 from closedform.model.robot import Robot
 
 Factors = Mapping[int, Any]

@@ -18,7 +18,7 @@ from closedform.errors import ModelError, suggestion
 from closedform.model.bodies import Body
 from closedform.model.inertia import Inertia
 from closedform.model.joints import Joint
-from closedform.model.polynomial import Coefficients, composed, value
+from closedform.model.joints.polynomial import Coefficients, composed, value
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,7 +16,7 @@ import numpy as np
 
 from closedform.applications.conventions.joints import Habit
 from closedform.arrays import ArrayLike, real_array
-from closedform.model.polynomial import slope, value
+from closedform.model.joints.polynomial import slope, value
 from closedform.model.robot import Robot
 
 

@@ -44,7 +44,7 @@ from closedform.maths.base_parameters.rotor_parameters import (
     rotor_columns,
     rotor_entries,
 )
-from closedform.model.polynomial import slope, value
+from closedform.model.joints.polynomial import slope, value
 from closedform.model.robot import Robot
 
 MORE = 6

@@ -16,8 +16,8 @@ import numpy as np
 
 from closedform.arrays import Array, Namespace, exact_or_float, numeric
 from closedform.errors import ModelError
+from closedform.model.joints.polynomial import Coefficients, composed
 from closedform.model.names import checked_name
-from closedform.model.polynomial import Coefficients, composed
 from closedform.model.pose import basis_with_third, pose
 from closedform.model.vectors import Vector, unit_vector
 

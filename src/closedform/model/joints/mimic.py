@@ -11,7 +11,7 @@ import numpy as np
 from closedform.arrays import Array, Namespace, numeric
 from closedform.errors import ModelError
 from closedform.model.joints.joint import KEYWORDS, Driver, Joint
-from closedform.model.polynomial import Coefficients
+from closedform.model.joints.polynomial import Coefficients
 from closedform.model.vectors import is_finite_number
 
 

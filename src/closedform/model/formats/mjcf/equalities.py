@@ -22,7 +22,7 @@ from closedform.model.bodies import Body
 from closedform.model.formats.mjcf.compiled import import_mujoco
 from closedform.model.formats.mjcf.frames import body_name, in_moving_body, placement
 from closedform.model.joints import Fixed, Mimic
-from closedform.model.polynomial import composed
+from closedform.model.joints.polynomial import composed
 from closedform.model.pose import pose
 
 OPEN = "open"

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from closedform.model.polynomial import composed, slope, value
+from closedform.model.joints.polynomial import composed, slope, value
 
 coefficients = st.lists(st.floats(-3, 3), min_size=1, max_size=5)
 
