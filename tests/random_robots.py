@@ -106,7 +106,7 @@ seeds = st.integers(0, 10**6)
 
 
 @st.composite
-def robots(draw, kinds=KINDS, most=7):
+def robots(draw, kinds=KINDS, most=7, bent=True):
     """Hypothesis: random robots, shrinking towards few bodies; mimics also by polynomials."""
     bodies = draw(st.integers(1, most))
-    return random_robot(draw(seeds), kinds, bodies, roots=draw(st.integers(1, 2)), bent=True)
+    return random_robot(draw(seeds), kinds, bodies, roots=draw(st.integers(1, 2)), bent=bent)
