@@ -18,7 +18,7 @@ from weakref import WeakKeyDictionary
 
 from closedform.arrays import Array, namespace
 from closedform.maths.scalars.series import Series
-from closedform.model.joints.polynomial import Coefficients, slope, value
+from closedform.model.joints.polynomial import Polynomial, slope, value
 from closedform.model.robot import Robot
 
 Factors = Mapping[int, Any]
@@ -37,7 +37,7 @@ class Embedding:
     nv: int
     q_source: tuple[int, ...]
     v_source: tuple[int, ...]
-    curves: Mapping[int, Coefficients]     # by free coordinate
+    curves: Mapping[int, Polynomial]     # by free coordinate
     velocity: Mapping[int, int]            # of these, the free velocity
 
     def coordinates(self, q: Array) -> Array:
@@ -117,7 +117,7 @@ def _embedding(robot: Robot) -> Embedding:
     at = {segment.name: segment for segment in robot.segments}
     q_source: list[int] = []
     v_source: list[int] = []
-    curves: dict[int, Coefficients] = {}
+    curves: dict[int, Polynomial] = {}
     velocity: dict[int, int] = {}
     for body, q, v in free.parts:
         if body.name in bent:

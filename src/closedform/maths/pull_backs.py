@@ -23,14 +23,14 @@ from closedform.maths.embedding import Embedding, Factors, embedding
 from closedform.maths.quantity import Function
 from closedform.model.robot import Robot
 
-Named = dict[str, Any]
+ByName = dict[str, Any]
 """The arguments of a function by name, the robot among them."""
-Rule = Callable[..., Any]
+PullBack = Callable[..., Any]
 """(the function, what is `Seen` of its arguments, further functions): the quantity."""
 RATES = ("v", "a", "j")
 
 
-def pulled_back(rule: Rule, *companions: Function) -> Callable[[Function], Function]:
+def pulled_back(rule: PullBack, *companions: Function) -> Callable[[Function], Function]:
     """A function of robots, with a rule for those whose joints follow others by polynomials.
 
     `companions` are functions of further quantities that the rule takes.
@@ -52,14 +52,14 @@ def pulled_back(rule: Rule, *companions: Function) -> Callable[[Function], Funct
 class Seen:
     """The arguments of a function, and what they are for the free robot."""
 
-    def __init__(self, given: Named) -> None:
+    def __init__(self, given: ByName) -> None:
         self.given, self.robot, self.q = given, given["robot"], given["q"]
         self.e: Embedding = embedding(self.robot)
         self.motion = (list(given["rates"]) if "rates" in given
                        else [given[name] for name in RATES if name in given])
 
     @cached_property
-    def hats(self) -> Named:
+    def hats(self) -> ByName:
         """The arguments of the free robot."""
         given, e, q = self.given, self.e, self.q
         rates = e.rates(q, self.motion) if self.motion else []
@@ -110,7 +110,7 @@ def twice(factors: Factors) -> Factors:
 
 
 # ---------------------------------------------------------------------- tensors
-def tensor(*axes: bool) -> Rule:
+def tensor(*axes: bool) -> PullBack:
     """Axes that are ones of velocities are folded with G: `tensor(False, True)` for J."""
     def rule(function: Function, seen: Seen) -> Any:
         found, (g,) = seen.free(function), seen.g()

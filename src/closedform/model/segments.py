@@ -18,7 +18,7 @@ from closedform.errors import ModelError, suggestion
 from closedform.model.bodies import Body
 from closedform.model.inertia import Inertia
 from closedform.model.joints import Joint
-from closedform.model.joints.polynomial import Coefficients, composed, value
+from closedform.model.joints.polynomial import Polynomial, composed, value
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +42,7 @@ class Segment:
     ratio: Any = 1
     offset: Any = 0
     carried: float = 0.0
-    higher: Coefficients = ()
+    higher: Polynomial = ()
 
     @property
     def S(self) -> Array:
@@ -119,7 +119,7 @@ def starts(bodies: tuple[Body, ...]) -> tuple[list[int], list[int]]:
 
 def _driver(
     body: Body, bodies: tuple[Body, ...], index: dict[str, int],
-) -> tuple[int, Coefficients]:
+) -> tuple[int, Polynomial]:
     """The body whose joint a mimic follows in the end, with the whole way's polynomial."""
     way, seen, at = (0.0, 1.0), [body.name], body
     while (driver := at.joint.driver) is not None:

@@ -16,7 +16,7 @@ import numpy as np
 
 from closedform.arrays import Array, Namespace, exact_or_float, numeric
 from closedform.errors import ModelError
-from closedform.model.joints.polynomial import Coefficients, composed
+from closedform.model.joints.polynomial import Polynomial, composed
 from closedform.model.names import checked_name
 from closedform.model.pose import basis_with_third, pose
 from closedform.model.vectors import Vector, unit_vector
@@ -34,10 +34,10 @@ class Driver(NamedTuple):
     of: str  # a body's name
     ratio: Any
     offset: Any
-    higher: Coefficients = ()
+    higher: Polynomial = ()
 
     @property
-    def polynomial(self) -> Coefficients:
+    def polynomial(self) -> Polynomial:
         """The coefficients of 1, x, x², …"""
         return (self.offset, self.ratio, *self.higher)
 

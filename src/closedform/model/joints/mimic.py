@@ -11,7 +11,7 @@ import numpy as np
 from closedform.arrays import Array, Namespace, numeric
 from closedform.errors import ModelError
 from closedform.model.joints.joint import KEYWORDS, Driver, Joint
-from closedform.model.joints.polynomial import Coefficients
+from closedform.model.joints.polynomial import Polynomial
 from closedform.model.vectors import is_finite_number
 
 
@@ -74,7 +74,7 @@ class Mimic(Joint):
         return replace(self, joint=joint, **(driver or self.driver)._asdict(), **keywords)
 
 
-def _coefficients(given: Any) -> Coefficients:
+def _coefficients(given: Any) -> Polynomial:
     """The coefficients of q_of² and so on, without zeros at the end."""
     told = not isinstance(given, str) and isinstance(given, Iterable)
     c = tuple(given) if told else ()
