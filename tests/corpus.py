@@ -55,7 +55,7 @@ REFUSALS = (
     ("a coupling of several joints", r"couples more than two joints"),
     (STILL, r"no joint moves|has no bodies"),
     ("a loop", r"closes a loop|a closed loop|loop_joint|two equalities act on"),
-    ("a coupling that is not linear", r"is not linear"),
+    ("a polynomial of several joints", r"is a polynomial of more"),
     ("inertia along a tendon", r"armature of .* along the tendon"),
     ("MuJoCo refuses it", r"MuJoCo says"),
     ("a kind of joint that is not read", r"type '.*' is none of"),

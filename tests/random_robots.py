@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import fields, replace
 
 import numpy as np
 from hypothesis import strategies as st
@@ -34,13 +34,18 @@ def random_inertia(rng):
     return Inertia(masses.sum(), com, np.trace(second) * np.eye(3) - second)
 
 
-def random_joint(kind, rng, driver=None):
-    """A joint of the kind with random axes, points and numbers, some with a rotor."""
+def random_joint(kind, rng, driver=None, bent=False):
+    """A joint of the kind with random axes, points and numbers, some with a rotor.
+
+    With `bent` every other mimic follows by a polynomial.
+    """
     axis, point = rng.normal(size=3), rng.uniform(-0.5, 0.5, size=3)
     keywords = {"rotor_inertia": rng.uniform(0, 0.5)} if rng.random() < 0.3 else {}
     if kind == "mimic":
-        return Mimic(random_joint(ONE_DOF[rng.integers(len(ONE_DOF))], rng), of=driver,
-                     ratio=rng.uniform(-2, 2), offset=rng.uniform(-1, 1))
+        moves, ratio = random_joint(ONE_DOF[rng.integers(len(ONE_DOF))], rng), rng.uniform(-2, 2)
+        offset, bend = rng.uniform(-1, 1), random_bend(ratio) if bent else ()
+        moves = replace(moves, viscous=None, coulomb=None) if bend else moves
+        return Mimic(moves, of=driver, ratio=ratio, offset=offset, higher=bend)
     made = TABLE[kind]
     given = {"point": point, **dict.fromkeys(made.axes[:1], axis)}
     for name in (f.name for f in fields(made) if f.name not in KEYWORDS):
@@ -52,7 +57,14 @@ def random_joint(kind, rng, driver=None):
     return made(**shape, **keywords) if made.nv else made()
 
 
-def random_robot(seed, kinds=KINDS, bodies=6, roots=1, spread=3):
+def random_bend(ratio):
+    """Coefficients of x², x³, x⁴ of every other mimic: about as large as the ratio at x = 3."""
+    rng = np.random.default_rng(int(abs(ratio) * 2**40))
+    powers = np.arange(1, rng.integers(2, 5))
+    return tuple(rng.uniform(-1, 1, size=len(powers)) / 3.0**powers) if rng.random() < 0.5 else ()
+
+
+def random_robot(seed, kinds=KINDS, bodies=6, roots=1, spread=3, bent=False):
     """A tree of `bodies` bodies with random joints, placements and inertias, and one frame.
 
     Even seeds take the kinds in turn, odd ones at random.
@@ -63,7 +75,8 @@ def random_robot(seed, kinds=KINDS, bodies=6, roots=1, spread=3):
         kind = kinds[rng.integers(len(kinds))] if seed % 2 else kinds[(k + seed) % len(kinds)]
         if kind == "mimic" and not drivers:
             kind = "revolute"
-        joint = random_joint(kind, rng, drivers[rng.integers(len(drivers))] if drivers else None)
+        driver = drivers[rng.integers(len(drivers))] if drivers else None
+        joint = random_joint(kind, rng, driver, bent)
         parent = None if k < roots else f"b{rng.integers(max(0, k - spread), k)}"
         if kind in (*ONE_DOF, "mimic"):       # a mimic may follow a mimic
             drivers.append(f"b{k}")
@@ -93,7 +106,7 @@ seeds = st.integers(0, 10**6)
 
 
 @st.composite
-def robots(draw, kinds=KINDS, most=7):
-    """Hypothesis: random robots, shrinking towards few bodies."""
+def robots(draw, kinds=KINDS, most=7, bent=True):
+    """Hypothesis: random robots, shrinking towards few bodies; mimics also by polynomials."""
     bodies = draw(st.integers(1, most))
-    return random_robot(draw(seeds), kinds, bodies, roots=draw(st.integers(1, 2)))
+    return random_robot(draw(seeds), kinds, bodies, roots=draw(st.integers(1, 2)), bent=bent)

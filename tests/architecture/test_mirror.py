@@ -29,6 +29,8 @@ HOLDS = {
         "maths/definitions", "christoffel dynamics_matrices"),
     "laws/test_dynamics_laws.py": (
         "maths/definitions", "closed_form energy"),
+    "maths/test_pull_backs.py": (
+        "maths", "state_pull_backs"),
     "maths/test_catalogue.py": (
         "maths", "quantity elastic/catalogue flexible/catalogue"),
     "applications/test_refusals.py": (

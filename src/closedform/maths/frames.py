@@ -20,6 +20,7 @@ from closedform.maths.kinematics import (
     relative_poses,
     world_poses,
 )
+from closedform.maths.pull_backs import COLUMNS, SAME, hessian, pulled_back, rate
 from closedform.maths.spatial import (
     crm,
     cross,
@@ -60,6 +61,7 @@ def frame_pose(robot: Robot, q: Array, frame: str) -> Array:
 
 
 @checked
+@pulled_back(COLUMNS)
 def frame_jacobian(
     robot: Robot, q: Array, frame: str, reference: Reference = LOCAL_WORLD_ALIGNED,
 ) -> Array:
@@ -70,6 +72,7 @@ def frame_jacobian(
 
 
 @checked
+@pulled_back(rate, frame_jacobian)
 def frame_jacobian_rate(
     robot: Robot, q: Array, v: Array, frame: str, reference: Reference = LOCAL_WORLD_ALIGNED,
 ) -> Array:
@@ -101,6 +104,7 @@ def frame_velocity(
 
 
 @checked
+@pulled_back(SAME)
 def frame_acceleration(
     robot: Robot, q: Array, v: Array, a: Array, frame: str,
     reference: Reference = LOCAL_WORLD_ALIGNED,
@@ -138,6 +142,7 @@ def frame_classical_acceleration(
 
 
 @checked
+@pulled_back(hessian, frame_jacobian)
 def kinematic_hessian(
     robot: Robot, q: Array, frame: str, reference: Reference = LOCAL_WORLD_ALIGNED,
 ) -> Array:

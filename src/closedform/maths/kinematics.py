@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from closedform.arrays import Array, Namespace, namespace
 from closedform.maths.arguments import checked
+from closedform.maths.pull_backs import pulled_back, rate, second_rate, tensor
 from closedform.maths.spatial import crm, homogeneous, motion_transform
 from closedform.model.robot import Robot
 from closedform.model.segments import Segment
@@ -116,6 +117,7 @@ def jacobian_second_rates(
 
 
 @checked
+@pulled_back(tensor(False, False, True))
 def body_jacobians(robot: Robot, q: Array) -> Array:
     """J_k of all bodies in their own frames, (bodies, 6, nv)."""
     J = jacobians(robot, q)
@@ -123,6 +125,7 @@ def body_jacobians(robot: Robot, q: Array) -> Array:
 
 
 @checked
+@pulled_back(rate, body_jacobians)
 def body_jacobian_rates(robot: Robot, q: Array, v: Array) -> Array:
     """Time derivatives dJ_k of all body Jacobians, (bodies, 6, nv)."""
     _, dJ = jacobian_rates(robot, q, v)
@@ -130,6 +133,7 @@ def body_jacobian_rates(robot: Robot, q: Array, v: Array) -> Array:
 
 
 @checked
+@pulled_back(second_rate, body_jacobians, body_jacobian_rates)
 def body_jacobian_second_rates(robot: Robot, q: Array, v: Array, a: Array) -> Array:
     """Second time derivatives ddJ_k of all body Jacobians, (bodies, 6, nv)."""
     _, _, ddJ = jacobian_second_rates(robot, q, v, a)

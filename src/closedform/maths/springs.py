@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 
 from closedform.arrays import Array, Number, namespace
+from closedform.errors import ModelError
+from closedform.maths.pull_backs import COVECTOR, pulled_back
 from closedform.model.robot import Robot
 
 
@@ -17,6 +19,7 @@ def spring_energy(robot: Robot, q: Array) -> Number:
     return sum(k * stretch * stretch / 2 for _, k, _, stretch in _springs(robot, q))
 
 
+@pulled_back(COVECTOR)
 def spring_torque(robot: Robot, q: Array) -> Array:
     """Σ ratio k (x − x₀), (nv,): the gradient of `spring_energy`."""
     xp = namespace(q)
@@ -29,6 +32,9 @@ def spring_torque(robot: Robot, q: Array) -> Array:
 def spring_stiffness(robot: Robot) -> np.ndarray:
     """Σ ratio² k, (nv,): the diagonal of the derivative of `spring_torque`."""
     K = np.zeros(robot.nv)
+    if robot.is_curved:
+        raise ModelError(f"{robot.name}: how stiff its springs are changes with q where joints "
+                         "follow others by polynomials; cf.state_derivatives has dg_dq")
     for i, k, ratio, _ in _springs(robot, np.zeros(robot.nq)):
         K[i] += ratio * ratio * k
     return K

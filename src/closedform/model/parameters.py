@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from closedform.arrays import ArrayLike, exact_or_float
-from closedform.errors import ArgumentError
+from closedform.errors import ArgumentError, ModelError
 from closedform.model.bodies import Body
 from closedform.model.inertia import PARAMETER_NAMES, Inertia
 from closedform.model.tree import Tree
@@ -43,6 +43,9 @@ def rotor_map(tree: Tree) -> np.ndarray:
         given = body.joint.rotor_inertia
         if given is not None:
             parts = [s for s in tree.segments if s.owner == k]
+            if any(s.higher for s in parts):
+                raise ModelError(f"{body.joint_name!r} follows another joint by a polynomial: what "
+                                 "its rotor adds to M changes with q; cf.mass_matrix has it")
             unit = [np.array([s.ratio * s.ratio if i == at else 0 for i in range(tree.nv)])
                     for s in parts for at in s.v_index]
             columns += unit if np.ndim(given) else [sum(unit, np.zeros(tree.nv, dtype=int))]

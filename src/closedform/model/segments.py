@@ -18,6 +18,7 @@ from closedform.errors import ModelError, suggestion
 from closedform.model.bodies import Body
 from closedform.model.inertia import Inertia
 from closedform.model.joints import Joint
+from closedform.model.joints.polynomial import Polynomial, composed, value
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,7 +28,7 @@ class Segment:
     `parent` counts segments from 1; 0 is the world. `owner` is the number of the body whose joint
     this is a part of, `carried` the fraction of its weight that is carried from outside. `q_index`
     and `v_index` are the entries of the robot's q and v; the joint's own coordinates are
-    ratio · q[q_index] + offset.
+    ratio · q[q_index] + offset, or with `higher` a polynomial of them, as its driver has it.
     """
 
     name: str
@@ -41,10 +42,14 @@ class Segment:
     ratio: Any = 1
     offset: Any = 0
     carried: float = 0.0
+    higher: Polynomial = ()
 
     @property
     def S(self) -> Array:
         """(6, len(v_index)): the body twist for each velocity, the mimic's ratio included."""
+        if self.higher:
+            raise ModelError(f"{self.name!r} follows another joint by a polynomial and so has no "
+                             "constant motion subspace; closedform.maths.embedding has what it has")
         return self.joint.S * self.ratio
 
     @property
@@ -64,7 +69,10 @@ class Segment:
 
     def coordinates(self, q: Array) -> Array:
         """The joint's own coordinates, (nq_k,)."""
-        return self.ratio * (q[np.array(self.q_index)] if self.q_index else q[:0]) + self.offset
+        own = q[np.array(self.q_index)] if self.q_index else q[:0]
+        if self.higher:
+            return value((self.offset, self.ratio, *self.higher), own)
+        return self.ratio * own + self.offset
 
     def velocities(self, v: Array) -> Array:
         """Those of the robot's velocities that move this joint; S times them is its twist."""
@@ -80,10 +88,10 @@ def segments_of(bodies: tuple[Body, ...]) -> tuple[Segment, ...]:
     for k, body in enumerate(bodies):
         p, at, q, v = last[body.parent], body.placement, q_start[k], v_start[k]
         if body.joint.driver is not None:
-            driver, ratio, offset = _driver(body, bodies, index)
+            driver, (offset, ratio, *higher) = _driver(body, bodies, index)
             result.append(Segment(body.name, p, at, body.joint.moving, body.inertia, k,
                                   (q_start[driver],), (v_start[driver],), ratio, offset,
-                                  body.gravity_compensation))
+                                  body.gravity_compensation, tuple(higher)))
         else:
             for name, joint in named_parts(body):
                 inertia = body.inertia if name == body.name else None
@@ -109,11 +117,13 @@ def starts(bodies: tuple[Body, ...]) -> tuple[list[int], list[int]]:
     return q_start.tolist(), v_start.tolist()
 
 
-def _driver(body: Body, bodies: tuple[Body, ...], index: dict[str, int]) -> tuple[int, Any, Any]:
-    """The body whose joint a mimic follows in the end, with the whole way's ratio and offset."""
-    ratio, offset, seen, at = 1.0, 0.0, [body.name], body
+def _driver(
+    body: Body, bodies: tuple[Body, ...], index: dict[str, int],
+) -> tuple[int, Polynomial]:
+    """The body whose joint a mimic follows in the end, with the whole way's polynomial."""
+    way, seen, at = (0.0, 1.0), [body.name], body
     while (driver := at.joint.driver) is not None:
-        ratio, offset = ratio * driver.ratio, ratio * driver.offset + offset
+        way = composed(way, driver.polynomial)
         if driver.of not in index:
             raise ModelError(f"{at.name!r} mimics {driver.of!r}, which is no body of the robot; "
                              f"{suggestion(driver.of, index)}")
@@ -126,4 +136,4 @@ def _driver(body: Body, bodies: tuple[Body, ...], index: dict[str, int]) -> tupl
         kind = type(at.joint).__name__
         raise ModelError(f"{body.name!r} mimics {at.name!r}, whose {kind} joint does not have "
                          "one coordinate")
-    return index[at.name], ratio, offset
+    return index[at.name], way

@@ -141,6 +141,11 @@ class Tree(ABC):
         """Whether mimic joints share velocities."""
         return any(body.joint.driver for body in self.bodies)
 
+    @cached_property
+    def is_curved(self) -> bool:
+        """Whether mimic joints follow others by polynomials, so that S changes with q."""
+        return any(body.joint.driver and body.joint.driver.higher for body in self.bodies)
+
 
 def _records(given: object, what: str, kind: str) -> tuple[Any, ...]:
     if not isinstance(given, Iterable):

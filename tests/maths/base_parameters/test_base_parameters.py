@@ -120,6 +120,13 @@ def test_mimic_joints_have_the_certified_rank(seed):
     check(robot)
 
 
+@pytest.mark.parametrize("seed", (3, 11, 17, 75))
+def test_joints_that_follow_by_polynomials_have_the_certified_rank(seed):
+    robot = random_robot(seed, bodies=5, bent=True)
+    assert robot.is_curved
+    check(robot)
+
+
 def gripper(ratio):
     """Two fingers on slides along x, the second driven by the first, on a wrist."""
     across = np.array([[0, 0, 1.0, 0], [0, 1, 0, 0], [-1, 0, 0, 0], [0, 0, 0, 1]])

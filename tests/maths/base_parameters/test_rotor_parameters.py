@@ -31,7 +31,7 @@ def rotors(draw, joint):
 @st.composite
 def robots_with_rotors(draw):
     """Trees of every joint kind; some bodies lie in their parent's frame."""
-    tree = draw(robots(most=4))
+    tree = draw(robots(most=4, bent=False))
     bodies = [replace(body, joint=replace(body.joint, rotor_inertia=draw(rotors(body.joint))),
                       placement=draw(st.sampled_from((body.placement, np.eye(4)))))
               for body in tree.bodies]

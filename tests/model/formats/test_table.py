@@ -129,7 +129,8 @@ rows = [
   {name = "f", parent = "b", joint = "universal", axis1 = [0, 1, 0], axis2 = [1, 0, 0]},
   {name = "g", parent = "b", joint = "spherical", rpy_deg = [90, 0, 0]},
   {name = "h", parent = "b", joint = "planar"},
-  {name = "i", parent = "b", joint = "revolute", axis = [0, 1, 0], mimic = {of = "b", ratio = 2}},
+  {name = "i", parent = "b", joint = "revolute", axis = [
+    0, 1, 0], mimic = {of = "b", ratio = 2, higher = [0.5]}},
   {name = "j", parent = "i", joint = "fixed", mass = 2, xyz = [0, 0, 1]},
   {name = "k", parent = "i", joint = "fixed", merge = true, mass = 3, xyz = [0, 0, 1]},
 ]
@@ -138,6 +139,7 @@ rows = [
     assert [type(b.joint) for b in robot.bodies[:9]] == kinds
     assert robot.body_names == tuple("abcdefghij")
     assert (robot.bodies[8].joint.ratio, robot.bodies[8].joint.offset) == (2, 0)
+    assert robot.bodies[8].joint.higher == (0.5,)
     assert robot.body("i").inertia.mass == 3
     assert robot.frame("k").body == "i"
     assert (robot.nq, robot.nv) == (21, 19)

@@ -9,39 +9,53 @@ import numpy as np
 
 from closedform.applications.compile.names import output_names
 from closedform.applications.compile.requests import Request
+from closedform.errors import SingularMatrix
 from closedform.lowerings.call.kernel import Kernel
 from closedform.maths.definitions.operational_space import immobile
 from closedform.model.robot import Robot
 
 
 def guarded(kernel: Kernel, robot: Robot, requests: Sequence[Request]) -> Any:
-    """The kernel of these requests, guarded if frames' inertias are among what it returns."""
+    """The kernel of these requests, guarded if what it returns may not exist at some states.
+
+    That is the inertia of a frame, and of a robot with followers by polynomials whatever M is
+    divided into: where the slope of a polynomial is zero, nothing may move with its joint.
+    """
     asked = {name: request.frame for request, (name, *_) in
              zip(requests, output_names(requests), strict=True)
              if request.row.name == "operational_space_inertia" and request.frame is not None}
     kept = {slot.name for slot in kernel.interface.outputs}
     frames = {name: frame for name, frame in asked.items() if name in kept}
-    return InertiaOfFrame(kernel, robot, frames) if frames else kernel
+    solves = robot.is_curved and any(request.row.solves for request in requests)
+    return Guarded(kernel, robot, frames, solves) if frames or solves else kernel
 
 
 @final
-class InertiaOfFrame:
-    """A kernel of frames' inertias Λ, with an error where a frame cannot move freely.
+class Guarded:
+    """A kernel with an error where a frame cannot move freely, or M is singular.
 
-    All else is the kernel's own. The condition of Λ is that of the mobility whose inverse it is.
+    All else is the kernel's own. The condition of a frame's inertia Λ is that of the mobility whose
+    inverse it is. Results on a GPU are not looked at: that would wait for them.
     """
 
-    def __init__(self, kernel: Kernel, robot: Robot, frames: Mapping[str, str]) -> None:
+    def __init__(self, kernel: Kernel, robot: Robot, frames: Mapping[str, str],
+                 solves: bool) -> None:
         """`frames` are those whose inertia is looked at, by the name of the output."""
-        self._kernel, self._robot, self._frames = kernel, robot, frames
+        self._kernel, self._robot, self._frames, self._solves = kernel, robot, frames, solves
         self.__doc__ = kernel.__doc__
 
     def __call__(self, *args: Any, **named: Any) -> Any:
-        """What the kernel returns; a `SingularMatrix` if there is no Λ at one of the states."""
+        """What the kernel returns; a `SingularMatrix` if there is none at one of the states."""
         found = self._kernel(*args, **named)
-        alone = len(self._kernel.interface.outputs) == 1
+        parts = found if isinstance(found, tuple) else (found,)
+        if not all(isinstance(x, np.ndarray | np.floating) for x in parts):
+            return found
+        if self._solves and not all(np.all(np.isfinite(x)) for x in parts):
+            raise SingularMatrix(
+                f"the mass matrix of {self._robot.name} is singular here: of a joint that follows "
+                "another by a polynomial, the slope is zero; or the state is not finite")
         for name, frame in self._frames.items():
-            self._check(found if alone else getattr(found, name), frame)
+            self._check(found if len(parts) == 1 else getattr(found, name), frame)
         return found
 
     def _check(self, inertia: np.ndarray, frame: str) -> None:
@@ -57,7 +71,7 @@ class InertiaOfFrame:
         return getattr(self._kernel, name)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return InertiaOfFrame, (self._kernel, self._robot, self._frames)
+        return Guarded, (self._kernel, self._robot, self._frames, self._solves)
 
     def __repr__(self) -> str:
         return repr(self._kernel)

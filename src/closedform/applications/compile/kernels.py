@@ -173,14 +173,14 @@ class CompiledRobot(Quantities):
             return made
         return made.with_rows("rates", OtherOrders(self, requests[0]))
 
-    def _made(self, row: Quantity) -> Kernel | Framed:
+    def _made(self, row: Quantity) -> Any:
         """What computes a row of the catalogue."""
         if row.framed:
             return Framed(self, row)
         kernel = self.kernel([Request(row)])
-        if not row.wrenches:
-            return kernel
-        return kernel.with_variant("wrenches", UnderWrenches(self, row))
+        if row.wrenches:
+            kernel = kernel.with_variant("wrenches", UnderWrenches(self, row))
+        return guarded(kernel, self.robot, [Request(row)])
 
     def __reduce__(self) -> tuple[Any, ...]:
         return CompiledRobot, (self.robot, self.inputs, self.order, self._snap, self._cache)

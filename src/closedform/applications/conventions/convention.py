@@ -16,6 +16,7 @@ import numpy as np
 
 from closedform.applications.conventions.joints import Habit
 from closedform.arrays import ArrayLike, real_array
+from closedform.model.joints.polynomial import slope, value
 from closedform.model.robot import Robot
 
 
@@ -34,7 +35,8 @@ class Place:
 class Follower:
     """A joint of theirs at ratio · q[index] + offset, v' = ratio · v[index]; held still at ratio 0.
 
-    `q` and `v` are the indices of the one that it follows in our coordinates.
+    `q` and `v` are the indices of the one that it follows in our coordinates. With `higher` it is
+    at a polynomial of it.
     """
 
     habit: Habit
@@ -44,6 +46,17 @@ class Follower:
     v: int
     ratio: float
     offset: np.ndarray
+    higher: tuple[float, ...] = ()
+
+    def own(self, q: np.ndarray) -> np.ndarray:
+        """The joint's own coordinates of ours, (..., n)."""
+        return np.asarray(value((self.offset, self.ratio, *self.higher), q[..., self.q, None]))
+
+    def slope(self, q: np.ndarray, order: int = 1) -> np.ndarray:
+        """γ' or γ'' of its polynomial γ, (..., 1)."""
+        c = slope((0.0, self.ratio, *self.higher))
+        c = c if order == 1 else slope(c)
+        return np.asarray(value(c, q[..., self.q, None]) if c else np.zeros(1)) + 0 * q[..., :1]
 
 
 @final
@@ -77,8 +90,7 @@ class Convention:
         for place in self.places:
             result[..., place.their_q] = place.habit.q_to(x[..., place.q])
         for at in self.followers:
-            own = at.ratio * x[..., at.q:at.q + 1] + at.offset
-            result[..., at.their_q] = at.habit.q_to(own)
+            result[..., at.their_q] = at.habit.q_to(at.own(x))
         return result
 
     def q_from(self, q: ArrayLike) -> np.ndarray:
@@ -91,9 +103,9 @@ class Convention:
 
     def B(self, q: ArrayLike) -> np.ndarray:
         """(..., nv, robot.nv): v' = B v, τ = Bᵀ τ', M = Bᵀ M' B, J = J' B."""
-        result = self._own(q)
+        result, x = self._own(q), self._sized(q, self.robot.nq, "q")
         for at in self.followers:
-            result[..., at.their_v, at.v] = at.ratio
+            result[..., at.their_v, at.v] = at.slope(x)
         return result
 
     def _own(self, q: ArrayLike) -> np.ndarray:
@@ -135,11 +147,14 @@ class Convention:
         return real_array(x, (size,), f"{convention}: {what}")
 
     def _drag(self, q: ArrayLike, v: ArrayLike) -> np.ndarray:
-        """Ḃ v, (..., nv); ratios are constant."""
+        """Ḃ v, (..., nv)."""
         x, u = self._sized(q, self.robot.nq, "q"), self._sized(v, self.robot.nv, "v")
         result = np.zeros((*np.broadcast_shapes(x.shape[:-1], u.shape[:-1]), self.nv))
         for place in self.places:
             result[..., place.their_v] = place.habit.dB_v(x[..., place.q], u[..., place.v])
+        for at in self.followers:
+            if at.higher:
+                result[..., at.their_v] = at.slope(x, 2) * u[..., at.v, None]**2
         return result
 
 

@@ -91,7 +91,8 @@ def _convention(library: str, robot: Robot, there: Iterable[_There],
         if name in followed:
             segment = followed[name]
             followers.append(Follower(habit, q, v, segment.q_index[0], segment.v_index[0],
-                                      float(segment.ratio), np.array([float(segment.offset)])))
+                                      float(segment.ratio), np.array([float(segment.offset)]),
+                                      tuple(map(float, segment.higher))))
         else:
             places.append(Place(habit, robot.q_slices[name], robot.v_slices[name], q, v))
     return Convention(library, robot, tuple(places), tuple(followers))

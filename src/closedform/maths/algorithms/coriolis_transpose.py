@@ -12,12 +12,15 @@ from closedform.maths.algebra.entries import Entries, enter, tensor
 from closedform.maths.algebra.trees import subtree_sums
 from closedform.maths.algorithms.joint_steps import body_twists, joint_steps, wrench_in_parent
 from closedform.maths.algorithms.moments import moments
+from closedform.maths.algorithms.newton_euler import generalized_momentum
 from closedform.maths.kinematics import segment_parents
 from closedform.maths.loads import with_loads
+from closedform.maths.pull_backs import pulled_back, transpose_torque
 from closedform.maths.spatial import force_cross
 from closedform.model.robot import Robot
 
 
+@pulled_back(transpose_torque, generalized_momentum)
 @with_loads
 def coriolis_transpose_torque(robot: Robot, q: Array, v: Array) -> Array:
     """Cᵀ v, (nv,), in O(n), the same for every C with dM = C + Cᵀ.

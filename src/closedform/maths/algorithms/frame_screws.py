@@ -27,6 +27,8 @@ from closedform.maths.algorithms.joint_steps import JointStep, joint_steps, twis
 from closedform.maths.algorithms.one_frame.frame import steps_to
 from closedform.maths.frames import LOCAL, LOCAL_WORLD_ALIGNED, WORLD, Reference, located
 from closedform.maths.kinematics import segment_parents
+from closedform.maths.pull_backs import COLUMNS, Seen, hessian, pulled_back, rate
+from closedform.maths.quantity import Function
 from closedform.maths.spatial import motion_cross
 from closedform.model.robot import Robot
 
@@ -37,6 +39,7 @@ class FrameScrew(NamedTuple):
     k: int       # its segment: the larger of two lies nearer to the frame
     i: int       # the velocity that drives it
     S: Array     # (6,)
+    bend: Array | None = None   # (6,), its derivative by its own coordinate, where it has one
 
     @property
     def p(self) -> Array:
@@ -58,6 +61,15 @@ class FrameScrews(NamedTuple):
     nv: int
 
 
+def _bent(function: Function, seen: Seen) -> FrameScrews:
+    """The screws of the free robot with the velocities that drive them: γ' S, and γ'' S."""
+    found, source, (g,), bend = seen.free(function), seen.e.v_source, seen.g(), seen.slope(2)
+    screws = [FrameScrew(k, source[r], S * g[r] if r in bend else S,
+                         S * bend[r] if r in bend else None) for k, r, S, _ in found.screws]
+    return found._replace(screws=tuple(screws), nv=seen.robot.nv)
+
+
+@pulled_back(_bent)
 def frame_screws(
     robot: Robot, q: Array, frame: str, reference: Reference = LOCAL_WORLD_ALIGNED,
 ) -> FrameScrews:
@@ -100,7 +112,8 @@ def screw_derivatives(
             return none
         return motion_cross(-k.S if still else k.S, a.S)
 
-    return [[change(k, a) for k in here.screws] for a in here.screws]
+    return [[change(k, a) if k is not a or a.bend is None else change(k, a) + a.bend
+             for k in here.screws] for a in here.screws]
 
 
 def jacobian_of(here: FrameScrews) -> Array:
@@ -117,6 +130,7 @@ def jacobian_derivative(
                      for k, dS in zip(here.screws, row, strict=True)], (here.nv, here.nv), here)
 
 
+@pulled_back(COLUMNS)
 def frame_jacobian(
     robot: Robot, q: Array, frame: str, reference: Reference = LOCAL_WORLD_ALIGNED,
 ) -> Array:
@@ -124,6 +138,7 @@ def frame_jacobian(
     return jacobian_of(frame_screws(robot, q, frame, reference))
 
 
+@pulled_back(hessian, frame_jacobian)
 def kinematic_hessian(
     robot: Robot, q: Array, frame: str, reference: Reference = LOCAL_WORLD_ALIGNED,
 ) -> Array:
@@ -131,6 +146,7 @@ def kinematic_hessian(
     return jacobian_derivative(frame_screws(robot, q, frame, reference), reference)
 
 
+@pulled_back(rate, frame_jacobian)
 def frame_jacobian_rate(
     robot: Robot, q: Array, v: Array, frame: str, reference: Reference = LOCAL_WORLD_ALIGNED,
 ) -> Array:

@@ -17,6 +17,7 @@ from closedform.maths.algorithms.one_frame.frame import steps_to
 from closedform.maths.arguments import checked
 from closedform.maths.frames import LOCAL, LOCAL_WORLD_ALIGNED, Reference, located
 from closedform.maths.kinematics import segment_parents
+from closedform.maths.pull_backs import jet, pulled_back
 from closedform.maths.scalars.series import (
     coefficient,
     derivatives,
@@ -47,6 +48,7 @@ def screw_series(S_0: Array, V: Array, own: Array | None = None) -> Array:
 
 
 @checked
+@pulled_back(jet)
 def jacobian_jet(
     robot: Robot, q: Array, rates: Array, frame: str, reference: Reference = LOCAL_WORLD_ALIGNED,
 ) -> Array:

@@ -33,6 +33,7 @@ from closedform.maths.algorithms.joint_steps import (
 from closedform.maths.algorithms.moments import Moments, moments
 from closedform.maths.kinematics import body_segments, segment_parents
 from closedform.maths.loads import weight_torque, with_loads
+from closedform.maths.pull_backs import COVECTOR, FORM, motion_torque, pulled_back, solved
 from closedform.maths.spatial import cross, force_cross, motion_cross
 from closedform.model.robot import Robot
 from closedform.model.segments import Segment
@@ -105,6 +106,7 @@ def world_motion(robot: Robot, xp: Namespace, gravity: bool = True) -> OriginMot
     return OriginMotion(zero, xp.zeros((3, 3)), zero, -robot.gravity if gravity else zero)
 
 
+@pulled_back(COVECTOR)
 @with_loads
 def inverse_dynamics(
     robot: Robot, q: Array, v: Array, a: Array, wrenches: Array | None = None,
@@ -114,22 +116,25 @@ def inverse_dynamics(
     return tau + robot.rotor_inertia * a
 
 
+@pulled_back(COVECTOR)
+def generalized_momentum(robot: Robot, q: Array, v: Array) -> Array:
+    """p = M v, (nv,): the torque of the accelerations v at rest without gravity."""
+    still = namespace(q, v).zeros(robot.nv)
+    return newton_euler(robot, q, still, v, gravity=False) + robot.rotor_inertia * v
+
+
+@pulled_back(motion_torque, generalized_momentum)
 @with_loads
 def bias(robot: Robot, q: Array, v: Array) -> Array:
     """C v + g, (nv,): Newton–Euler without accelerations."""
     return newton_euler(robot, q, v, None)
 
 
+@pulled_back(motion_torque, generalized_momentum)
 @with_loads
 def coriolis_torque(robot: Robot, q: Array, v: Array) -> Array:
     """C v, (nv,): Newton–Euler without accelerations and gravity."""
     return newton_euler(robot, q, v, None, gravity=False)
-
-
-def generalized_momentum(robot: Robot, q: Array, v: Array) -> Array:
-    """p = M v, (nv,): the torque of the accelerations v at rest without gravity."""
-    still = namespace(q, v).zeros(robot.nv)
-    return newton_euler(robot, q, still, v, gravity=False) + robot.rotor_inertia * v
 
 
 def newton_euler(
@@ -179,12 +184,14 @@ def joint_torques(robot: Robot, way: Sequence[Crossing], F: list[Array], xp: Nam
     return tensor(tau, (robot.nv,), xp)
 
 
+@pulled_back(COVECTOR)
 @with_loads
 def gravity_torque(robot: Robot, q: Array) -> Array:
     """g, (nv,): weights of subtrees, from leaves to root."""
     return weight_torque(robot, q)
 
 
+@pulled_back(COVECTOR)
 @with_loads
 def passivity_inverse_dynamics(robot: Robot, q: Array, v: Array, v_r: Array, a_r: Array) -> Array:
     """M a_r + C v_r + g with the C of (6b), (nv,): Newton–Euler with a second velocity, O(n).
@@ -213,6 +220,7 @@ def composites(robot: Robot, way: list[JointStep]) -> list[Moments]:
                         lambda k, body: body.in_parent(way[k - 1]))
 
 
+@pulled_back(FORM)
 def mass_matrix(robot: Robot, q: Array) -> Array:
     """M by composite bodies, (nv, nv), in O(n d).
 
@@ -235,6 +243,7 @@ def mass_matrix(robot: Robot, q: Array) -> Array:
     return tensor(M, (robot.nv, robot.nv), namespace(q))
 
 
+@pulled_back(solved, branch_solve, mass_matrix, inverse_dynamics)
 @with_loads
 def forward_dynamics(
     robot: Robot, q: Array, v: Array, tau: Array, wrenches: Array | None = None,

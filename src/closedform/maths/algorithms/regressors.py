@@ -12,6 +12,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from closedform.arrays import Array, Namespace, namespace
+from closedform.maths import pull_backs
 from closedform.maths.algebra.entries import Entries, enter, tensor
 from closedform.maths.algorithms.joint_steps import (
     JointStep,
@@ -24,6 +25,7 @@ from closedform.maths.algorithms.newton_euler import OriginMotion, next_motion, 
 from closedform.maths.definitions.regressor import ParameterDerivatives, momentum_matrix
 from closedform.maths.kinematics import body_segments
 from closedform.maths.loads import with_loads
+from closedform.maths.pull_backs import COVECTOR, SAME, pulled_back
 from closedform.maths.spatial import cross, force_cross, motion_cross, skew
 from closedform.model.robot import Robot
 
@@ -69,6 +71,7 @@ def body_regressor(motion: OriginMotion) -> Array:
     return xp.concatenate([top, low])
 
 
+@pulled_back(COVECTOR)
 @with_loads
 def regressor(robot: Robot, q: Array, v: Array, a: Array) -> Array:
     """Y, (nv, parameters): the torque M a + C v + g is Y π;  Y_k = J_kᵀ W_k, in O(n d)."""
@@ -102,6 +105,7 @@ def _rotors(robot: Robot) -> list[tuple[int, int]]:
     return [(i, r) for i in range(n) for r in range(count) if robot.rotor_map[i, r] != 0]
 
 
+@pulled_back(COVECTOR)
 @with_loads
 def slotine_li_regressor(robot: Robot, q: Array, v: Array, v_r: Array, a_r: Array) -> Array:
     """Y, (nv, parameters): M a_r + C v_r + g = Y π with the passive C, in O(n d).
@@ -126,6 +130,7 @@ def slotine_li_regressor(robot: Robot, q: Array, v: Array, v_r: Array, a_r: Arra
     return _torque_regressor(robot, jacobian_columns(robot, way, None, xp), W, a_r, xp)
 
 
+@pulled_back(COVECTOR)
 def momentum_regressor(robot: Robot, q: Array, v: Array) -> Array:
     """Y, (nv, parameters): the generalised momentum M v is Y π, in O(n d)."""
     xp = namespace(q, v)
@@ -135,6 +140,7 @@ def momentum_regressor(robot: Robot, q: Array, v: Array) -> Array:
     return _torque_regressor(robot, jacobian_columns(robot, way, None, xp), W, v, xp)
 
 
+@pulled_back(SAME)
 def kinetic_energy_regressor(robot: Robot, q: Array, v: Array) -> Array:
     """Y, (parameters,): the kinetic energy is Y · π, in O(n).
 
@@ -152,6 +158,7 @@ def kinetic_energy_regressor(robot: Robot, q: Array, v: Array) -> Array:
     return xp.stack([y + xp.zeros(()) for y in Y])
 
 
+@pulled_back(SAME)
 @with_loads
 def potential_energy_regressor(robot: Robot, q: Array) -> Array:
     """Y, (parameters,): the potential energy is Y · π, in O(n).
@@ -168,6 +175,7 @@ def potential_energy_regressor(robot: Robot, q: Array) -> Array:
     return xp.concatenate([*bodies, xp.zeros(robot.rotor_map.shape[1])])
 
 
+@pulled_back(pull_backs.parameter_derivatives)
 @with_loads
 def parameter_derivatives(robot: Robot, q: Array, v: Array) -> ParameterDerivatives:
     """∂M/∂π, ∂C/∂π (nv, nv, parameters) and ∂g/∂π (nv, parameters), in O(n d²).

@@ -15,15 +15,17 @@ from operator import add
 from typing import NamedTuple
 
 from closedform.arrays import OBJECTS, Array, namespace
+from closedform.maths import pull_backs
 from closedform.maths.algebra.trees import subtree_sums
 from closedform.maths.algorithms.jacobian_jets import screw_series
 from closedform.maths.algorithms.moments import Moments
 from closedform.maths.algorithms.one_frame.frame import in_one_frame
-from closedform.maths.algorithms.one_frame.matrices import matrices
+from closedform.maths.algorithms.one_frame.matrices import matrices, passive_dynamics_matrices
 from closedform.maths.algorithms.operators import BlockOperator, passive_operator
 from closedform.maths.definitions.time_derivatives import TimeDerivatives
 from closedform.maths.kinematics import segment_parents
 from closedform.maths.loads import with_loads
+from closedform.maths.pull_backs import pulled_back
 from closedform.maths.scalars.series import (
     coefficient,
     derivative,
@@ -45,6 +47,7 @@ class MovingScrew(NamedTuple):
     dS: Array
 
 
+@pulled_back(pull_backs.time_derivatives, passive_dynamics_matrices)
 @with_loads
 def time_derivatives(
     robot: Robot, q: Array, v: Array, a: Array, j: Array, base: int = 0,

@@ -8,9 +8,11 @@ rows are DE(q, v), and DU(q) − DU(q₀), of the parameters kept.
 
 A coordinate is sampled as a number x where a joint slides by it and as a point of the unit circle
 where it turns by it: x and exp(i x/n) are algebraically independent functions. A ratio a/b is a
-power of that point. Dependent columns are solved modulo several primes and rebuilt as fractions.
+power of that point. Where a joint follows by a polynomial, x², x³, … have a point each, for x and
+all exp(i xᵐ/n) are independent too: no sum of fractions of the xᵐ is constant. Dependent columns
+are solved modulo several primes and rebuilt as fractions.
 
-Cites: [Schwartz1980] for ranks at random points.
+Cites: [Schwartz1980] for ranks at random points; [Ax1971] for independent exponentials.
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 from fractions import Fraction
-from itertools import islice
+from itertools import islice, zip_longest
 from math import isqrt, lcm
 from typing import Any
 
@@ -42,6 +44,7 @@ from closedform.maths.base_parameters.rotor_parameters import (
     rotor_columns,
     rotor_entries,
 )
+from closedform.model.joints.polynomial import slope, value
 from closedform.model.robot import Robot
 
 MORE = 6
@@ -144,8 +147,9 @@ def _state(robot: Robot, geometry: ExactGeometry, source: random.Random,
     """2 DE and DU of all parameters at a random state."""
     def draw() -> Residue:
         return Residue(source.randrange(p), p)
-    x, circle = [draw() for _ in range(robot.nv)], [_point(draw()) for _ in range(robot.nv)]
-    v, common = [draw() for _ in range(robot.nv)], _denominators(geometry, robot.nv)
+    common = _denominators(geometry, robot.nv)
+    x, v = ([draw() for _ in range(robot.nv)] for _ in range(2))
+    circle = [[_point(draw()) for _ in powers] for powers in common]
     still = [[Residue(int(i == j), p) for j in range(3)] for i in range(3)]
     zero = [Residue(0, p)] * 3
     at, V = [ExactPose(still, zero)], [[*zero, *zero]]
@@ -153,12 +157,15 @@ def _state(robot: Robot, geometry: ExactGeometry, source: random.Random,
     columns = rotor_columns(robot)
     for s, rotors in zip(geometry.segments, rotor_entries(robot, geometry), strict=True):
         moved, own = s.pose, [Residue(0, p)] * 6
-        ratio = Residues(1, p).number(s.ratio)
+        way = [Residues(1, p).number(c) for c in (Fraction(0), *s.powers)]
         for S_i, i, moves in zip(s.screws, s.segment.v_index, rotors, strict=True):
+            ratio = value(slope(way), x[i])
             for c, one in zip(columns[s.segment.owner], moves, strict=True):
                 E[c] += one * ratio * ratio * v[i] * v[i]
-            angle = _times(_power(circle[i], int(s.ratio * common[i])), s.turn)
-            moved = compose(moved, _exponential(S_i, x[i] * ratio + s.slide, angle))
+            angle = s.turn
+            for power, point, n in zip(s.powers, circle[i], common[i], strict=False):
+                angle = _times(_power(point, int(power * n)), angle)
+            moved = compose(moved, _exponential(S_i, value(way, x[i]) + s.slide, angle))
             own = [a + b * ratio * v[i] for a, b in zip(own, S_i, strict=True)]
         parent = s.segment.parent
         at.append(compose(at[parent], moved))
@@ -171,12 +178,13 @@ def _state(robot: Robot, geometry: ExactGeometry, source: random.Random,
     return E, U
 
 
-def _denominators(geometry: ExactGeometry, nv: int) -> list[int]:
-    """For each velocity, the common denominator of the ratios of the joints that it moves."""
-    common = [1] * nv
+def _denominators(geometry: ExactGeometry, nv: int) -> list[list[int]]:
+    """For each velocity and power, the common denominator among the joints that it moves."""
+    common = [[1] for _ in range(nv)]
     for s in geometry.segments:
         for i in s.segment.v_index:
-            common[i] = lcm(common[i], s.ratio.denominator)
+            pairs = zip_longest(common[i], s.powers, fillvalue=1)
+            common[i] = [lcm(n, Fraction(c).denominator) for n, c in pairs]
     return common
 
 

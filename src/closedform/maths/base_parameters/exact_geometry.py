@@ -56,14 +56,15 @@ TOLERANCE = 1e-6
 class ExactSegment:
     """A segment in exact numbers, in its body's own frame.
 
-    `pose` is its pose in the parent's frame at zero; `screws` are the columns of S; `ratio`,
-    `slide` and `turn` = (cos, sin) carry a mimic's ratio and offset.
+    `pose` is its pose in the parent's frame at zero; `screws` are the columns of the joint's S;
+    `powers` are the coefficients of x, x², … in a mimic's polynomial of its driver's coordinate,
+    `slide` and `turn` = (cos, sin) its offset.
     """
 
     segment: Segment
     pose: ExactPose
     screws: Matrix
-    ratio: Fraction = Fraction(1)
+    powers: tuple[Fraction, ...] = (Fraction(1),)
     slide: Any = 0
     turn: tuple[Any, Any] = (1, 0)
 
@@ -182,13 +183,15 @@ class _Reading:
             screws = [[convert(x) for x in _moved(frame, axis, pitch)] for axis in s.joint.twists]
         else:
             screws = [[self._entry(x) for x in column] for column in s.joint.S.T]
-        if not numeric(np.asarray([s.ratio, s.offset])):
+        if not numeric(np.asarray([s.ratio, s.offset, *s.higher])):
             raise ArgumentError(f"{s.name}: a mimic's ratio and offset must be numbers here")
         offset = float(s.offset)
         slide = simplest_fraction(offset, FINE * max(1.0, abs(offset)))
         cos, sin = snap.angle(offset, s.name, "offset") if offset else (Fraction(1), Fraction(0))
-        return ExactSegment(s, at, screws, snap.ratio(float(s.ratio), s.name, "ratio"),
-                            convert(slide), (convert(cos), convert(sin)))
+        powers = [snap.ratio(float(c), s.name, what) if c else Fraction(0) for c, what in zip(
+            (s.ratio, *s.higher), ("ratio", *["coefficient"] * len(s.higher)), strict=True)]
+        return ExactSegment(s, at, screws, tuple(powers), convert(slide),
+                            (convert(cos), convert(sin)))
 
 
 def _still() -> ExactPose:

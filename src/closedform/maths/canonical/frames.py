@@ -66,8 +66,7 @@ def canonical(robot: Robot) -> Canonical:
     for body in slim.bodies:
         own, driver = C[body.name], body.joint.driver
         if driver is not None:
-            shift = own.turn - driver.ratio * C[driver.of].turn
-            driver = driver._replace(offset=driver.offset + shift)
+            driver = driver.moved(own.turn, C[driver.of].turn)
         moving = _with_spring_at(body.joint.moving.on_z(), own.turn)
         joint = body.joint.with_moving(moving, driver)
         inertia = _moved(body.inertia, _clean(inverse(own.place), _length(own.place)))

@@ -11,6 +11,7 @@ from closedform.arrays import Array, namespace
 from closedform.maths.arguments import checked
 from closedform.maths.definitions.closed_form import with_inertia
 from closedform.maths.kinematics import jacobian_rates, jacobians, world_poses
+from closedform.maths.pull_backs import COLUMNS, pulled_back, rate
 from closedform.maths.regularity import total_mass
 from closedform.maths.spatial import crf, inverse_motion_transform
 from closedform.model.robot import Robot
@@ -31,6 +32,7 @@ def center_of_mass(robot: Robot, q: Array) -> Array:
 
 
 @checked
+@pulled_back(COLUMNS)
 def com_jacobian(robot: Robot, q: Array) -> Array:
     """J_com, (3, nv), in the world: the velocity of the centre of mass is J_com v.
 
@@ -46,6 +48,7 @@ def com_jacobian(robot: Robot, q: Array) -> Array:
 
 
 @checked
+@pulled_back(rate, com_jacobian)
 def com_jacobian_rate(robot: Robot, q: Array, v: Array) -> Array:
     """Time derivative of `com_jacobian`, (3, nv): (1/m) Σ_k P_kᵀ (Λ_k dJ_k + V_k×* Λ_k J_k)."""
     (J, dJ), T = jacobian_rates(robot, q, v), world_poses(robot, q)
@@ -69,6 +72,7 @@ def com_acceleration(robot: Robot, q: Array, v: Array, a: Array) -> Array:
 
 
 @checked
+@pulled_back(COLUMNS)
 def centroidal_momentum_matrix(robot: Robot, q: Array) -> Array:
     """A_G, (6, nv): the robot's momentum about its centre of mass, in world axes, is A_G v.
 

@@ -30,7 +30,9 @@ from closedform.maths.definitions.state_derivatives import (
     jacobian_rate_derivatives,
 )
 from closedform.maths.kinematics import jacobian_rates
+from closedform.maths.pull_backs import pulled_back, rate
 from closedform.maths.spatial import crf
+from closedform.maths.state_pull_backs import centroidal_derivatives
 from closedform.model.robot import Robot
 
 
@@ -51,6 +53,7 @@ class CentroidalDynamicsDerivatives(NamedTuple):
 
 
 @checked
+@pulled_back(rate, centroidal_momentum_matrix)
 def centroidal_momentum_matrix_rate(robot: Robot, q: Array, v: Array) -> Array:
     """Time derivative of `centroidal_momentum_matrix`, (6, nv): dh = A_G a + dA_G v.
 
@@ -73,6 +76,7 @@ def centroidal_dynamics(robot: Robot, q: Array, v: Array, a: Array) -> Centroida
 
 
 @checked
+@pulled_back(centroidal_derivatives)
 def centroidal_dynamics_derivatives(
     robot: Robot, q: Array, v: Array, a: Array,
 ) -> CentroidalDynamicsDerivatives:

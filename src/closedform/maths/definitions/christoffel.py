@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from closedform.arrays import Array, namespace
 from closedform.maths.arguments import checked
-from closedform.maths.definitions.closed_form import coriolis_matrix, with_inertia
+from closedform.maths.definitions.closed_form import coriolis_matrix, mass_matrix, with_inertia
 from closedform.maths.definitions.state_derivatives import jacobian_derivatives
+from closedform.maths.pull_backs import pulled_back, symbols
 from closedform.maths.rotors import rotor_symbols
 from closedform.maths.spatial import christoffel_part
 from closedform.model.robot import Robot
 
 
 @checked
+@pulled_back(symbols, mass_matrix)
 def christoffel_symbols(robot: Robot, q: Array) -> Array:
     """Γ_ijk = ∂C_ij/∂v_k of `christoffel_coriolis_matrix`, (nv, nv, nv): C_ij = Σ_k Γ_ijk v_k.
 

@@ -17,6 +17,7 @@ from closedform.maths.kinematics import (
     jacobians,
     world_poses,
 )
+from closedform.maths.pull_backs import COVECTOR, FORM, connection, pulled_back
 from closedform.maths.regularity import solved
 from closedform.maths.rotors import rotor_coriolis
 from closedform.maths.spatial import christoffel_part, passive_part
@@ -26,6 +27,7 @@ from closedform.model.segments import Segment
 
 
 @checked
+@pulled_back(FORM)
 def mass_matrix(robot: Robot, q: Array) -> Array:
     """The mass matrix, (nv, nv), with the rotors' inertias on its diagonal.
 
@@ -46,6 +48,7 @@ def mass_matrix_inverse(robot: Robot, q: Array) -> Array:
 
 
 @checked
+@pulled_back(connection, mass_matrix)
 def coriolis_matrix(robot: Robot, q: Array, v: Array) -> Array:
     """Garofalo's passive C(q, v), (nv, nv): dM = C + Cᵀ.
 
@@ -66,6 +69,7 @@ def coriolis_matrix(robot: Robot, q: Array, v: Array) -> Array:
 
 
 @checked
+@pulled_back(connection, mass_matrix)
 def christoffel_coriolis_matrix(robot: Robot, q: Array, v: Array) -> Array:
     """Coriolis matrix made of Christoffel symbols, (nv, nv); dM = C + Cᵀ. Pinocchio's C.
 
@@ -86,6 +90,7 @@ def christoffel_coriolis_matrix(robot: Robot, q: Array, v: Array) -> Array:
 
 
 @checked
+@pulled_back(COVECTOR)
 def gravity_torque(robot: Robot, q: Array) -> Array:
     """The torques that hold the robot against gravity and its springs, (nv,): ∂U/∂q.
 
@@ -114,6 +119,7 @@ def bias(robot: Robot, q: Array, v: Array) -> Array:
     return coriolis_torque(robot, q, v) + gravity_torque(robot, q)
 
 
+@pulled_back(COVECTOR)
 def wrench_torque(robot: Robot, q: Array, wrenches: Array) -> Array:
     """Σ_k J_kᵀ F_k, (nv,): what the loads F_k on the bodies do at the joints.
 

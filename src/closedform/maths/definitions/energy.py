@@ -7,11 +7,13 @@ from closedform.maths.arguments import checked
 from closedform.maths.definitions.center_of_mass import first_moment
 from closedform.maths.definitions.closed_form import mass_matrix, with_inertia
 from closedform.maths.kinematics import jacobians
+from closedform.maths.pull_backs import SAME, pulled_back
 from closedform.maths.springs import spring_energy
 from closedform.model.robot import Robot
 
 
 @checked
+@pulled_back(SAME)
 def kinetic_energy(robot: Robot, q: Array, v: Array) -> Number:
     """T = ½ Σ_k V_kᵀ Λ_k V_k + ½ Σ rotor v², scalar; V_k = J_k v."""
     J = jacobians(robot, q)

@@ -11,10 +11,12 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from closedform.arrays import Array, namespace
+from closedform.maths import state_pull_backs
 from closedform.maths.arguments import checked
 from closedform.maths.definitions.closed_form import coriolis_matrix, inverse_dynamics, mass_matrix
 from closedform.maths.definitions.state_derivatives import jacobian_derivatives, state_derivatives
 from closedform.maths.kinematics import body_segments
+from closedform.maths.pull_backs import pulled_back
 from closedform.model.robot import Robot
 
 
@@ -36,6 +38,7 @@ class InverseDynamicsAndDerivatives(NamedTuple):
 
 
 @checked
+@pulled_back(state_pull_backs.inverse_dynamics_derivatives, inverse_dynamics)
 def inverse_dynamics_derivatives(
     robot: Robot, q: Array, v: Array, a: Array, wrenches: Array | None = None,
 ) -> InverseDynamicsDerivatives:

@@ -12,9 +12,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from closedform.arrays import Array, namespace
+from closedform.maths import pull_backs
 from closedform.maths.arguments import checked
 from closedform.maths.definitions.closed_form import gravity_accelerations
 from closedform.maths.kinematics import body_segments, jacobian_rates, jacobians, world_poses
+from closedform.maths.pull_backs import COVECTOR, SAME, pulled_back
 from closedform.maths.rotors import rotor_coriolis_columns
 from closedform.maths.spatial import crm, skew
 from closedform.model.robot import Robot
@@ -48,6 +50,7 @@ def regressor(robot: Robot, q: Array, v: Array, a: Array) -> Array:
 
 
 @checked
+@pulled_back(COVECTOR)
 def slotine_li_regressor(robot: Robot, q: Array, v: Array, v_r: Array, a_r: Array) -> Array:
     """Y, (nv, parameters): M a_r + C v_r + g = Y π, with the passive C of (6b).
 
@@ -71,6 +74,7 @@ def slotine_li_regressor(robot: Robot, q: Array, v: Array, v_r: Array, a_r: Arra
 
 
 @checked
+@pulled_back(COVECTOR)
 def momentum_regressor(robot: Robot, q: Array, v: Array) -> Array:
     """Y, (nv, parameters): the generalised momentum M v is Y π;  Y_k = J_kᵀ A(V_k)."""
     xp = namespace(q, v)
@@ -86,6 +90,7 @@ def kinetic_energy_regressor(robot: Robot, q: Array, v: Array) -> Array:
 
 
 @checked
+@pulled_back(SAME)
 def potential_energy_regressor(robot: Robot, q: Array) -> Array:
     """Y, (parameters,): the potential energy is Y · π;  Y_k = −gravityᵀ [p_k, R_k, 0].
 
@@ -109,6 +114,7 @@ class ParameterDerivatives(NamedTuple):
 
 
 @checked
+@pulled_back(pull_backs.parameter_derivatives)
 def parameter_derivatives(robot: Robot, q: Array, v: Array) -> ParameterDerivatives:
     """∂M/∂π, ∂C/∂π (nv, nv, parameters) and ∂g/∂π (nv, parameters), with the passive C of (6b).
 

@@ -10,13 +10,16 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from closedform.arrays import Array, namespace
+from closedform.maths import state_pull_backs
 from closedform.maths.arguments import checked
 from closedform.maths.definitions.closed_form import gravity_accelerations, with_inertia
+from closedform.maths.definitions.inverse_derivatives import inverse_dynamics_and_derivatives
 from closedform.maths.definitions.state_derivatives import (
     jacobian_derivatives,
     jacobian_rate_derivatives,
 )
 from closedform.maths.kinematics import motion_subspace, relative_poses
+from closedform.maths.pull_backs import pulled_back
 from closedform.maths.rotors import rotor_second_derivative
 from closedform.maths.spatial import crf, crm, motion_transform
 from closedform.model.robot import Robot
@@ -83,6 +86,7 @@ def jacobian_rate_second_derivatives(robot: Robot, q: Array, v: Array) -> list[P
 
 
 @checked
+@pulled_back(state_pull_backs.second_derivatives, inverse_dynamics_and_derivatives)
 def inverse_dynamics_second_derivatives(
     robot: Robot, q: Array, v: Array, a: Array,
 ) -> InverseDynamicsSecondDerivatives:

@@ -12,14 +12,17 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from closedform.arrays import Array, namespace
+from closedform.maths import state_pull_backs
 from closedform.maths.arguments import checked
 from closedform.maths.definitions.closed_form import gravity_accelerations, with_inertia
+from closedform.maths.definitions.dynamics_matrices import passive_dynamics_matrices
 from closedform.maths.kinematics import (
     jacobian_rates,
     jacobians,
     motion_subspace,
     relative_poses,
 )
+from closedform.maths.pull_backs import pulled_back
 from closedform.maths.rotors import rotor_symbols
 from closedform.maths.spatial import crm, motion_transform, passive_part
 from closedform.maths.springs import spring_stiffness
@@ -75,6 +78,7 @@ def jacobian_rate_derivatives(
 
 
 @checked
+@pulled_back(state_pull_backs.state_derivatives, passive_dynamics_matrices)
 def state_derivatives(robot: Robot, q: Array, v: Array) -> StateDerivatives:
     """∂M/∂q, ∂C/∂q, ∂C/∂v (nv, nv, nv) and ∂g/∂q (nv, nv), with the passive C of (6b).
 

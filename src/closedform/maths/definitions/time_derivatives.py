@@ -11,9 +11,12 @@ from operator import add
 from typing import NamedTuple
 
 from closedform.arrays import Array, namespace
+from closedform.maths import pull_backs
 from closedform.maths.arguments import checked
 from closedform.maths.definitions.closed_form import gravity_accelerations, with_inertia
+from closedform.maths.definitions.dynamics_matrices import passive_dynamics_matrices
 from closedform.maths.kinematics import jacobian_second_rates, relative_poses
+from closedform.maths.pull_backs import pulled_back
 from closedform.maths.rotors import rotor_coriolis
 from closedform.maths.spatial import crm, motion_transform, passive_part
 from closedform.maths.springs import spring_stiffness
@@ -52,6 +55,7 @@ def jacobian_third_rates(
 
 
 @checked
+@pulled_back(pull_backs.time_derivatives, passive_dynamics_matrices)
 def time_derivatives(robot: Robot, q: Array, v: Array, a: Array, j: Array) -> TimeDerivatives:
     """Ṁ, M̈, Ċ, C̈ (nv, nv), ġ and g̈ (nv,) of a motion with velocity v, acceleration a, jerk j.
 

@@ -16,6 +16,7 @@ from itertools import accumulate
 from typing import Any, NamedTuple
 
 from closedform.arrays import Array, cross, namespace
+from closedform.errors import ModelError
 from closedform.maths.algorithms.frame_screws import (
     FrameScrews,
     jacobian_derivative,
@@ -46,6 +47,9 @@ def log_manipulability(
     sums over a run over the joints before or behind joint k alone, so that the gradient takes O(n)
     operations.
     """
+    if any(s.bend is not None for s in here.screws):
+        raise ModelError("the gradient of manipulability is not made for joints that follow others "
+                         "by polynomials")
     n, m, xp = here.nv, len(rows), namespace(inverse.G)
     g = [[_padded(inverse.G, rows, s.i, part) for s in here.screws] for part in (0, 3)]
     h, T = _contracted(here, g[0], g[1])

@@ -57,7 +57,7 @@ SHAPES = {name: tuple(f.name for f in fields(kind) if f.name not in KEYWORDS)
           for name, kind in JOINTS.items()}
 SHAPE_KEYS = tuple(dict.fromkeys(key for shape in SHAPES.values() for key in shape))
 OPTIONAL = ("point", "normal")
-MIMIC = ("of", "ratio", "offset")
+MIMIC = ("of", "ratio", "offset", "higher")
 DH_EXTRAS = ("antecedent", "name", "joint_name", *LIMITS, *INERTIA)
 SCREW_KEYS = ("screw", "home", *PLACE, *DH_EXTRAS)
 BODY_KEYS = ("name", "parent", "joint", "joint_name", "mimic", "merge", *PLACE, *INERTIA, *LIMITS,

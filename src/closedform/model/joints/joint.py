@@ -17,6 +17,7 @@ import numpy as np
 
 from closedform.arrays import Array, Namespace, exact_or_float, numeric
 from closedform.errors import ModelError, is_own, warn_user
+from closedform.model.joints.polynomial import Polynomial, composed
 from closedform.model.names import checked_name
 from closedform.model.pose import basis_with_third, pose
 from closedform.model.vectors import Vector, as_given, unit_vector
@@ -29,11 +30,24 @@ SIGNED = ("lower", "upper", "spring_reference")
 
 
 class Driver(NamedTuple):
-    """What a mimic joint follows: q = ratio · q_of + offset."""
+    """What a mimic joint follows: q = offset + ratio x + higher₀ x² + higher₁ x³ + …, x = q_of."""
 
     of: str  # a body's name
     ratio: Any
     offset: Any
+    higher: Polynomial = ()
+
+    @property
+    def polynomial(self) -> Polynomial:
+        """The coefficients of 1, x, x², …"""
+        return (self.offset, self.ratio, *self.higher)
+
+    def moved(self, own: Any, of: Any) -> Driver:
+        """The same coupling of the coordinates q + own and x + of."""
+        if self.higher:
+            offset, ratio, *higher = composed(self.polynomial, (-of, 1))
+            return self._replace(offset=offset + own, ratio=ratio, higher=tuple(higher))
+        return self._replace(offset=self.offset + (own - self.ratio * of))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -222,7 +236,9 @@ def geometry(joint: Joint) -> dict[str, Any]:
 def describe(joint: Joint) -> str:
     """The joint's kind with its axis, in a few characters."""
     if joint.driver is not None:
-        return f"{joint.kind} {describe(joint.moving)} of {joint.driver.of}"
+        bent = joint.driver.higher
+        degree = f" by a polynomial of degree {len(bent) + 1}" if bent else ""
+        return f"{joint.kind} {describe(joint.moving)} of {joint.driver.of}{degree}"
     shown = {name: x for name, x in geometry(joint).items() if name != "point"}
     return " ".join([joint.kind, *(_axis_text(x) if name in joint.axes else f"{x}"
                                    for name, x in shown.items())])

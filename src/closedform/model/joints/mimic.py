@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any, final
 
-from closedform.arrays import Array, Namespace
+import numpy as np
+
+from closedform.arrays import Array, Namespace, numeric
 from closedform.errors import ModelError
 from closedform.model.joints.joint import KEYWORDS, Driver, Joint
+from closedform.model.joints.polynomial import Polynomial
 from closedform.model.vectors import is_finite_number
 
 
@@ -16,14 +20,16 @@ from closedform.model.vectors import is_finite_number
 class Mimic(Joint):
     """`joint` driven by the joint of the body `of`: q = ratio q_of + offset.
 
-    It adds nothing to q and v. `joint` and the one it follows have one coordinate each; a mimic may
-    follow a mimic. Keywords given here go to `joint`.
+    `higher` are the coefficients of q_of², q_of³, …: then q is a polynomial of q_of. It adds
+    nothing to q and v. `joint` and the one it follows have one coordinate each; a mimic may follow
+    a mimic. Keywords given here go to `joint`.
     """
 
     joint: Any
     of: Any
     ratio: Any = 1.0
     offset: Any = 0.0
+    higher: Any = ()
     nq = 0
     nv = 0
 
@@ -38,10 +44,15 @@ class Mimic(Joint):
             x = getattr(self, what)
             if not is_finite_number(x):
                 raise ModelError(f"Mimic {what} must be a finite number, not {x!r}")
+        object.__setattr__(self, "higher", _coefficients(self.higher))
         own = {k: getattr(self, k) for k in KEYWORDS if getattr(self, k) is not None}
         object.__setattr__(self, "joint", replace(given, **own))
         for k in KEYWORDS:
             object.__setattr__(self, k, getattr(self.joint, k))
+        if self.higher and (np.any(self.viscous) or np.any(self.coulomb)):
+            raise ModelError(f"Mimic joint {self.name or 'unnamed'!r} of {self.of!r}: friction of "
+                             "joints that follow by polynomials changes with q and is not "
+                             "modelled; give it to the joint that is followed")
 
     @property
     def S(self) -> Array:
@@ -52,7 +63,7 @@ class Mimic(Joint):
 
     @property
     def driver(self) -> Driver:
-        return Driver(self.of, self.ratio, self.offset)
+        return Driver(self.of, self.ratio, self.offset, self.higher)
 
     @property
     def moving(self) -> Joint:
@@ -61,3 +72,15 @@ class Mimic(Joint):
     def with_moving(self, joint: Joint, driver: Driver | None = None) -> Joint:
         keywords = {k: getattr(joint, k) for k in KEYWORDS}
         return replace(self, joint=joint, **(driver or self.driver)._asdict(), **keywords)
+
+
+def _coefficients(given: Any) -> Polynomial:
+    """The coefficients of q_of² and so on, without zeros at the end."""
+    told = not isinstance(given, str) and isinstance(given, Iterable)
+    c = tuple(given) if told else ()
+    if not told or not all(map(is_finite_number, c)):
+        raise ModelError("Mimic higher must be finite numbers, the coefficients of q_of², q_of³, "
+                         f"and so on, not {given!r}")
+    while c and numeric(np.asarray(c[-1])) and c[-1] == 0:
+        c = c[:-1]
+    return tuple(float(x) if numeric(np.asarray(x)) else x for x in c)

@@ -148,6 +148,7 @@ def _joint_doubts(body: Body) -> Iterator[Doubt]:
                     "give lower and upper")
     for low, high in swapped_limits(moves):
         yield from limit_doubts(low, high)
-    if joint.driver and numeric(np.asarray(joint.driver.ratio)) and joint.driver.ratio == 0:
+    if joint.driver and not joint.driver.higher and numeric(np.asarray(joint.driver.ratio)) \
+            and joint.driver.ratio == 0:
         yield Doubt(Level.WARNING, "mimic-of-nothing", "ratio 0: it never moves",
                     "make the joint fixed, or give its ratio")

@@ -18,7 +18,7 @@ from closedform.applications.identification.excitation.search import search
 from closedform.applications.identification.model import Model
 from closedform.applications.identification.triangles import Information
 from closedform.arrays import ArrayLike, Floats, real_array
-from closedform.errors import ArgumentError, UnknownName, suggestion
+from closedform.errors import ArgumentError, ModelError, UnknownName, suggestion
 
 RATE = 100.0
 """Hz: samples of a log that count as new, where no earlier log tells."""
@@ -43,6 +43,9 @@ def excite(model: Model, duration: float = 10.0, harmonics: int = 5,
     the same `seed` gives the same motion. Without `start` it is the middle of the limits.
     """
     _check(model, criterion, kind, limits, prior)
+    if model.robot.is_curved:
+        raise ModelError(f"excite: joints of {model.robot.name} follow others by polynomials, for "
+                         "which the bounds of a motion are not known")
     basis = KINDS[kind](_positive(duration, "duration", "seconds"),
                         _count(harmonics, "harmonics", 2))
     starts, seed = _count(starts, "starts", 1), _count(seed, "seed", 0)

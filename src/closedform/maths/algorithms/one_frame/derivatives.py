@@ -9,6 +9,7 @@ Cites: [SinghRussellWensing2022], with the Coriolis operator B in twelve numbers
 from __future__ import annotations
 
 from closedform.arrays import Array, Namespace, namespace
+from closedform.maths import state_pull_backs
 from closedform.maths.algebra.entries import Entries, diagonal, enter, enter_twice, tensor
 from closedform.maths.algorithms.forward_derivatives import by_factor_of_mass
 from closedform.maths.algorithms.one_frame.screws import Screw, Screws, screws
@@ -18,6 +19,7 @@ from closedform.maths.definitions.inverse_derivatives import (
     InverseDynamicsDerivatives,
 )
 from closedform.maths.loads import with_loads
+from closedform.maths.pull_backs import COVECTOR, pulled_back, solved_derivatives
 from closedform.maths.spatial import force_cross, power
 from closedform.model.robot import Robot
 
@@ -36,6 +38,7 @@ def inverse_dynamics_derivatives(
         *inverse_dynamics_and_derivatives(robot, q, v, a, wrenches, base)[1:])
 
 
+@pulled_back(state_pull_backs.inverse_dynamics_and_derivatives)
 @with_loads
 def inverse_dynamics_and_derivatives(
     robot: Robot, q: Array, v: Array, a: Array, wrenches: Array | None = None, base: int = 0,
@@ -76,6 +79,7 @@ def _enter_rows_and_columns(
         _enter_mass(p, x, own[:at], above, da)
 
 
+@pulled_back(solved_derivatives, by_factor_of_mass, inverse_dynamics_and_derivatives)
 @with_loads
 def forward_dynamics_derivatives(
     robot: Robot, q: Array, v: Array, tau: Array, wrenches: Array | None = None, base: int = 0,
@@ -110,6 +114,7 @@ def _enter_mass(u: Array, x: Screw, before: list[Screw], above: list[Screw], M: 
         enter_twice(M, x.i, y.i, power(u, y.S))
 
 
+@pulled_back(COVECTOR)
 @with_loads
 def inverse_dynamics(
     robot: Robot, q: Array, v: Array, a: Array, wrenches: Array | None = None, base: int = 0,

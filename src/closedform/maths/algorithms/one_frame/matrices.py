@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from closedform.arrays import Array, namespace
+from closedform.maths import pull_backs
 from closedform.maths.algebra.entries import Entries, diagonal, enter, enter_twice, tensor
 from closedform.maths.algebra.trees import way_up
 from closedform.maths.algorithms.moments import Moments
@@ -21,6 +22,7 @@ from closedform.maths.algorithms.operators import BlockOperator
 from closedform.maths.definitions.dynamics_matrices import DynamicsMatrices
 from closedform.maths.kinematics import segment_parents
 from closedform.maths.loads import with_loads
+from closedform.maths.pull_backs import pulled_back
 from closedform.maths.spatial import power
 from closedform.model.robot import Robot
 
@@ -39,6 +41,7 @@ class RatedScrew(Protocol):
     def dS(self) -> Array: ...
 
 
+@pulled_back(pull_backs.matrices)
 @with_loads
 def passive_dynamics_matrices(
     robot: Robot, q: Array, v: Array, base: int = 0,
@@ -48,6 +51,7 @@ def passive_dynamics_matrices(
     return matrices(robot, here.own, here.I, here.passive_operators(), here.gamma)
 
 
+@pulled_back(pull_backs.matrices)
 @with_loads
 def christoffel_dynamics_matrices(
     robot: Robot, q: Array, v: Array, base: int = 0,

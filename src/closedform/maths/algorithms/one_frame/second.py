@@ -12,15 +12,19 @@ Cites: [SinghRussellWensing2024] for an algorithm of the same order.
 from __future__ import annotations
 
 from closedform.arrays import Array, namespace
+from closedform.maths import state_pull_backs
 from closedform.maths.algebra.entries import Entries, enter, tensor
+from closedform.maths.algorithms.one_frame.derivatives import inverse_dynamics_and_derivatives
 from closedform.maths.algorithms.one_frame.screws import Screw, Screws, screws
 from closedform.maths.algorithms.one_frame.tensors import enter_mass_derivatives
 from closedform.maths.definitions.second_derivatives import InverseDynamicsSecondDerivatives
 from closedform.maths.loads import with_loads
+from closedform.maths.pull_backs import pulled_back
 from closedform.maths.spatial import force_cross, motion_cross, power
 from closedform.model.robot import Robot
 
 
+@pulled_back(state_pull_backs.second_derivatives, inverse_dynamics_and_derivatives)
 @with_loads
 def inverse_dynamics_second_derivatives(
     robot: Robot, q: Array, v: Array, a: Array, base: int = 0,

@@ -13,15 +13,19 @@ O(n d²).
 from __future__ import annotations
 
 from closedform.arrays import Array, namespace
+from closedform.maths import state_pull_backs
 from closedform.maths.algebra.entries import Entries, enter, tensor
+from closedform.maths.algorithms.one_frame.matrices import mass_matrix, passive_dynamics_matrices
 from closedform.maths.algorithms.one_frame.screws import Screw, Screws, screws
 from closedform.maths.algorithms.operators import BlockOperator
 from closedform.maths.definitions.state_derivatives import StateDerivatives
 from closedform.maths.loads import with_loads
+from closedform.maths.pull_backs import pulled_back, symbols
 from closedform.maths.spatial import force_cross, motion_cross, power
 from closedform.model.robot import Robot
 
 
+@pulled_back(state_pull_backs.state_derivatives, passive_dynamics_matrices)
 @with_loads
 def state_derivatives(robot: Robot, q: Array, v: Array, base: int = 0) -> StateDerivatives:
     """∂M/∂q, ∂C/∂q, ∂C/∂v (nv, nv, nv) and ∂g/∂q (nv, nv), with the passive C of (6b).
@@ -138,6 +142,7 @@ def _enter_gravity(here: Screws, x: Screw, dg_dq: Entries) -> None:
         enter(dg_dq, (i.i, x.i), power(change, i.S))
 
 
+@pulled_back(symbols, mass_matrix)
 @with_loads
 def christoffel_symbols(robot: Robot, q: Array, base: int = 0) -> Array:
     """Γ_ijk = ∂C_ij/∂v_k of the Christoffel C, (nv, nv, nv), in O(n d²).

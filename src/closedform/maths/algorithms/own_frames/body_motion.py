@@ -20,10 +20,12 @@ from closedform.maths.algorithms.joint_steps import (
 )
 from closedform.maths.frames import LOCAL, LOCAL_WORLD_ALIGNED, WORLD, Reference, located
 from closedform.maths.kinematics import body_segments
+from closedform.maths.pull_backs import SAME, pulled_back
 from closedform.maths.spatial import cross, motion_cross
 from closedform.model.robot import Frame, Robot
 
 
+@pulled_back(SAME)
 def body_velocities(robot: Robot, q: Array, v: Array) -> Array:
     """V_k of all bodies, (bodies, 6)."""
     xp = namespace(q, v)
@@ -31,6 +33,7 @@ def body_velocities(robot: Robot, q: Array, v: Array) -> Array:
     return xp.stack([V[k] for k in body_segments(robot)])
 
 
+@pulled_back(SAME)
 def body_accelerations(robot: Robot, q: Array, v: Array, a: Array) -> Array:
     """A_k of all bodies, (bodies, 6)."""
     _, A = twists_and_accelerations(robot, joint_steps(robot, q), v, a)
@@ -49,6 +52,7 @@ def twists_and_accelerations(
     return V, A
 
 
+@pulled_back(SAME)
 def frame_velocity(robot: Robot, q: Array, v: Array, frame: str,
                    reference: Reference = LOCAL_WORLD_ALIGNED) -> Array:
     """V of a frame, (6,)."""
@@ -57,6 +61,7 @@ def frame_velocity(robot: Robot, q: Array, v: Array, frame: str,
     return _shown(robot, way, frame, _at_point(place, V[k], reference), reference)
 
 
+@pulled_back(SAME)
 def frame_acceleration(robot: Robot, q: Array, v: Array, a: Array, frame: str,
                        reference: Reference = LOCAL_WORLD_ALIGNED) -> Array:
     """A of a frame, (6,)."""
@@ -65,6 +70,7 @@ def frame_acceleration(robot: Robot, q: Array, v: Array, a: Array, frame: str,
     return _shown(robot, way, frame, _at_point(place, A[k], reference), reference)
 
 
+@pulled_back(SAME)
 def frame_classical_acceleration(robot: Robot, q: Array, v: Array, a: Array, frame: str,
                                  reference: Reference = LOCAL_WORLD_ALIGNED) -> Array:
     """(A_v + ω × v; A_ω) of a frame, (6,); at the frame's origin it is taken before it is shown."""

@@ -25,6 +25,7 @@ from closedform.maths.algorithms.moments import Moments, moments
 from closedform.maths.algorithms.newton_euler import composites, motions_and_forces
 from closedform.maths.definitions.centroidal_dynamics import CentroidalDynamics
 from closedform.maths.kinematics import segment_parents
+from closedform.maths.pull_backs import SAME, pulled_back
 from closedform.maths.regularity import total_mass
 from closedform.maths.spatial import cross
 from closedform.model.robot import Robot
@@ -35,24 +36,28 @@ def center_of_mass(robot: Robot, q: Array) -> Array:
     return center(robot, joint_steps(robot, q))
 
 
+@pulled_back(SAME)
 def com_velocity(robot: Robot, q: Array, v: Array) -> Array:
     """ċ, (3,)."""
     way = joint_steps(robot, q)
     return in_world(robot, way, momenta(robot, way, v))[:3] / total_mass(robot)
 
 
+@pulled_back(SAME)
 def com_acceleration(robot: Robot, q: Array, v: Array, a: Array) -> Array:
     """c̈, (3,)."""
     way = joint_steps(robot, q)
     return in_world(robot, way, _forces(robot, way, v, a))[:3] / total_mass(robot)
 
 
+@pulled_back(SAME)
 def momentum(robot: Robot, q: Array, v: Array) -> Array:
     """h_G, (6,)."""
     way = joint_steps(robot, q)
     return _about(center(robot, way), in_world(robot, way, momenta(robot, way, v)))
 
 
+@pulled_back(SAME)
 def centroidal_dynamics(robot: Robot, q: Array, v: Array, a: Array) -> CentroidalDynamics:
     """h_G and its rate, (6,) each."""
     way = joint_steps(robot, q)

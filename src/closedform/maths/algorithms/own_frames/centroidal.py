@@ -29,8 +29,10 @@ from closedform.maths.algorithms.one_frame.frame import steps_to
 from closedform.maths.algorithms.own_frames.center_of_mass import behind, center, in_world, momenta
 from closedform.maths.algorithms.own_frames.composites import composites_in_motion
 from closedform.maths.definitions.centroidal_dynamics import CentroidalDynamicsDerivatives
+from closedform.maths.pull_backs import COLUMNS, pulled_back, rate
 from closedform.maths.regularity import total_mass
 from closedform.maths.spatial import cross, force_cross
+from closedform.maths.state_pull_backs import centroidal_derivatives
 from closedform.model.robot import Robot
 
 
@@ -44,6 +46,7 @@ def com_jacobian_rate(robot: Robot, q: Array, v: Array) -> Array:
     return centroidal_momentum_matrix_rate(robot, q, v)[:3] / total_mass(robot)
 
 
+@pulled_back(COLUMNS)
 def centroidal_momentum_matrix(robot: Robot, q: Array) -> Array:
     """A_G, (6, nv)."""
     way = joint_steps(robot, q)
@@ -55,6 +58,7 @@ def centroidal_momentum_matrix(robot: Robot, q: Array) -> Array:
     return _matrix(robot, columns, q)
 
 
+@pulled_back(rate, centroidal_momentum_matrix)
 def centroidal_momentum_matrix_rate(robot: Robot, q: Array, v: Array) -> Array:
     """The rate of A_G, (6, nv)."""
     here, columns = composites_in_motion(robot, q, v), Entries()
@@ -68,6 +72,7 @@ def centroidal_momentum_matrix_rate(robot: Robot, q: Array, v: Array) -> Array:
     return _matrix(robot, columns, q, v)
 
 
+@pulled_back(centroidal_derivatives)
 def centroidal_dynamics_derivatives(
     robot: Robot, q: Array, v: Array, a: Array,
 ) -> CentroidalDynamicsDerivatives:

@@ -13,6 +13,7 @@ Cites: [SinghRussellWensing2022].
 from __future__ import annotations
 
 from closedform.arrays import Array, namespace
+from closedform.maths import state_pull_backs
 from closedform.maths.algebra.entries import Entries, diagonal, enter, enter_twice, tensor
 from closedform.maths.algorithms.forward_derivatives import by_factor_of_mass
 from closedform.maths.algorithms.joint_steps import at_ancestors
@@ -24,6 +25,7 @@ from closedform.maths.definitions.inverse_derivatives import (
     InverseDynamicsDerivatives,
 )
 from closedform.maths.loads import with_loads
+from closedform.maths.pull_backs import pulled_back, solved_derivatives
 from closedform.maths.spatial import force_cross
 from closedform.model.robot import Robot
 
@@ -36,6 +38,7 @@ def inverse_dynamics_derivatives(
         *inverse_dynamics_and_derivatives(robot, q, v, a, wrenches)[1:])
 
 
+@pulled_back(state_pull_backs.inverse_dynamics_and_derivatives)
 @with_loads
 def inverse_dynamics_and_derivatives(
     robot: Robot, q: Array, v: Array, a: Array, wrenches: Array | None = None,
@@ -81,6 +84,7 @@ def _enter_rows_and_columns(
                 enter_twice(da, x.i, i.i, i.S @ y)
 
 
+@pulled_back(solved_derivatives, by_factor_of_mass, inverse_dynamics_and_derivatives)
 @with_loads
 def forward_dynamics_derivatives(
     robot: Robot, q: Array, v: Array, tau: Array, wrenches: Array | None = None,

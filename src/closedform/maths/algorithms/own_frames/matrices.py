@@ -16,9 +16,11 @@ from closedform.maths.algorithms.joint_steps import at_ancestors
 from closedform.maths.algorithms.own_frames.composites import composites_in_motion
 from closedform.maths.definitions.dynamics_matrices import DynamicsMatrices
 from closedform.maths.loads import weight_torque, with_loads
+from closedform.maths.pull_backs import matrices, pulled_back
 from closedform.model.robot import Robot
 
 
+@pulled_back(matrices)
 @with_loads
 def christoffel_dynamics_matrices(robot: Robot, q: Array, v: Array) -> DynamicsMatrices:
     """M, the C of Christoffel symbols and g."""

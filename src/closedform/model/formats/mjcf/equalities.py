@@ -1,10 +1,10 @@
 """MuJoCo's equalities in a tree: couplings of joints, bodies welded in place, loops.
 
-    joint    q_1 − q0_1 = a_0 + a_1 (q_2 − q0_2)
-    tendon   L_1 − L0_1 = a_0 + a_1 (L_2 − L0_2),   fixed tendons: L = Σ_i c_i q_i
+    joint    q_1 − q0_1 = a_0 + a_1 (q_2 − q0_2) + … + a_4 (q_2 − q0_2)⁴
+    tendon   L_1 − L0_1 = a_0 + a_1 (L_2 − L0_2) + …,   fixed tendons: L = Σ_i c_i q_i
     weld     T_2 = T_1 W with a constant W
 
-Linear ones over two joints are mimic joints, over one hold it still. A weld of a body on a free
+Those over two joints are mimic joints, over one hold it still. A weld of a body on a free
 joint puts it on the other body; one to a mocap body is a handle for a user's hand and is dropped.
 All others close loops.
 """
@@ -22,6 +22,7 @@ from closedform.model.bodies import Body
 from closedform.model.formats.mjcf.compiled import import_mujoco
 from closedform.model.formats.mjcf.frames import body_name, in_moving_body, placement
 from closedform.model.joints import Fixed, Mimic
+from closedform.model.joints.polynomial import composed
 from closedform.model.pose import pose
 
 OPEN = "open"
@@ -41,6 +42,7 @@ class Constraints:
     def __post_init__(self) -> None:
         self.bodies = {j: body for j, body in self.tree if j is not None}
         self.mocap: list[str] = []
+        self.rough: list[str] = []       # joints with friction that depends on q
         off = int(self.model.opt.disableflags) & int(
             import_mujoco().mjtDisableBit.mjDSBL_EQUALITY)
         for e in range(0 if off else self.model.neq):
@@ -48,6 +50,9 @@ class Constraints:
                 self.add(e)
         if self.mocap:
             self.notes.append(f"welds to mocap bodies: {', '.join(self.mocap)}")
+        if self.rough:
+            self.notes.append("damping and friction of joints that follow others by polynomials: "
+                              f"{', '.join(self.rough)}")
 
     def result(self) -> list[Body]:
         """The bodies, parents first."""
@@ -128,11 +133,10 @@ class Constraints:
             return
         joints = [self.bodies[j].joint_name for j in terms]
         label += f" of {', '.join(joints)}"
-        if np.any(data[2:5] != 0) and int(model.eq_obj2id[e]) >= 0:
-            self.refuse(label, f"is not linear (polycoef {data[:5].tolist()}); a mimic joint has "
-                        "two coefficients, an offset and a ratio")
-        elif len(terms) > 2:
+        if len(terms) > 2:
             self.refuse(label, "couples more than two joints; a mimic joint follows one")
+        elif np.any(data[2:5] != 0) and int(model.eq_obj2id[e]) >= 0:
+            self.bend(e, kind, label)
         elif len(terms) == 1:
             (j, c), = terms.items()
             self.hold(j, float(data[0]) / c)
@@ -169,11 +173,40 @@ class Constraints:
             one, c_one, two, c_two = two, c_two, one, c_one
         if self.is_bound(one):
             raise ModelError(f"two equalities act on the joint {self.bodies[one].joint_name!r}")
+        if c_two == 0:
+            self.hold(one, a_0 / c_one)
+            return
         ratio = -c_two / c_one
         offset = a_0 / c_one + self.zero(one) - ratio * self.zero(two)
         body = self.bodies[one]
         mimic = Mimic(body.joint, self.bodies[two].name, ratio, offset)
         self.bodies[one] = replace(body, joint=mimic)
+
+    def bend(self, e: int, kind: str, label: str) -> None:
+        """A mimic by a polynomial: c_1 (q_1 − q0_1) = Σ_k a_k (c_2 (q_2 − q0_2))ᵏ."""
+        ends = [self.one_joint(int(x), kind) for x in (self.model.eq_obj1id[e],
+                                                       self.model.eq_obj2id[e])]
+        if ends[0] is None or ends[1] is None or ends[0][0] == ends[1][0]:
+            self.refuse(label, "is a polynomial of more than one joint; a mimic joint follows one")
+            return
+        (one, c_one), (two, c_two) = ends[0], ends[1]
+        body = self.bodies[one]
+        if self.is_bound(one):
+            raise ModelError(f"two equalities act on the joint {body.joint_name!r}")
+        a = [float(x) / c_one for x in self.model.eq_data[e][:5]]
+        offset, ratio, *higher = composed(a, (-c_two * self.zero(two), c_two))
+        moves = body.joint
+        if np.any(moves.viscous) or np.any(moves.coulomb):
+            self.rough.append(body.joint_name)
+            moves = replace(moves, viscous=None, coulomb=None)
+        mimic = Mimic(moves, self.bodies[two].name, ratio, offset + self.zero(one), higher)
+        self.bodies[one] = replace(body, joint=mimic)
+
+    def one_joint(self, number: int, kind: str) -> tuple[int, float] | None:
+        """The joint of an end of an equality with its factor; None for tendons over several."""
+        terms = [(number, 1.0)] if kind == "joint" else list(_fixed_tendon(self.model, number))
+        (j, c), *more = terms
+        return None if more or j is None or c == 0 else (j, c)
 
     def is_bound(self, j: int) -> bool:
         body = self.bodies[j]

@@ -99,6 +99,9 @@ class _Writer:
         joint, name, placement = body.joint, body.joint_name, np.asarray(body.placement)
         if joint.driver is not None:
             of = self.robot.body(joint.driver.of).joint_name
+            if joint.driver.higher:
+                raise ModelError(f"{name!r} follows {of!r} by a polynomial, and URDF has mimics "
+                                 "with a multiplier and an offset only")
             return [_Step(name, joint.moving, placement, joint.driver._replace(of=of))]
         row = (joint,) if joint.urdf else joint.series()
         if len(row) == 1:
@@ -126,7 +129,7 @@ class _Writer:
             self.limit(element, kind, step)
             self.dynamics(element, step)
         if step.mimic is not None:
-            of, ratio, offset = step.mimic
+            of, ratio, offset, _ = step.mimic
             self.child(element, "mimic", joint=of, multiplier=self.numbers([ratio]),
                        offset=self.numbers([offset]))
 
