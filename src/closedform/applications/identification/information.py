@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -165,8 +166,8 @@ class _Accumulator:
 
     def take(self, window: Window, effort: Floats, blocks: int) -> None:
         """Add a window's rows to the blocks that they are in."""
-        rows = window_rows(self.model, window, self.slip, effort, self.gains, self.loaded)
-        reduced, moving = [window.reduce(r) for r in rows], window.moving
+        reduced = filtered_rows(self.model, window, self.slip, effort, self.gains, self.loaded)
+        moving = window.moving
         if self.whitening is not None:
             order = self.whitening.shape[1]
             reduced = [predicted(r, phi) for r, phi in zip(reduced, self.whitening, strict=True)]
@@ -209,21 +210,26 @@ def slip_of(model: Model, prepared: Prepared) -> Floats:
     return np.maximum(SLIP / 10, 3 * prepared.velocity_noise[list(model.actuated)])
 
 
-def window_rows(model: Model, window: Window, slip: Floats, effort: Floats,
-                gains: bool, loaded: bool = True) -> list[Floats]:
-    """[W_j, gains, z_j] at the states of a window, a matrix for each torque.
+def filtered_rows(model: Model, window: Window, slip: Floats, effort: Floats,
+                  gains: bool, loaded: bool = True) -> list[Floats]:
+    """[W_j, gains, z_j] of a window through its filter, a matrix for each torque.
 
     Columns of the payload are zero where it is not on.
     """
-    kernel, n = model.kernel(gains), len(window.q)
-    rows: list[Floats] = [np.empty((n, *slot.shape)) for slot in kernel.interface.outputs]
-    slips = np.ascontiguousarray(np.broadcast_to(slip, (min(CHUNK, n), len(slip))))
-    for start in range(0, n, CHUNK):
-        at = slice(start, start + CHUNK)
-        q = window.q[at]
-        out = tuple(r[at] for r in rows)
-        kernel(q, window.v[at], window.a[at], slips[:len(q)], effort[at],
+    kernel, n, step = model.kernel(gains), len(window.kept), window.step
+    ends = np.cumsum([0, *(slot.shape[0] for slot in kernel.interface.outputs)])
+    torque = [slice(a, b) for a, b in itertools.pairwise(ends)]
+    made, size = np.empty((n, ends[-1])), max(CHUNK // step, 1)
+    more = 2 * window.low_pass.half + 1 - step       # states to both sides that rows share
+    chunk = np.empty((size * step + more, ends[-1]))
+    for first in range(0, n, size):
+        stop = min(first + size, n)
+        at, part = slice(first * step, stop * step + more), chunk[:(stop - first) * step + more]
+        out = tuple(part[:, t] for t in torque)
+        kernel(window.q[at], window.v[at], window.a[at], slip, effort[at],
                out=out if len(out) > 1 else out[0])
+        made[first:stop] = window.reduce(part)
+    rows: list[Floats] = [made[:, t] for t in torque]
     if model.payload is not None and not loaded:
         ten = {f"{model.load_name}.{p}" for p in PARAMETER_NAMES}
         for row, support in zip(rows, model.support, strict=True):

@@ -11,10 +11,10 @@ import numpy as np
 from closedform.applications.identification.estimate.found import Fit
 from closedform.applications.identification.information import (
     effort_kind,
+    filtered_rows,
     log_information,
     slip_of,
     torques,
-    window_rows,
     with_positions,
 )
 from closedform.applications.identification.logs.log import Log
@@ -101,8 +101,7 @@ def validate(fit: Fit, log: Log, signals: Signals | None = None, *,
                                                      for s in info.support]
     for window in prepared.windows():
         effort = torques(model, window, kind, info.gains)
-        rows = [window.reduce(r) for r in window_rows(
-            model, window, slip, effort, info.gains, loaded)]
+        rows = filtered_rows(model, window, slip, effort, info.gains, loaded)
         left = np.stack([-(r @ y) for r, y in zip(rows, x, strict=True)], axis=1)
         given = np.stack([r[:, -1] for r in rows], axis=1)
         if info.gains:                       # the torques are what the currents say

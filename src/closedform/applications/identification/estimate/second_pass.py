@@ -23,11 +23,11 @@ from closedform.applications.identification.estimate.least_squares import (
 )
 from closedform.applications.identification.information import (
     effort_kind,
+    filtered_rows,
     information,
     log_information,
     slip_of,
     torques,
-    window_rows,
 )
 from closedform.applications.identification.logs.log import Samples
 from closedform.applications.identification.logs.read import read
@@ -53,8 +53,8 @@ def reduced_rows(info: Information) -> Iterator[tuple[list[Floats], float]]:
         kind, slip = effort_kind(info.model, log), slip_of(info.model, prepared)
         for window in prepared.windows():
             effort = torques(info.model, window, kind, info.gains)
-            rows = window_rows(info.model, window, slip, effort, info.gains, loaded)
-            yield [window.reduce(r) for r in rows], prepared.rate
+            yield filtered_rows(info.model, window, slip, effort, info.gains,
+                                loaded), prepared.rate
 
 
 def residual_models(info: Information, x: Floats) -> Floats:
