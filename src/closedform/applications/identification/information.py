@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import itertools
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -14,16 +13,13 @@ from numpy.typing import NDArray
 
 from closedform.applications.identification.logs.log import Log
 from closedform.applications.identification.model import SLIP, Model
+from closedform.applications.identification.rows import effort_kind, filtered_rows, torques
 from closedform.applications.identification.signals.filter import Window
 from closedform.applications.identification.signals.signals import Prepared, Signals
 from closedform.applications.identification.triangles import Information, TimeBlock, updated
 from closedform.applications.progress import counted
 from closedform.arrays import Floats
 from closedform.errors import ArgumentError
-from closedform.model.inertia import PARAMETER_NAMES
-
-CHUNK = 512
-"""States of one call of the kernel: its results stay in the cache."""
 
 
 def information(model: Model, logs: Log | Sequence[Log], signals: Signals | None = None,
@@ -100,7 +96,7 @@ def log_information(model: Model, log: Log, signals: Signals, blocks: int, loade
                     whitening: Floats | None = None) -> Information:
     """The information of one log; `whitening` (nv, order) predicts residuals from those before."""
     log = with_positions(model, log)
-    prepared = signals.prepare(log)
+    prepared = signals.prepare(log, model)
     effort = effort_kind(model, log)
     gains = effort == "current" and (model.drives is None or model.drives.gain is None)
     if gains and model.drives is None:
@@ -123,32 +119,6 @@ def with_positions(model: Model, log: Log) -> Log:
         raise ArgumentError(f"{log.name} has positions of motors and none of joints: give the "
                             "model drives=idn.Drives(ratio)")
     return log.with_motors(model.drives.matrix(model.robot.nv))
-
-
-def effort_kind(model: Model, log: Log) -> str:
-    """Which of a log's columns are the torques."""
-    for kind in ("tau", "motor_torque", "current"):
-        if kind in log.kinds:
-            if kind == "motor_torque" and model.drives is None:
-                raise ArgumentError(f"{log.name} has torques of motors: give the model "
-                                    "drives=idn.Drives(ratio)")
-            return kind
-    raise ArgumentError(f"{log.name} has no torques; name their columns: "
-                        "columns={'tau': […]} (or 'current', 'motor_torque')")
-
-
-def torques(model: Model, window: Window, kind: str, gains: bool) -> Floats:
-    """z (N, nv), or the currents (N, motors) where their gains are unknown."""
-    given = window.effort[kind]
-    if kind == "tau":
-        return given
-    at = list(model.actuated)
-    motors = given[:, at] if given.shape[1] == model.robot.nv else given
-    if gains:
-        return motors
-    assert model.drives is not None
-    gain = model.drives.gains(len(at)) if kind == "current" else None
-    return np.asarray((motors if gain is None else motors * gain) @ model.motor_matrix)
 
 
 class _Accumulator:
@@ -185,10 +155,8 @@ class _Accumulator:
         nv = self.model.robot.nv
         factors = self.factors.setdefault(block, [np.zeros((0, 0))] * nv)
         counts = self.counts.setdefault(block, [0] * nv)
-        if use is not None and not use.all():
-            rows = rows[use]
-        counts[j] += len(rows)
-        factors[j] = updated(factors[j], rows)
+        counts[j] += len(rows) if use is None else int(np.count_nonzero(use))
+        factors[j] = updated(factors[j], rows, use)
 
     def blocks(self, log: str) -> tuple[TimeBlock, ...]:
         return tuple(TimeBlock(log, b, tuple(self.counts[b]), tuple(map(np.triu, self.factors[b])))
@@ -208,30 +176,3 @@ def slip_of(model: Model, prepared: Prepared) -> Floats:
     if model.friction.slip is not None:
         return np.full(n, float(model.friction.slip))
     return np.maximum(SLIP / 10, 3 * prepared.velocity_noise[list(model.actuated)])
-
-
-def filtered_rows(model: Model, window: Window, slip: Floats, effort: Floats,
-                  gains: bool, loaded: bool = True) -> list[Floats]:
-    """[W_j, gains, z_j] of a window through its filter, a matrix for each torque.
-
-    Columns of the payload are zero where it is not on.
-    """
-    kernel, n, step = model.kernel(gains), len(window.kept), window.step
-    ends = np.cumsum([0, *(slot.shape[0] for slot in kernel.interface.outputs)])
-    torque = [slice(a, b) for a, b in itertools.pairwise(ends)]
-    made, size = np.empty((n, ends[-1])), max(CHUNK // step, 1)
-    more = 2 * window.low_pass.half + 1 - step       # states to both sides that rows share
-    chunk = np.empty((size * step + more, ends[-1]))
-    for first in range(0, n, size):
-        stop = min(first + size, n)
-        at, part = slice(first * step, stop * step + more), chunk[:(stop - first) * step + more]
-        out = tuple(part[:, t] for t in torque)
-        kernel(window.q[at], window.v[at], window.a[at], slip, effort[at],
-               out=out if len(out) > 1 else out[0])
-        made[first:stop] = window.reduce(part)
-    rows: list[Floats] = [made[:, t] for t in torque]
-    if model.payload is not None and not loaded:
-        ten = {f"{model.load_name}.{p}" for p in PARAMETER_NAMES}
-        for row, support in zip(rows, model.support, strict=True):
-            row[:, [k for k, c in enumerate(support) if model.names[c] in ten]] = 0.0
-    return rows

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from closedform.applications.identification.logs.log import Log
 from closedform.applications.identification.model import Model
@@ -135,11 +136,11 @@ class Information:
                 f"{max(map(self.rows, range(len(self.support))), default=0)} rows>")
 
 
-def updated(R: Floats, rows: Floats) -> Floats:
-    """The factor of a factor's rows and more rows."""
+def updated(R: Floats, rows: Floats, use: NDArray[np.bool_] | None = None) -> Floats:
+    """The factor of a factor's rows and more rows, or those of `use`."""
     n = rows.shape[1]
     R = R.copy(order="C") if R.shape[0] == n else np.zeros((n, n))
-    triangle(R, rows)
+    triangle(R, rows, use)
     return R
 
 

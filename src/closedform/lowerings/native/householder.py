@@ -15,9 +15,11 @@ import functools
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from closedform.arrays import Floats
-from closedform.lowerings.native.cpu import Cpu, host, load, object_code
+from closedform.errors import ArgumentError
+from closedform.lowerings.native.cpu import host, load, object_code
 from closedform.lowerings.native.ir import LANES, Emitter, Function, Lanes, Module
 
 REGISTERS = 8
@@ -26,15 +28,21 @@ ALIGNED = 64
 """Bytes: no register is filled across two cache lines."""
 
 
-def triangle(R: Floats, rows: Floats) -> None:
-    """Take rows (m, n) into an upper triangle R (n, n), which is changed; entries below stay."""
+def triangle(R: Floats, rows: Floats,                            # noqa: N803
+             use: NDArray[np.bool_] | None = None) -> None:
+    """Take rows (m, n), or those of use, into an upper triangle R (n, n), which is changed.
+
+    Entries of R below the diagonal are left as they are.
+    """
     count, width = rows.shape
-    if not count or not width:
-        return
+    which = np.arange(count) if use is None else np.flatnonzero(use)
+    if R.shape != (width, width) or not R.flags.c_contiguous or not R.flags.writeable:
+        raise ArgumentError(f"R must be a contiguous array ({width}, {width})")
     function, block = _native()
     work = np.empty((width + 1) * block)
     aligned = -(-work.ctypes.data // ALIGNED) * ALIGNED
-    function(count, width, R.ctypes.data, rows.ctypes.data, *rows.strides, aligned)
+    function(len(which), width, R.ctypes.data, rows.ctypes.data, *rows.strides,
+             which.ctypes.data, aligned)
 
 
 @functools.cache
@@ -45,7 +53,7 @@ def _native() -> tuple[Any, int]:
     _write(module, lanes)
     code = load(object_code(module, cpu), module.imports, cpu)
     i, p = ctypes.c_int64, ctypes.c_void_p
-    function = ctypes.CFUNCTYPE(None, i, i, p, p, i, i, p)(code.address("triangle"))
+    function = ctypes.CFUNCTYPE(None, i, i, p, p, i, i, p, p)(code.address("triangle"))
     function.code = code                    # type: ignore[attr-defined]  # lives as long
     return function, REGISTERS * lanes.width
 
@@ -86,20 +94,22 @@ def _write(module: Module, lanes: Lanes) -> None:
     _again(f, "k", k, "1")
     _again(f, "block", first, str(block))
     f.finish("void @triangle(i64 %count, i64 %width, ptr %R, ptr %rows, i64 %down, i64 %right, "
-             "ptr %work)", LANES)
+             "ptr %which, ptr %work)", LANES)
 
 
 def _copy(f: Function, first: str, block: int) -> None:
     """A block of rows into columns, zeros behind the last row."""
     have = f.let(f"sub i64 %count, {first}")
-    start = f.offset("%rows", f.let(f"mul i64 {first}, %down"))
+    start = f.let(f"getelementptr i64, ptr %which, i64 {first}")
     row = _loop(f, "row", "0", str(block), "1")
     there = f.let(f"icmp slt i64 {row}, {have}")
-    source = f.offset(start, f.let(f"mul i64 {row}, %down"))
     target = f.let(f"getelementptr double, ptr %work, i64 {row}")
     f.line(f"br i1 {there}, label %full, label %empty")
     for name in ("full", "empty"):
         f.label(name)
+        if name == "full":
+            number = f.let(f"load i64, ptr {f.offset(start, f.let(f'mul i64 {row}, 8'))}")
+            source = f.offset("%rows", f.let(f"mul i64 {number}, %down"))
         c = _loop(f, name + "_c", "0", "%width", "1")
         value = "0.0"
         if name == "full":
