@@ -15,13 +15,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from closedform.applications.identification.logs.log import joined
 from closedform.applications.identification.model import Model
 from closedform.applications.identification.rows import effort_kind, filtered_rows, torques
 from closedform.applications.identification.signals.filter import Window
-from closedform.applications.identification.signals.grid import cubic
-from closedform.applications.identification.signals.spectrum import longest
-from closedform.applications.identification.signals.survey import Survey
+from closedform.applications.identification.signals.grid import cubic, stretches
+from closedform.applications.identification.signals.survey import PIECE, Survey
 from closedform.applications.identification.signals.windows import EFFORTS, Stream, WindowPlan
 from closedform.arrays import Floats
 from closedform.lowerings.native.householder import triangle
@@ -30,6 +28,7 @@ REACH = 0.03        # s, to both sides
 TRIED = 25          # shifts
 SHIFTS = np.linspace(-REACH, REACH, TRIED)
 KEPT = 1000         # rows at most
+READ = 131072       # logged rows at most
 CLEAR = 0.1         # by which J must be better to be applied
 
 
@@ -44,7 +43,7 @@ def torque_delay(plan: WindowPlan, made: Survey,
     kind = effort_kind(model, made.log)
     if kind == "current" and (model.drives is None or model.drives.gain is None):
         return plan, f"{unknown}: the gains of the currents are not known"
-    window = _beginning(replace(plan, delay=0.0, rows=2 * KEPT * plan.keep), made)
+    window = _beginning(replace(plan, delay=0.0, rows=KEPT * plan.keep), made)
     if window is None or len(window.kept) < max(60, 15 * len(made.log.robot.bodies)):
         return plan, f"{unknown}: the log is too short"
     left = _left(model, plan, window, torques(model, window, kind, False))
@@ -66,18 +65,19 @@ def torque_delay(plan: WindowPlan, made: Survey,
 
 
 def _beginning(plan: WindowPlan, made: Survey) -> Window | None:
-    """One window of the first rows, for the equations and for shifting."""
-    pieces, rows = [], 0
-    need = int((KEPT * plan.keep + 2 * plan.coarse.half) * plan.every) + 2 * plan.fine.half
-    for piece in made.log.pieces():
-        pieces.append(piece)
-        rows += len(piece.t)
-        if rows >= need:
+    """The first window that is full, or the longest of the rows that are read."""
+    found: list[Window] = []
+    stream, read = Stream(plan), 0
+    for rows, first in stretches(made.clock.stamped(made.log, PIECE), made.gap):
+        if first:
+            found += stream.close()
+            stream = Stream(plan)
+        for window in stream.push(rows):
+            return window
+        read += len(rows.t)
+        if read >= READ:
             break
-    head = joined(pieces).rows(slice(0, need))
-    part = longest(made.clock.of(made.log.robot, head), made.gap)
-    stream = Stream(plan)
-    return next(iter([*stream.push(part), *stream.close()]), None)
+    return max([*found, *stream.close()], key=lambda w: len(w.kept), default=None)
 
 
 def _left(model: Model, plan: WindowPlan, window: Window, tau: Floats) -> Floats:
