@@ -1,7 +1,7 @@
 """From states and logs to factors to a robot: beside a loop over Pinocchio's regressor with a QR.
 
-Prints CPU microseconds a sample and CPU seconds of fits; ratios are of one run, medians of rounds in
-turns. States: q, v, a and torques in arrays, no filter; beside our reflections LAPACK's `dtpqrt`
+Prints CPU microseconds a sample and CPU seconds of fits; ratios are of one run, medians of rounds
+in turns. States: q, v, a and torques in arrays, no filter; beside our reflections LAPACK's `dtpqrt`
 and Gram matrices (`dsyrk`, whose error grows with the square of the condition number) on the same
 rows. Logs: everything that `idn.information` does, at 1 kHz. FIGAROH's stack of regressors and a
 fit by MuJoCo's sysid stand beside where they are installed (`pip install figaroh mujoco[sysid]`).
@@ -15,11 +15,14 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import time
 from collections.abc import Callable
+from contextlib import redirect_stdout
+from io import StringIO
 from types import SimpleNamespace
 
 import numpy as np
 from rich.console import Console
 from scipy.linalg import blas, lapack
+from sysid import sysid_rows
 from tables import Table
 
 import closedform as cf
@@ -199,6 +202,14 @@ def main() -> None:
     logs_to_factors(out)
     Table("Fits of bodies that can be, CPU seconds", ("robot", "unknowns", "weight given",
           "weight chosen"), [fits(n) for n in ("panda", "ur5", "humanoid25")]).print(out)
+    try:
+        with redirect_stdout(StringIO()):
+            lines = sysid_rows(cf.load("panda"))
+    except (ImportError, AttributeError) as error:
+        out.print(f"MuJoCo's sysid does not run here (pip install mujoco[sysid]): {error}")
+        return
+    Table("Two seconds of a panda simulated by MuJoCo: log to robot", (
+        "by", "found", "CPU s", "error of other torques, %"), lines).print(out)
 
 
 def fits(name: str) -> tuple[str, ...]:

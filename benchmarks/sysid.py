@@ -1,6 +1,6 @@
 """A fit by MuJoCo's sysid beside ours, from one log that MuJoCo has simulated.
 
-The panda moves for four seconds, by torques alone; every mass of the file is 30 % too large, and
+The panda moves for two seconds, by torques alone; every mass of the file is 10 % too large, and
 friction is unknown. MuJoCo's sysid looks for seven masses and seven viscous frictions by rollouts,
 ours for all base parameters, rotors and friction by `idn.information` and `idn.fit`. What both have
 found is compared by the torques of other states.
@@ -11,7 +11,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from contenders_mujoco import mjcf
@@ -20,7 +20,8 @@ import closedform as cf
 from closedform.arrays import Floats
 
 idn = cf.identification
-STEP, SECONDS, VISCOUS, WRONG = 0.002, 4.0, 0.5, 1.3
+STEP, SECONDS, VISCOUS, WRONG = 0.002, 2.0, 2.0, 1.1
+PART = 0.2               # s
 FIRST = np.array([1.0, 0.0, 0.0])       # damping by powers of the velocity
 
 
@@ -38,7 +39,7 @@ def motion(robot: cf.Robot) -> tuple[Floats, Floats, Floats, Floats]:
 def with_sensors(robot: cf.Robot) -> str:
     """MJCF with a motor, sensors and viscous friction at each joint."""
     text = mjcf(robot).replace('type="hinge"', f'type="hinge" damping="{VISCOUS}"').replace(
-        "<option ", f'<option timestep="{STEP}" ')
+        "<option ", f'<option integrator="implicitfast" timestep="{STEP}" ')
     names = robot.joint_names
     motors = "".join(f'<motor name="m{n}" joint="{n}"/>' for n in names)
     sensors = "".join(f'<jointpos name="q{n}" joint="{n}"/>' for n in names) + "".join(
@@ -67,21 +68,29 @@ def wrong(robot: cf.Robot) -> cf.Robot:
     return with_masses(robot, {b.name: WRONG * b.inertia.mass for b in robot.bodies})
 
 
-def by_rollouts(robot: cf.Robot, simulated: Any) -> tuple[cf.Robot, Floats]:
-    """What MuJoCo's sysid finds."""
+def by_rollouts(robot: cf.Robot, log: Simulated) -> tuple[cf.Robot, Floats]:
+    """What MuJoCo's sysid finds, from rollouts of PART seconds: longer ones end elsewhere."""
     from mujoco import sysid
-    spec, state, control, sensors = simulated
-    params = sysid.ParameterDict()
-    names = [b.name for b in robot.bodies if b.joint.nv]
+    params, names = sysid.ParameterDict(), []
     for body in (b for b in robot.bodies if b.joint.nv):
         m = body.inertia.mass
+        names.append(body.name)
         params.add(sysid.Parameter(f"mass {body.name}", m, 0.3 * m, 3 * m, modifier=lambda s, p,
                                    n=body.name: setattr(s.body(n), "mass", p.value[0])))
         params[f"mass {body.name}"].value[:] = WRONG * m
-        params.add(sysid.Parameter(f"damping {body.name}", VISCOUS, 0.0, 5.0, modifier=lambda s, p,
-                                   n=body.joint_name: setattr(s.joint(n), "damping", p.value[0] * FIRST)))
+        params.add(sysid.Parameter(
+            f"damping {body.name}", VISCOUS, 0.0, 10.0, modifier=lambda s, p, n=body.joint_name:
+            setattr(s.joint(n), "damping", p.value[0] * FIRST)))
         params[f"damping {body.name}"].value[:] = 0.1
-    sequence = sysid.ModelSequences("panda", spec, "one", state, control, sensors)
+    size = round(PART / STEP)
+    starts = range(0, len(log.tau) - size, size)
+    times = STEP * np.arange(size + 1)
+    states = [np.concatenate([[0.0], log.states[i, 1:]]) for i in starts]
+    sequence = sysid.ModelSequences(
+        "panda", log.spec, [str(i) for i in starts], states,
+        [sysid.TimeSeries(times, log.tau[i:i + size + 1]) for i in starts],
+        [sysid.TimeSeries.from_names(times[1:], log.sensors[i:i + size], log.model)
+         for i in starts])
     found, _ = sysid.optimize(params, sysid.build_residual_fn(models_sequences=[sequence]),
                               verbose=False)
     masses = {n: float(found[f"mass {n}"].value[0]) for n in names}
@@ -89,37 +98,45 @@ def by_rollouts(robot: cf.Robot, simulated: Any) -> tuple[cf.Robot, Floats]:
         [float(np.ravel(found[f"damping {n}"].value)[0]) for n in names])
 
 
-def by_factors(robot: cf.Robot, simulated: Any) -> tuple[cf.Robot, Floats]:
+def by_factors(robot: cf.Robot, log: Simulated) -> tuple[cf.Robot, Floats]:
     """What we find, with the prior of the wrong file."""
-    _, _, control, sensors = simulated
-    n = robot.nv
-    t, states = np.asarray(sensors.times), np.asarray(sensors.data)
-    tau = np.stack([np.interp(t - STEP / 2, control.times, x) for x in np.asarray(control.data).T],
-                   axis=1)
+    n, t = robot.nv, STEP * np.arange(1, len(log.sensors) + 1)
+    tau = (log.tau + np.roll(log.tau, -1, axis=0)) / 2         # a step has the torque of its begin
+    tau[-1] = log.tau[-1]
     file = wrong(robot)
     model = idn.Model(file, idn.Friction("viscous"))
-    log = idn.read({"t": t, "q": states[:, :n], "v": states[:, n:], "tau": tau}, file)
-    fit = idn.fit(idn.information(model, log, idn.Signals(cutoff=15.0)))
+    read = idn.read({"t": t, "q": log.sensors[:, :n], "v": log.sensors[:, n:], "tau": tau}, file)
+    fit = idn.fit(idn.information(model, read, idn.Signals(cutoff=15.0)))
     viscous = [fit.x[model.names.index(f"{name}.viscous")] for name in model.velocity_names]
     return fit.robot, np.array(viscous)
 
 
-def simulated_by_mujoco(robot: cf.Robot) -> Any:
+class Simulated(NamedTuple):
+    """A log as MuJoCo has made it: a state and sensors behind every step."""
+
+    spec: Any
+    model: Any
+    states: Floats                  # (steps + 1, state)
+    sensors: Floats                 # (steps, 2 nv)
+    tau: Floats                     # (steps, nv)
+
+
+def simulated(robot: cf.Robot) -> Simulated:
     import mujoco
     from mujoco import rollout, sysid
     spec = mujoco.MjSpec.from_string(with_sensors(robot))
     model = spec.compile()
     data = mujoco.MjData(model)
-    t, q, v, tau = motion(robot)
-    state = sysid.create_initial_state(model, q[0], v[0], data.act)
-    states, sensors = rollout.rollout(model, data, state, tau[:-1])
-    return (spec, state, sysid.TimeSeries(t, tau),
-            sysid.TimeSeries.from_names(np.squeeze(states, 0)[:, 0], np.squeeze(sensors, 0), model))
+    _, q, v, tau = motion(robot)
+    first = sysid.create_initial_state(model, q[0], v[0], data.act)
+    states, sensors = rollout.rollout(model, data, first, tau)
+    return Simulated(spec, model, np.concatenate([np.reshape(first, (1, -1)), states[0]]),
+                     sensors[0], tau)
 
 
 def sysid_rows(robot: cf.Robot) -> list[tuple[str, ...]]:
     """A line for each: what was found, seconds, and how far off its torques are."""
-    given = simulated_by_mujoco(robot)
+    given = simulated(robot)
     before = torque_error(robot, wrong(robot), np.zeros(robot.nv))
     lines: list[tuple[str, ...]] = [("the file, as it was", "", "", f"{before:.1f}")]
     contenders: tuple[tuple[str, str, Callable[..., tuple[cf.Robot, Floats]]], ...] = (

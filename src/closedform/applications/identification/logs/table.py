@@ -85,7 +85,8 @@ class Arrays:
                  for part in (x.T if x.ndim == 2 else [x])]
         chosen = [every[i] for i in columns]
         for start in range(0, len(chosen[0]) if chosen else 0, rows):
-            yield np.stack([x[start:start + rows] for x in chosen], axis=1).astype(float)
+            yield np.stack([x[start:start + rows] for x in chosen], axis=1, dtype=float,
+                           casting="unsafe")
 
 
 def _numbers(x: object, what: str) -> Floats:
