@@ -33,7 +33,7 @@ from closedform import identification as idn
 
 LENGTHS = (1e5, 1e6, 1e7, 1e8)
 FILES = (100_000, 1_000_000)
-BAGS = (50_000, 250_000)
+BAGS = (100_000, 300_000)
 BLOCK = 65536
 
 
