@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from closedform.errors import ArgumentError
+from closedform.lowerings.native import householder
 from closedform.lowerings.native.householder import triangle
 
 
@@ -34,6 +35,15 @@ def test_bits_do_not_depend_on_how_rows_lie_in_memory(rng):
     plain = factor(np.ascontiguousarray(rows))
     np.testing.assert_array_equal(factor(rows), plain)
     np.testing.assert_array_equal(factor(np.asfortranarray(rows)), plain)
+
+
+@pytest.mark.parametrize("width", [2, 4])
+def test_narrower_registers_have_the_same_triangle_but_for_signs(width, rng, monkeypatch):
+    rows = rng.normal(size=(100, 11))
+    expected, function = factor(rows), householder._native(width)
+    assert function[1] == householder.REGISTERS * width
+    monkeypatch.setattr(householder, "_native", lambda: function)
+    np.testing.assert_allclose(np.abs(factor(rows)), np.abs(expected), atol=1e-13)
 
 
 def test_rows_that_are_not_used_do_not_count(rng):

@@ -46,10 +46,10 @@ def triangle(R: Floats, rows: Floats,                            # noqa: N803
 
 
 @functools.cache
-def _native() -> tuple[Any, int]:
-    """The function of this machine, and the rows of its blocks."""
+def _native(width: int | None = None) -> tuple[Any, int]:
+    """The function for registers of so many numbers, this machine's or told; rows of a block."""
     cpu = host()
-    module, lanes = Module(), cpu.lanes("double")
+    module, lanes = Module(), cpu.lanes("double", width)
     _write(module, lanes)
     code = load(object_code(module, cpu), module.imports, cpu)
     i, p = ctypes.c_int64, ctypes.c_void_p
@@ -62,9 +62,9 @@ def _write(module: Module, lanes: Lanes) -> None:
     f = Function(module)
     wide, one = Emitter(f, lanes), Emitter(f, Lanes("double", 1, lanes.fma))
     block = REGISTERS * lanes.width
-    first = _loop(f, "block", "0", "%count", str(block))
+    first = _loop(f, "block", "0", "%count")
     _copy(f, first, block)
-    k = _loop(f, "k", "0", "%width", "1")
+    k = _loop(f, "k", "0", "%width")
     x, r_at = f.let(f"mul i64 {k}, {8 * block}"), f.let(f"mul i64 {k}, %width")
     x = f.offset("%work", x)
     own = f.let(f"getelementptr double, ptr %R, i64 {f.let(f'add i64 {r_at}, {k}')}")
@@ -80,7 +80,7 @@ def _write(module: Module, lanes: Lanes) -> None:
     one.store(alpha, own)
     scale = _spread(wide, one.binary("fdiv", one.number(1.0), u0))
     u = [wide.binary("fmul", c, scale) for c in column]
-    j = _loop(f, "j", f.let(f"add i64 {k}, 1"), "%width", "1")
+    j = _loop(f, "j", f.let(f"add i64 {k}, 1"), "%width")
     place = f.offset("%work", f.let(f"mul i64 {j}, {8 * block}"))
     entry = f.let(f"getelementptr double, ptr %R, i64 {f.let(f'add i64 {r_at}, {j}')}")
     other = [wide.load(place, i * lanes.bytes) for i in range(REGISTERS)]
@@ -101,7 +101,7 @@ def _copy(f: Function, first: str, block: int) -> None:
     """A block of rows into columns, zeros behind the last row."""
     have = f.let(f"sub i64 %count, {first}")
     start = f.let(f"getelementptr i64, ptr %which, i64 {first}")
-    row = _loop(f, "row", "0", str(block), "1")
+    row = _loop(f, "row", "0", str(block))
     there = f.let(f"icmp slt i64 {row}, {have}")
     target = f.let(f"getelementptr double, ptr %work, i64 {row}")
     f.line(f"br i1 {there}, label %full, label %empty")
@@ -110,7 +110,7 @@ def _copy(f: Function, first: str, block: int) -> None:
         if name == "full":
             number = f.let(f"load i64, ptr {f.offset(start, f.let(f'mul i64 {row}, 8'))}")
             source = f.offset("%rows", f.let(f"mul i64 {number}, %down"))
-        c = _loop(f, name + "_c", "0", "%width", "1")
+        c = _loop(f, name + "_c", "0", "%width")
         value = "0.0"
         if name == "full":
             value = f.let(f"load double, ptr {f.offset(source, f.let(f'mul i64 {c}, %right'))}")
@@ -121,7 +121,7 @@ def _copy(f: Function, first: str, block: int) -> None:
     _again(f, "row", row, "1")
 
 
-def _loop(f: Function, name: str, start: str, stop: str, step: str) -> str:
+def _loop(f: Function, name: str, start: str, stop: str) -> str:
     """Begin a loop; its variable."""
     before = f.block
     f.line(f"br label %{name}")
