@@ -34,6 +34,7 @@ bench: .venv/.benched
 	$(BIN)/python benchmarks/export.py
 	$(BIN)/python benchmarks/logs.py
 	$(BIN)/python benchmarks/identification.py
+	$(BIN)/python benchmarks/streams.py
 	$(BIN)/python benchmarks/excitation.py
 
 stubs: .venv/.installed

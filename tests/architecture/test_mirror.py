@@ -87,7 +87,7 @@ HOLDS = {
     "applications/flexible/test_flexible.py": (
         "applications/flexible", "batch equations files pictures programs vibration"),
     "applications/identification/test_information.py": (
-        "applications/identification", "triangles"),
+        "applications/identification", "rows triangles"),
     "applications/identification/test_verdict.py": (
         "applications/identification", "validate result"),
     "applications/identification/output/test_page.py": (

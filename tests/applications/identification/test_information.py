@@ -1,7 +1,8 @@
 """Logs as triangles: the same as all rows together, and small."""
 
 import sys
-from dataclasses import replace
+import tracemalloc
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
@@ -45,6 +46,32 @@ def test_the_factors_are_those_of_all_rows_together():
         R = info.factor(j)
         np.testing.assert_allclose(R.T @ R, expected, rtol=1e-9, atol=1e-9 * expected.max())
         assert info.rows(j) == len(rows)
+
+
+@dataclass(frozen=True)
+class Made:
+    """Rows that are made when they are asked for: t, q, tau of the planar arm."""
+
+    length: int
+    names = ("t", "q1", "q2", "tau1", "tau2")
+    groups, units, notes = {}, {}, ()
+
+    def blocks(self, columns, rows):
+        for start in range(0, self.length, rows):
+            t = np.arange(start, min(start + rows, self.length)) * 1e-3
+            swing = np.sin(np.outer(t, [3.0, 4.0]))
+            yield np.column_stack([t, 0.4 * swing, 5 * swing])[:, columns]
+
+
+def test_memory_does_not_grow_with_the_log():
+    where = idn.read({name: np.arange(60) * 1e-3 for name in Made.names}, ROBOT).where
+    peaks = []
+    for length in (20_000, 200_000, 600_000):       # the first one compiles
+        tracemalloc.start()
+        idn.information(MODEL, idn.Log("made", ROBOT, "made", (), Made(length), where), SIGNALS)
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    assert peaks[2] < 1.02 * peaks[1] < 20e6
 
 
 def test_adding_is_the_same_bits_in_any_order():

@@ -13,16 +13,13 @@ from numpy.typing import NDArray
 
 from closedform.applications.identification.logs.log import Log
 from closedform.applications.identification.model import SLIP, Model
+from closedform.applications.identification.rows import effort_kind, filtered_rows, torques
 from closedform.applications.identification.signals.filter import Window
 from closedform.applications.identification.signals.signals import Prepared, Signals
 from closedform.applications.identification.triangles import Information, TimeBlock, updated
 from closedform.applications.progress import counted
 from closedform.arrays import Floats
 from closedform.errors import ArgumentError
-from closedform.model.inertia import PARAMETER_NAMES
-
-CHUNK = 512
-"""States of one call of the kernel: its results stay in the cache."""
 
 
 def information(model: Model, logs: Log | Sequence[Log], signals: Signals | None = None,
@@ -99,7 +96,7 @@ def log_information(model: Model, log: Log, signals: Signals, blocks: int, loade
                     whitening: Floats | None = None) -> Information:
     """The information of one log; `whitening` (nv, order) predicts residuals from those before."""
     log = with_positions(model, log)
-    prepared = signals.prepare(log)
+    prepared = signals.prepare(log, model)
     effort = effort_kind(model, log)
     gains = effort == "current" and (model.drives is None or model.drives.gain is None)
     if gains and model.drives is None:
@@ -124,32 +121,6 @@ def with_positions(model: Model, log: Log) -> Log:
     return log.with_motors(model.drives.matrix(model.robot.nv))
 
 
-def effort_kind(model: Model, log: Log) -> str:
-    """Which of a log's columns are the torques."""
-    for kind in ("tau", "motor_torque", "current"):
-        if kind in log.kinds:
-            if kind == "motor_torque" and model.drives is None:
-                raise ArgumentError(f"{log.name} has torques of motors: give the model "
-                                    "drives=idn.Drives(ratio)")
-            return kind
-    raise ArgumentError(f"{log.name} has no torques; name their columns: "
-                        "columns={'tau': […]} (or 'current', 'motor_torque')")
-
-
-def torques(model: Model, window: Window, kind: str, gains: bool) -> Floats:
-    """z (N, nv), or the currents (N, motors) where their gains are unknown."""
-    given = window.effort[kind]
-    if kind == "tau":
-        return given
-    at = list(model.actuated)
-    motors = given[:, at] if given.shape[1] == model.robot.nv else given
-    if gains:
-        return motors
-    assert model.drives is not None
-    gain = model.drives.gains(len(at)) if kind == "current" else None
-    return np.asarray((motors if gain is None else motors * gain) @ model.motor_matrix)
-
-
 class _Accumulator:
     """Factors of one log, block after block."""
 
@@ -165,8 +136,8 @@ class _Accumulator:
 
     def take(self, window: Window, effort: Floats, blocks: int) -> None:
         """Add a window's rows to the blocks that they are in."""
-        rows = window_rows(self.model, window, self.slip, effort, self.gains, self.loaded)
-        reduced, moving = [window.reduce(r) for r in rows], window.moving
+        reduced = filtered_rows(self.model, window, self.slip, effort, self.gains, self.loaded)
+        moving = window.moving
         if self.whitening is not None:
             order = self.whitening.shape[1]
             reduced = [predicted(r, phi) for r, phi in zip(reduced, self.whitening, strict=True)]
@@ -184,10 +155,8 @@ class _Accumulator:
         nv = self.model.robot.nv
         factors = self.factors.setdefault(block, [np.zeros((0, 0))] * nv)
         counts = self.counts.setdefault(block, [0] * nv)
-        if use is not None and not use.all():
-            rows = rows[use]
-        counts[j] += len(rows)
-        factors[j] = updated(factors[j], rows)
+        counts[j] += len(rows) if use is None else int(np.count_nonzero(use))
+        factors[j] = updated(factors[j], rows, use)
 
     def blocks(self, log: str) -> tuple[TimeBlock, ...]:
         return tuple(TimeBlock(log, b, tuple(self.counts[b]), tuple(map(np.triu, self.factors[b])))
@@ -207,25 +176,3 @@ def slip_of(model: Model, prepared: Prepared) -> Floats:
     if model.friction.slip is not None:
         return np.full(n, float(model.friction.slip))
     return np.maximum(SLIP / 10, 3 * prepared.velocity_noise[list(model.actuated)])
-
-
-def window_rows(model: Model, window: Window, slip: Floats, effort: Floats,
-                gains: bool, loaded: bool = True) -> list[Floats]:
-    """[W_j, gains, z_j] at the states of a window, a matrix for each torque.
-
-    Columns of the payload are zero where it is not on.
-    """
-    kernel, n = model.kernel(gains), len(window.q)
-    rows: list[Floats] = [np.empty((n, *slot.shape)) for slot in kernel.interface.outputs]
-    slips = np.ascontiguousarray(np.broadcast_to(slip, (min(CHUNK, n), len(slip))))
-    for start in range(0, n, CHUNK):
-        at = slice(start, start + CHUNK)
-        q = window.q[at]
-        out = tuple(r[at] for r in rows)
-        kernel(q, window.v[at], window.a[at], slips[:len(q)], effort[at],
-               out=out if len(out) > 1 else out[0])
-    if model.payload is not None and not loaded:
-        ten = {f"{model.load_name}.{p}" for p in PARAMETER_NAMES}
-        for row, support in zip(rows, model.support, strict=True):
-            row[:, [k for k, c in enumerate(support) if model.names[c] in ten]] = 0.0
-    return rows

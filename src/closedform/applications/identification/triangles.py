@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, final
 
 import numpy as np
-from scipy.linalg import lapack
+from numpy.typing import NDArray
 
 from closedform.applications.identification.logs.log import Log
 from closedform.applications.identification.model import Model
@@ -23,9 +23,7 @@ from closedform.applications.identification.signals.signals import Signals
 from closedform.applications.whole_files import whole_file
 from closedform.arrays import Floats
 from closedform.errors import ArgumentError, FormatError
-
-PANEL = 8
-"""Columns that LAPACK eliminates at a time."""
+from closedform.lowerings.native.householder import triangle
 
 
 @final
@@ -138,24 +136,18 @@ class Information:
                 f"{max(map(self.rows, range(len(self.support))), default=0)} rows>")
 
 
-def updated(R: Floats, rows: Floats) -> Floats:
-    """The factor of a factor's rows and more rows."""
+def updated(R: Floats, rows: Floats, use: NDArray[np.bool_] | None = None) -> Floats:
+    """The factor of a factor's rows and more rows, or those of `use`."""
     n = rows.shape[1]
-    if R.shape[0] != n:
-        R = np.zeros((n, n), order="F")
-    if not len(rows):
-        return R
-    made, _, _, info = lapack.dtpqrt(0, min(PANEL, n), R, np.asfortranarray(rows),
-                                     overwrite_b=1)
-    if info:
-        raise ArgumentError(f"LAPACK's dtpqrt refuses argument {-info}")
-    return made
+    R = R.copy(order="C") if R.shape[0] == n else np.zeros((n, n))
+    triangle(R, rows, use)
+    return R
 
 
 def stacked(factors: Sequence[Floats]) -> Floats:
     """One factor of several."""
     size = max((f.shape[0] for f in factors), default=0)
-    total = np.zeros((size, size), order="F")
+    total = np.zeros((size, size))
     for f in factors:
         total = updated(total, f)
     return np.triu(total)

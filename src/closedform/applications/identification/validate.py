@@ -10,14 +10,12 @@ import numpy as np
 
 from closedform.applications.identification.estimate.found import Fit
 from closedform.applications.identification.information import (
-    effort_kind,
     log_information,
     slip_of,
-    torques,
-    window_rows,
     with_positions,
 )
 from closedform.applications.identification.logs.log import Log
+from closedform.applications.identification.rows import effort_kind, filtered_rows, torques
 from closedform.applications.identification.signals.filter import Window
 from closedform.applications.identification.signals.signals import Prepared, Signals
 from closedform.applications.identification.triangles import Information
@@ -95,14 +93,13 @@ def validate(fit: Fit, log: Log, signals: Signals | None = None, *,
         raise ArgumentError(f"validate: log must be idn.read(…), not {type(log).__name__}")
     model, info = fit.model, fit.info
     log = with_positions(model, log)
-    prepared = (signals or info.signals or Signals()).prepare(log)
+    prepared = (signals or info.signals or Signals()).prepare(log, model)
     kind, slip = effort_kind(model, log), slip_of(model, prepared)
     sums, x = _Sums(model.robot.nv, prepared), [np.append(fit.x[list(s)], -1.0)
                                                      for s in info.support]
     for window in prepared.windows():
         effort = torques(model, window, kind, info.gains)
-        rows = [window.reduce(r) for r in window_rows(
-            model, window, slip, effort, info.gains, loaded)]
+        rows = filtered_rows(model, window, slip, effort, info.gains, loaded)
         left = np.stack([-(r @ y) for r, y in zip(rows, x, strict=True)], axis=1)
         given = np.stack([r[:, -1] for r in rows], axis=1)
         if info.gains:                       # the torques are what the currents say

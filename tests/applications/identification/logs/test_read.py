@@ -344,3 +344,17 @@ def test_a_floating_base_is_read_by_its_numbers():
     numbered = {"t": logged["t"]} | {f"{kind}{i}": logged[kind][:, i] for kind in ("q", "v", "tau")
                                      for i in range(logged[kind].shape[1])}
     same(idn.read(numbered, robot), logged)
+
+
+def test_a_parquet_file_is_not_read_ahead_as_a_whole(tmp_path):
+    """Also one that is a single group of rows."""
+    pyarrow = pytest.importorskip("pyarrow")
+    pytest.importorskip("pyarrow.parquet")
+    rng, path, n = np.random.default_rng(0), tmp_path / "long.parquet", 800_000
+    columns = {"t": np.arange(n) * 1e-3} | {
+        name: rng.normal(size=n) for name in ("q1", "q2", "tau1", "tau2")}
+    pyarrow.parquet.write_table(pyarrow.table(columns), path, row_group_size=10**7)
+    before = pyarrow.total_allocated_bytes()
+    held = [pyarrow.total_allocated_bytes() - before
+            for _ in idn.read(path, cf.load("planar2r")).pieces(8192)]
+    assert max(held) < path.stat().st_size / 2

@@ -109,6 +109,22 @@ def test_a_delay_of_the_torques_is_found_and_applied(delay):
     assert "they are shifted" in made.notes[-1]
 
 
+def test_a_delay_is_found_for_a_robot_of_any_size():
+    robot = random_robot(3, kinds=("revolute",), bodies=14)
+    made, _ = prepared(robot, replace(ROUGH, delay=0.012), duration=40.0, delay="estimate")
+    assert abs(made.plan.delay - 0.012) < 1e-3
+
+
+def test_a_delay_of_the_motors_torques_is_found():
+    logged, _ = simulated(PANDA, 20.0, Faults(torque_noise=0.02, delay=0.007))
+    ratio = np.array([-100.0, 80, 60, 50, 40, -30, 20])
+    logged["motor_torque"] = logged.pop("tau") / ratio
+    log = idn.read(logged, PANDA)
+    made = idn.Signals().prepare(log, idn.Model(PANDA, drives=idn.Drives(ratio)))
+    assert abs(made.plan.delay - 0.007) < 1e-3
+    assert "no joint torques" in " ".join(idn.Signals().prepare(log).notes)
+
+
 def test_no_delay_is_applied_where_there_is_none():
     made, _ = prepared(PANDA, ROUGH, delay="estimate")
     assert made.plan.delay == 0.0

@@ -22,16 +22,14 @@ from closedform.applications.identification.estimate.least_squares import (
     weighted,
 )
 from closedform.applications.identification.information import (
-    effort_kind,
     information,
     log_information,
     slip_of,
-    torques,
-    window_rows,
 )
 from closedform.applications.identification.logs.log import Samples
 from closedform.applications.identification.logs.read import read
 from closedform.applications.identification.result import identified_robot
+from closedform.applications.identification.rows import effort_kind, filtered_rows, torques
 from closedform.applications.identification.signals.signals import Signals
 from closedform.applications.identification.triangles import Information
 from closedform.applications.simulate import simulate
@@ -49,12 +47,12 @@ def reduced_rows(info: Information) -> Iterator[tuple[list[Floats], float]]:
         raise ArgumentError("fit: this method reads the logs again, and the information has none: "
                             "make it with idn.information(model, logs)")
     for log, loaded in info.sources:
-        prepared = (info.signals or Signals()).prepare(log)
+        prepared = (info.signals or Signals()).prepare(log, info.model)
         kind, slip = effort_kind(info.model, log), slip_of(info.model, prepared)
         for window in prepared.windows():
             effort = torques(info.model, window, kind, info.gains)
-            rows = window_rows(info.model, window, slip, effort, info.gains, loaded)
-            yield [window.reduce(r) for r in rows], prepared.rate
+            yield filtered_rows(info.model, window, slip, effort, info.gains,
+                                loaded), prepared.rate
 
 
 def residual_models(info: Information, x: Floats) -> Floats:

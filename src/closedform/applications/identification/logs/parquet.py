@@ -14,6 +14,9 @@ from closedform.applications.identification.logs.table import names_and_groups
 from closedform.arrays import Floats
 from closedform.errors import FormatError, MissingDependency
 
+BUFFER = 1 << 17
+"""Bytes of each column that are read ahead; by default pyarrow reads all of a file ahead."""
+
 
 @final
 @dataclass(frozen=True, eq=False)
@@ -85,6 +88,6 @@ def _file(path: Path) -> Any:
         raise MissingDependency("Parquet files need pyarrow: pip install 'closedform[identify]'"
                                 ) from None
     try:
-        return parquet.ParquetFile(str(path))
+        return parquet.ParquetFile(str(path), buffer_size=BUFFER, pre_buffer=False)
     except pyarrow.ArrowInvalid as error:
         raise FormatError(f"{path}: no whole Parquet file: {error}") from None

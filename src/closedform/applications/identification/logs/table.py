@@ -81,11 +81,17 @@ class Arrays:
                                  for name, x in self.arrays.items()})
 
     def blocks(self, columns: Sequence[int], rows: int) -> Iterator[Floats]:
-        every = [part for x in self.arrays.values()
-                 for part in (x.T if x.ndim == 2 else [x])]
-        chosen = [every[i] for i in columns]
-        for start in range(0, len(chosen[0]) if chosen else 0, rows):
-            yield np.stack([x[start:start + rows] for x in chosen], axis=1).astype(float)
+        wide = [x if x.ndim == 2 else x[:, None] for x in self.arrays.values()]
+        every = [(x, k) for x in wide for k in range(x.shape[1])]
+        runs: list[tuple[Floats, int, int]] = []        # columns side by side are copied together
+        for x, k in (every[i] for i in columns):
+            if runs and runs[-1][0] is x and runs[-1][2] == k:
+                runs[-1] = x, runs[-1][1], k + 1
+            else:
+                runs.append((x, k, k + 1))
+        for start in range(0, len(runs[0][0]) if runs else 0, rows):
+            yield np.concatenate([x[start:start + rows, a:b] for x, a, b in runs], axis=1,
+                                 dtype=float, casting="unsafe")
 
 
 def _numbers(x: object, what: str) -> Floats:

@@ -2,9 +2,11 @@
 
     J(d) = log |(1 − U Uᵀ) τ(t + d)|²                                          (1)
 
-U spans the columns of all torques together, base parameters and friction of every joint, so that
-no parameter has to be known. (Each torque by itself has too much freedom: it takes a shift for a
-change of its inertias, and where friction is all, stiction looks like a delay.)
+U spans the columns of all torques together, inertias and friction of every joint, so that no
+parameter has to be known. (Each torque by itself has too much freedom: it takes a shift for a
+change of its inertias, and where friction is all, stiction looks like a delay.) Torques at several
+shifts are several last columns of the same rows: one factor has (1) for all of them, and for every
+shift between, by cubics.
 """
 
 from __future__ import annotations
@@ -13,42 +15,46 @@ from dataclasses import replace
 
 import numpy as np
 
-from closedform.applications.compile.kernels import compile
-from closedform.applications.identification.logs.log import joined
+from closedform.applications.identification.model import Model
+from closedform.applications.identification.rows import effort_kind, filtered_rows, torques
 from closedform.applications.identification.signals.filter import Window
-from closedform.applications.identification.signals.grid import straight
-from closedform.applications.identification.signals.spectrum import longest
-from closedform.applications.identification.signals.survey import Survey
-from closedform.applications.identification.signals.windows import Stream, WindowPlan
+from closedform.applications.identification.signals.grid import cubic, stretches
+from closedform.applications.identification.signals.survey import PIECE, Survey
+from closedform.applications.identification.signals.windows import EFFORTS, Stream, WindowPlan
 from closedform.arrays import Floats
+from closedform.lowerings.native.householder import triangle
 
 REACH = 0.03        # s, to both sides
 TRIED = 25          # shifts
-KEPT = 2000         # rows at most
-BODIES = 12         # at most: the regressor of a large robot takes long to compile
+SHIFTS = np.linspace(-REACH, REACH, TRIED)
+KEPT = 600          # rows at most
+READ = 131072       # logged rows at most
 CLEAR = 0.1         # by which J must be better to be applied
 
 
-def torque_delay(plan: WindowPlan, made: Survey) -> tuple[WindowPlan, str]:
+def torque_delay(plan: WindowPlan, made: Survey,
+                 model: Model | None) -> tuple[WindowPlan, str]:
     """The plan with a delay where one is clear, and what to say about it."""
     unknown = "the delay of the torques was not estimated"
-    if "tau" not in made.log.kinds or made.found is None:
+    kinds = made.log.kinds & set(EFFORTS)
+    if made.found is None or not kinds or (model is None and "tau" not in kinds):
         return plan, f"{unknown}: no joint torques are logged"
-    if len(made.log.robot.bodies) > BODIES:
-        return plan, f"{unknown}: {made.log.robot.name} has more than {BODIES} bodies"
-    window = _beginning(replace(plan, delay=0.0, rows=2 * KEPT * plan.keep), made)
+    model = model or Model(made.log.robot)
+    kind = effort_kind(model, made.log)
+    if kind == "current" and (model.drives is None or model.drives.gain is None):
+        return plan, f"{unknown}: the gains of the currents are not known"
+    window = _beginning(replace(plan, delay=0.0, rows=KEPT * plan.keep), made)
     if window is None or len(window.kept) < max(60, 15 * len(made.log.robot.bodies)):
         return plan, f"{unknown}: the log is too short"
-    shifts = np.linspace(-REACH, REACH, TRIED)
-    J = _misfits(plan, window, shifts)
+    left = _left(model, plan, window, torques(model, window, kind, False))
+    J = _misfits(left, SHIFTS)
     if not np.isfinite(J).all():
         return plan, f"{unknown}: the equations leave nothing of the torques, or all"
     i = int(np.argmin(J))
-    gain = float(J[TRIED // 2] - J[i])
     if i in (0, TRIED - 1):
         return plan, f"{unknown}: none within {1e3 * REACH:.0f} ms fits best"
-    near = np.linspace(shifts[i - 1], shifts[i + 1], TRIED)
-    best = near[int(np.argmin(_misfits(plan, window, near)))]
+    near = np.linspace(SHIFTS[i - 1], SHIFTS[i + 1], 4 * TRIED + 1)
+    best, gain = near[int(np.argmin(_misfits(left, near)))], float(J[TRIED // 2] - J[i])
     if gain < CLEAR:
         return plan, (f"torques fit best {1e3 * best:.2g} ms later than positions, which explains "
                       f"{100 * (1 - np.exp(-gain / 2)):.2g} % more: not clear enough, no delay is "
@@ -59,41 +65,46 @@ def torque_delay(plan: WindowPlan, made: Survey) -> tuple[WindowPlan, str]:
 
 
 def _beginning(plan: WindowPlan, made: Survey) -> Window | None:
-    """One window of the first rows, for the equations and for shifting."""
-    pieces, rows = [], 0
-    need = int((KEPT * plan.keep + 2 * plan.coarse.half) * plan.every) + 2 * plan.fine.half
-    for piece in made.log.pieces():
-        pieces.append(piece)
-        rows += len(piece.t)
-        if rows >= need:
+    """The first window that is full, or the longest of the rows that are read."""
+    found: list[Window] = []
+    stream, read = Stream(plan), 0
+    for rows, first in stretches(made.clock.stamped(made.log, PIECE), made.gap):
+        if first:
+            found += stream.close()
+            stream = Stream(plan)
+        for window in stream.push(rows):
+            return window
+        read += len(rows.t)
+        if read >= READ:
             break
-    head = joined(pieces).rows(slice(0, need))
-    part = longest(made.clock.of(made.log.robot, head), made.gap)
-    stream = Stream(plan)
-    return next(iter([*stream.push(part), *stream.close()]), None)
+    return max([*found, *stream.close()], key=lambda w: len(w.kept), default=None)
 
 
-def _misfits(plan: WindowPlan, window: Window, shifts: Floats) -> Floats:
-    """(1) for every shift, over torques that move."""
-    robot, t, tau = plan.robot, window.t, window.effort["tau"]
-    Y = np.asarray(compile(robot).base_regressor(window.q, window.v, window.a))
-    shifted = [window.reduce(straight(t, tau, t + d)) for d in shifts]
-    ends = 1 + int(REACH * len(window.kept) / (t[-1] - t[0]))
-    inside = slice(ends, -ends)
-    A, z = [], []
-    for j in range(robot.nv):
-        use = window.moving[inside, j]
-        if use.sum() < 50 or not np.any(tau[:, j]):
+def _left(model: Model, plan: WindowPlan, window: Window, tau: Floats) -> Floats:
+    """R, (TRIED, TRIED): |R c|² is what the equations leave of torques Σ_k c_k τ(t + d_k)."""
+    at, half = list(model.actuated), window.low_pass.half
+    slip = np.where(np.isfinite(plan.slowest), np.maximum(plan.slowest, 1e-9), 1.0)[at]
+    rows = filtered_rows(model, window, slip, tau, False)
+    t, smooth = window.t[half:len(window.t) - half], window.low_pass.smoothed(tau)
+    kept = t[::window.step]
+    inside = (kept > t[0] + REACH) & (kept < t[-1] - REACH)
+    shifted = np.stack([cubic(t, smooth, kept + d) for d in SHIFTS])
+    p = len(model.names)
+    total = np.zeros((p + TRIED, p + TRIED))
+    for j, (row, support) in enumerate(zip(rows, model.support, strict=True)):
+        use = inside & window.moving[:, j]
+        if np.count_nonzero(use) < 50 or not np.any(tau[:, j]):
             continue
-        v = window.v[:, j]
-        own = np.zeros((len(v), 3 * robot.nv))
-        own[:, 3 * j:3 * j + 3] = np.column_stack([
-            v, np.tanh(v / max(plan.slowest[j], 1e-9)), np.ones(len(v))])
-        A.append(window.reduce(np.concatenate([Y[:, j], own], axis=1))[inside][use])
-        z.append(np.stack([x[inside, j][use] for x in shifted], axis=1))
-    if not A:
-        return np.full(len(shifts), np.nan)
-    U, s, _ = np.linalg.svd(np.concatenate(A), full_matrices=False)
-    U, given = U[:, s > 1e-9 * s[0]], np.concatenate(z)
+        own = shifted[:, :, j] - shifted[TRIED // 2, :, j] + row[:, -1]    # springs are not shifted
+        R = np.zeros((len(support) + TRIED,) * 2)
+        triangle(R, np.concatenate([row[:, :-1], own.T], axis=1), use)
+        wide = np.zeros((len(R), p + TRIED))
+        wide[:, [*support, *range(p, p + TRIED)]] = np.triu(R)
+        triangle(total, wide)
+    return np.triu(total)[p:, p:]
+
+
+def _misfits(left: Floats, shifts: Floats) -> Floats:
+    """(1) for every shift."""
     with np.errstate(divide="ignore"):
-        return np.log(np.maximum(np.sum(given**2, axis=0) - np.sum((U.T @ given)**2, axis=0), 0.0))
+        return np.log(np.sum((cubic(SHIFTS, left.T, shifts))**2, axis=1))

@@ -18,13 +18,16 @@ from functools import cached_property, lru_cache
 from typing import final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from closedform.arrays import Floats
 
 ORDER = 8
 LENGTH = 2.0
 """To each side, in periods of the cutoff."""
-GROUP = 24
+PIECE = 2048
+"""Rows of a result that one transform makes, at least."""
+GROUP = 8
 """Rows of a decimated result that one product of matrices makes."""
 
 
@@ -48,37 +51,67 @@ class LowPass:
 
     def derivatives(self, x: Floats, step: int = 1) -> tuple[Floats, Floats, Floats]:
         """Smoothed x and its first two derivatives, of every `step`-th row that has both sides."""
-        smooth, first, second = (self._sums(x, h)[::step] for h in self.kernels)
+        smooth, first, second = self._sums(x, step, 3)
         return smooth, first, second
 
     def smoothed(self, x: Floats, step: int = 1) -> Floats:
         """Smoothed x, of every `step`-th row that has `half` rows to both sides."""
-        return self._sums(x, self.kernels[0])[::step]
+        return self._sums(x, step, 1)[0]
 
-    def _sums(self, x: Floats, h: Floats) -> Floats:
-        from scipy.signal import oaconvolve  # slow to import
+    def _sums(self, x: Floats, step: int, kernels: int) -> list[Floats]:
+        """Sums with the first kernels, by Fourier transforms of pieces.
 
-        if not x.shape[1]:
-            return x[2 * self.half:]
-        return np.asarray(oaconvolve(x, h[::-1, None], mode="valid", axes=0))
+        Every D-th value of y has the sum of D parts of the spectrum of y for its own,
+
+            Y_D(f) = 1/D Σ_k Y(k M + f),    0 ≤ f < M,    n = D M                  (2)
+
+        so that what is left out is not transformed back; Y(−f) is the conjugate of Y(f).
+        """
+        count = max((len(x) - 2 * self.half - 1) // step + 1, 0)
+        size = 1 << math.ceil(math.log2(max(8 * self.half / step, PIECE)))
+        usable = (size * step - 2 * self.half - 1) // step + 1
+        columns = np.ascontiguousarray(x.T)
+        made: list[Floats] = [np.empty((count, x.shape[1])) for _ in range(kernels)]
+        for first in range(0, count, usable):
+            stop = min(first + usable, count)
+            X = np.fft.rfft(columns[:, first * step:(first + size) * step], size * step)
+            for y, H in zip(made, _spectra(self.rate, self.cutoff, self.half, step, size),
+                            strict=False):
+                y[first:stop] = np.fft.irfft(_folded(X * H, step, size), size)[:, :stop - first].T
+        return made
 
     def decimated(self, x: Floats, step: int) -> Floats:
         """As `smoothed`, by products of matrices: many columns (N, k), few rows."""
         count = (len(x) - 2 * self.half - 1) // step + 1
-        A = self._matrix(step)
-        parts = [A[:min(GROUP, count - i)] @ _padded(x, i * step, A.shape[1])
-                 for i in range(0, count, GROUP)]
-        return np.concatenate(parts) if parts else np.zeros((0, x.shape[1]))
+        A = _shifted(self.rate, self.cutoff, self.half, step)
+        made = np.empty((max(count, 0), x.shape[1]))
+        whole, rest = divmod(max(count, 0), GROUP)
+        if whole:
+            parts = np.lib.stride_tricks.as_strided(
+                x, (whole, A.shape[1], x.shape[1]), (GROUP * step * x.strides[0], *x.strides))
+            np.matmul(A, parts, out=made[:whole * GROUP].reshape(whole, GROUP, -1))
+        if rest:
+            last = x[whole * GROUP * step:]
+            np.matmul(A[:rest, :(rest - 1) * step + 2 * self.half + 1],
+                      last[:(rest - 1) * step + 2 * self.half + 1], out=made[whole * GROUP:])
+        return made
 
-    def _matrix(self, step: int) -> Floats:
-        return _shifted(self.rate, self.cutoff, self.half, step)
+
+def _folded(Y: NDArray[np.complex128], step: int, size: int) -> NDArray[np.complex128]:
+    """(2), of half spectra (…, n/2 + 1) to half spectra (…, M/2 + 1)."""
+    total, top = Y[..., :size // 2 + 1], size // 2
+    for k in range(1, step // 2 + 1):
+        total = total + Y[..., k * size - top:k * size + 1][..., ::-1].conj()
+        if 2 * k < step:
+            total = total + Y[..., k * size:k * size + top + 1]
+    return total / step
 
 
-def _padded(x: Floats, start: int, rows: int) -> Floats:
-    """So many rows from a start on; zeros behind the end meet zeros of the matrix."""
-    part = x[start:start + rows]
-    return part if len(part) == rows else np.concatenate(
-        [part, np.zeros((rows - len(part), x.shape[1]))])
+@lru_cache(maxsize=64)
+def _spectra(rate: float, cutoff: float, half: int, step: int,
+             size: int) -> NDArray[np.complex128]:
+    """Of h, h′ and h″, conjugated, (3, n/2 + 1)."""
+    return np.fft.rfft(np.array(_kernels(rate, cutoff, half)), size * step).conj()
 
 
 @lru_cache(maxsize=64)

@@ -10,6 +10,7 @@ from typing import final
 import numpy as np
 
 from closedform.applications.identification.logs.log import Log
+from closedform.applications.identification.model import Model
 from closedform.applications.identification.signals import clock as clocks
 from closedform.applications.identification.signals.delay import torque_delay
 from closedform.applications.identification.signals.filter import Window
@@ -62,8 +63,12 @@ class Signals:
                 raise ArgumentError(f"{name} must be {told}a number"
                                     f"{'' if name == 'delay' else ' above zero'}, not {given!r}")
 
-    def prepare(self, log: Log) -> Prepared:
-        """All decisions about a log, from one pass over it."""
+    def prepare(self, log: Log, model: Model | None = None) -> Prepared:
+        """All decisions about a log, from one pass over it.
+
+        A delay of the torques is estimated by the equations of a model; by default, those of the
+        log's robot with rotors and friction.
+        """
         if not isinstance(log, Log):
             raise ArgumentError("log must be a Log, as identification.read gives one, not "
                                 f"{type(log).__name__}")
@@ -76,7 +81,7 @@ class Signals:
         if self.derivatives == "logged" and "v" not in log.kinds:
             raise ArgumentError(f"{log.source}: no velocities are logged: derivatives must be "
                                 "'positions'")
-        plan, said = self._plan(made)
+        plan, said = self._plan(made, model)
         rows = sum(max(kept_rows(plan, end - begin), 0) for begin, end in made.stretches)
         if rows < 1:
             need = 2 * (plan.fine.half * plan.period + plan.coarse.half * plan.period * plan.every)
@@ -86,7 +91,7 @@ class Signals:
         return Prepared(log, self, made, plan, rows, (*log.notes, *_clock_words(made), *said),
                         faults)
 
-    def _plan(self, made: Survey) -> tuple[WindowPlan, tuple[str, ...]]:
+    def _plan(self, made: Survey, model: Model | None) -> tuple[WindowPlan, tuple[str, ...]]:
         T, cutoff = made.clock.period, made.cutoff
         every, keep = steps(T, cutoff, self.rate or KEPT * cutoff)
         speed = np.zeros(made.log.robot.nv) if made.found is None else made.found.speed
@@ -100,7 +105,7 @@ class Signals:
                 f"velocities {'as logged' if logged else 'and accelerations from the positions'}, "
                 f"evaluated at {1 / (T * every):.4g} Hz, kept at {1 / (T * every * keep):.4g} Hz"]
         if isinstance(self.delay, str):
-            plan, words = torque_delay(plan, made)
+            plan, words = torque_delay(plan, made, model)
             said.append(words)
         elif delay:
             said.append(f"torques are taken {1e3 * delay:.3g} ms later than positions")

@@ -13,7 +13,7 @@ import numpy as np
 from closedform.applications.identification.signals.clock import Stamped
 from closedform.applications.identification.signals.filter import LowPass
 from closedform.applications.identification.signals.grid import cubic, straight
-from closedform.applications.identification.signals.windows import EFFORTS, smooth_motion
+from closedform.applications.identification.signals.windows import EFFORTS, WORKING, smooth_motion
 from closedform.arrays import Floats
 from closedform.model.robot import Robot
 
@@ -79,6 +79,7 @@ def spectrum(robot: Robot, stamped: Stamped, period: float) -> Spectrum:
 
 def _shares(x: Floats, period: float) -> tuple[Floats, Floats]:
     """Share of the power below each frequency, (F, k), less what the upper third has: noise."""
+    x = x[:len(x) - len(x) % 1024] if len(x) > 16384 else x       # lengths that transform fast
     f = np.fft.rfftfreq(len(x), period)
     power = np.abs(np.fft.rfft((x - x.mean(axis=0)) * np.hanning(len(x))[:, None], axis=0))**2
     upper = f > 0.33 / period
@@ -117,9 +118,10 @@ def agreement(robot: Robot, stamped: Stamped, period: float, cutoff: float) -> A
     low = LowPass(1 / period, cutoff)
     if len(at) < 4 * low.half:
         return None
-    _, v, a = smooth_motion(robot, *low.derivatives(q))
-    logged = low.smoothed(cubic(stamped.t, stamped.rows.v, at))
-    t = at[low.half:len(at) - low.half]
+    step = max(int(1 / (WORKING * cutoff * period)), 1)
+    _, v, a = smooth_motion(robot, *low.derivatives(q, step))
+    logged = low.smoothed(cubic(stamped.t, stamped.rows.v, at), step)
+    t = at[low.half:len(at) - low.half:step]
     moves = np.std(v, axis=0) > 0.05 * np.max(np.std(v, axis=0), initial=1e-12)
     lag = np.zeros(robot.nv)
     inside = (t > t[0] + 0.1 * (t[-1] - t[0])) & (t < t[-1] - 0.1 * (t[-1] - t[0]))

@@ -119,9 +119,9 @@ def _usable(head: Samples) -> Samples:
                    for x in (head.t, head.q)], axis=0)
     if head.v is not None and not np.isfinite(head.v[good]).all():
         head = head._replace(v=None)
-    some = head.rows(good)
-    some = some.rows(np.diff(np.maximum.accumulate(some.t), prepend=-np.inf) >= 0)
-    return some.rows(some.t >= np.maximum.accumulate(some.t))
+    some = head if good.all() else head.rows(good)
+    forward = some.t >= np.maximum.accumulate(some.t)
+    return some if forward.all() else some.rows(forward)
 
 
 def _begun(log: Log, head: Samples, wish: str, cutoff: float | None) -> Survey:

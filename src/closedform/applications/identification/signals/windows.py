@@ -26,8 +26,10 @@ from closedform.model.robot import Robot
 EFFORTS = ("tau", "current", "motor_torque")
 WORKING = 25
 """Samples of the working grid in a period of the cutoff: sign changes are placed well enough."""
-ROWS = 4096
-"""Rows of the working grid in a window."""
+ROWS = 2048
+"""Rows of the working grid in a window, at most; half of them where logged rows are many."""
+LOGGED = 65536
+"""Logged rows in a window, if half of the rows of the working grid needs no more."""
 GUARD = WORKING / 4
 """Torques are held to so many times the cutoff before they come to the working grid."""
 
@@ -45,7 +47,13 @@ class WindowPlan:
     delay: float                # s, that torques are late
     slowest: Floats             # (nv,), below which a velocity counts as standing
     logged: bool = False        # v and a as logged, not from positions
-    rows: int = ROWS
+    rows: int = 0               # of the working grid in a window; 0: as many as are good
+
+    @property
+    def size(self) -> int:
+        """Kept rows of a window."""
+        good = min(max(LOGGED // self.every, ROWS // 2), ROWS)
+        return max((self.rows or good) // self.keep, 1)
 
     @property
     def fine(self) -> LowPass:
@@ -117,9 +125,8 @@ class Stream:
         self.t, self.rows = np.concatenate([self.t, piece.t]), np.concatenate([self.rows, table])
         if len(self.t) > 3:
             self._extend(float(self.t[-3]))
-        size = max(self.plan.rows // self.plan.keep, 1)
-        while self.plan.stop(self.begin + len(self.grid)) >= self.next + size:
-            yield self._window(self.next + size)
+        while self.plan.stop(self.begin + len(self.grid)) >= self.next + self.plan.size:
+            yield self._window(self.next + self.plan.size)
 
     def close(self) -> Iterator[Window]:
         """What is left at the end of the stretch."""
