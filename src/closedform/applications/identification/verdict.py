@@ -21,6 +21,8 @@ LARGE = 10.0
 ORDERED = 5.0
 """Per cent: torques of joints in a wrong order are not explained so well."""
 EXPLAINED = 0.5
+DOUBT, TILTED, BODIES = 1.0, 2.0, 12
+"""Gravity is tested where a fit leaves more %; a tilt counts from so many degrees; of so many."""
 AT_REST = 1e-3
 """Mean speed below which a joint stands, rad/s or m/s."""
 
@@ -53,11 +55,15 @@ def verdict(fit: Fit, trial: Validation | None = None, limit: float | None = Non
         raise ArgumentError(f"verdict: fit must be idn.fit(…), not {type(fit).__name__}")
     if trial is not None and not isinstance(trial, Validation):
         raise ArgumentError(f"verdict: trial must be idn.validate(…), not {type(trial).__name__}")
-    reasons = [*_data(fit), *_bodies(fit), *_held_out(fit, trial, limit)]
+    reasons = [*_data(fit), *_gravity(fit), *_bodies(fit), *_held_out(fit, trial, limit)]
     remarks = [f"the signals: {note}" for note in fit.info.faults if _by_limits(fit, note)]
     if fit.unidentified:
         remarks.append(f"{len(fit.unidentified)} of {len(fit.x)} unknowns are not excited enough: "
                        + _few(fit.unidentified))
+        motions = list(dict.fromkeys(fit.advice.values()))
+        if motions:
+            remarks.append(f"what would tell them: {_few(motions)}; idn.excite(model, prior=info) "
+                           "plans it")
     return Verdict(not reasons, tuple(reasons), tuple(remarks))
 
 
@@ -72,6 +78,15 @@ def _data(fit: Fit) -> list[str]:
         reasons.append(f"{len(fit.unidentified)} of {unknowns} unknowns are known worse than 30 % "
                        f"and no prior holds them: {_few(fit.unidentified)}")
     return reasons
+
+
+def _gravity(fit: Fit) -> list[str]:
+    """A file that is mounted otherwise: looked for where the fit leaves something to explain."""
+    if fit.total < DOUBT or not fit.info.sources or len(fit.model.robot.bodies) > BODIES:
+        return []
+    g = fit.gravity
+    clear = g.told and g.angle > max(TILTED, 3 * g.angle_sd) and g.explained > EXPLAINED
+    return [str(g)] if clear else []
 
 
 def _by_limits(fit: Fit, fault: str) -> bool:

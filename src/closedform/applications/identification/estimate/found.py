@@ -10,7 +10,10 @@ from typing import Any, NamedTuple, final
 
 import numpy as np
 
+from closedform.applications.identification.estimate.advice import advice
 from closedform.applications.identification.estimate.consistent import Optimality
+from closedform.applications.identification.estimate.essential import essential
+from closedform.applications.identification.estimate.gravity import Gravity, gravity_of
 from closedform.applications.identification.estimate.least_squares import (
     Equations,
     joint_residuals,
@@ -48,6 +51,7 @@ class FoundRow(NamedTuple):
     low: float
     high: float
     identified: bool
+    essential: bool = True
 
 
 @final
@@ -82,9 +86,9 @@ class Fit:
         """A row for each unknown."""
         before = np.zeros(len(self.x))
         before[:len(self.model.L)] = self.model.L @ self.prior
-        vague = set(self.unidentified)
+        vague, needed = set(self.unidentified), set(self.essential)
         rows = tuple(FoundRow(n, float(b), float(x), float(s), float(m), float(x - r), float(x + r),
-                         n not in vague)
+                         n not in vague, n in needed)
                      for n, b, x, s, m, r in zip(self.info.columns, before, self.x, self.sd,
                                                  self.naive_sd, self.reach, strict=True))
         return (*rows, *self.gain_rows)
@@ -102,6 +106,21 @@ class Fit:
         own = [n for n, open_ in zip(self.info.columns, large & matters | moved, strict=True)
                if open_]
         return (*own, *(row.name for row in self.gain_rows if not row.identified))
+
+    @cached_property
+    def essential(self) -> tuple[str, ...]:
+        """Unknowns without which held-out blocks are predicted worse; the others could be zero."""
+        return essential(self.info, self.weights, self.x)
+
+    @cached_property
+    def advice(self) -> dict[str, str]:
+        """For each unknown that the data leave open the joints whose motion would tell it."""
+        return advice(self.info, self.weights, self.unidentified)
+
+    @cached_property
+    def gravity(self) -> Gravity:
+        """Where gravity points by the logs, which are read again: a test of the file's mounting."""
+        return gravity_of(self.info, self.prior, self.weights)
 
     @cached_property
     def unidentifiable(self) -> tuple[str, ...]:

@@ -114,7 +114,7 @@ def _show(fit: Any, trial: Any, said: Any) -> None:
     found = table("unknown", "before", "found", "95 % interval", "identified")
     for r in fit.table:
         found.add_row(r.name, f"{r.prior:.4g}", f"{r.value:.4g}", f"{r.low:.4g} … {r.high:.4g}",
-                      "yes" if r.identified else "not by this motion")
+                      "yes" if r.identified else f"no: {fit.advice.get(r.name, 'not excited')}")
     out.print(found)
 
 
@@ -127,4 +127,5 @@ def _summary(fit: Any, trial: Any, said: Any) -> dict[str, Any]:
             "joints_percent": dict(zip(trial.names, map(float, trial.joints), strict=True)),
             "rms": dict(zip(trial.names, map(float, trial.rms), strict=True))},
         "unknowns": [r._asdict() for r in fit.table], "gains": fit.gains,
+        "essential": list(fit.essential), "motions": fit.advice,
     }
