@@ -88,6 +88,21 @@ def test_a_tenth_of_the_torques_is_too_much_however_bad_the_fit_is():
     assert not said.holds and any("above 10.00 %" in r for r in said.reasons)
 
 
+@pytest.mark.parametrize(("factors", "words"), [
+    ([0.1, 0.08, 0.1, 0.2, 0.2, 0.2], "are they currents"),
+    ([1, 1, -1, 1, 1, 1], "opposite sign"), ([1000] * 6, "another unit")])
+def test_torques_that_are_none_are_named_although_all_logs_have_them(factors, words):
+    logs = []
+    for seed in (0, 7):
+        data = run(TRUE, seed)
+        data["tau"] = data["tau"] * factors
+        logs.append(idn.read(data, FILE))
+    model = idn.Model(FILE, idn.Friction("viscous", "coulomb", slip=1e-3))
+    fit = idn.fit(idn.information(model, logs[0], signals=SIGNALS), "weighted")
+    said = idn.verdict(fit, idn.validate(fit, logs[1]))
+    assert not said.holds and any(words in r for r in said.reasons)
+
+
 def test_a_limit_can_be_given(fit):
     trial = idn.validate(fit, idn.read(run(TRUE, 7), FILE))
     assert not idn.verdict(fit, trial, limit=0.01).holds

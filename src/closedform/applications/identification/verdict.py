@@ -20,6 +20,8 @@ LARGE = 10.0
 """Per cent beyond which an error is too large, however large that of the fit is."""
 ORDERED = 5.0
 """Per cent: torques of joints in a wrong order are not explained so well."""
+FACTOR = 3.0
+"""Masses of files are wrong, but not so much in all links."""
 EXPLAINED = 0.5
 DOUBT, TILTED, BODIES = 1.0, 2.0, 12
 """Gravity is tested where a fit leaves more %; a tilt counts from so many degrees; of so many."""
@@ -55,7 +57,8 @@ def verdict(fit: Fit, trial: Validation | None = None, limit: float | None = Non
         raise ArgumentError(f"verdict: fit must be idn.fit(…), not {type(fit).__name__}")
     if trial is not None and not isinstance(trial, Validation):
         raise ArgumentError(f"verdict: trial must be idn.validate(…), not {type(trial).__name__}")
-    reasons = [*_data(fit), *_gravity(fit), *_bodies(fit), *_held_out(fit, trial, limit)]
+    reasons = [*_data(fit), *_against_the_file(fit), *_gravity(fit), *_bodies(fit),
+               *_held_out(fit, trial, limit)]
     remarks = [f"the signals: {note}" for note in fit.info.faults if _by_limits(fit, note)]
     if fit.unidentified:
         remarks.append(f"{len(fit.unidentified)} of {len(fit.x)} unknowns are not excited enough: "
@@ -77,6 +80,28 @@ def _data(fit: Fit) -> list[str]:
     elif fit.method != "consistent" and len(fit.unidentified) > unknowns / 4:
         reasons.append(f"{len(fit.unidentified)} of {unknowns} unknowns are known worse than 30 % "
                        f"and no prior holds them: {_few(fit.unidentified)}")
+    return reasons
+
+
+def _against_the_file(fit: Fit) -> list[str]:
+    """Torques that are like the file's but for their sign, or many times as large."""
+    info, x = fit.info, fit.model.L @ fit.prior
+    if info.gains or not any(body.inertia.mass for body in fit.model.robot.bodies):
+        return []
+    slopes = {}
+    for j, (name, support) in enumerate(zip(fit.model.velocity_names, info.support, strict=True)):
+        R = info.factor(j)
+        made, given = R[:, :-1] @ x[list(support)], R[:, -1]
+        both = float(made @ given)
+        if both**2 > EXPLAINED * (made @ made) * (given @ given) > 0:
+            slopes[name] = both / float(made @ made)
+    turned = [name for name, slope in slopes.items() if slope < 0]
+    reasons = [f"torques of {_few(turned)} have the opposite sign of what the file's masses make"] \
+        if turned else []
+    usual = float(np.median(np.abs([*slopes.values()]))) if slopes else 1.0
+    if not 1 / FACTOR < usual < FACTOR:
+        reasons.append(f"torques are {usual:.2g} times what the file's masses make: are they "
+                       "currents, of motors, or in another unit?")
     return reasons
 
 
