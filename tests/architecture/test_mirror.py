@@ -94,6 +94,8 @@ HOLDS = {
         "applications/identification/output", "files figures"),
     "applications/identification/estimate/test_fit.py": (
         "applications/identification/estimate", "consistent found least_squares uncertainty"),
+    "applications/identification/estimate/test_essential.py": (
+        "applications/identification/estimate", "advice"),
     "applications/identification/logs/test_read.py": (
         "applications/identification/logs", "columns csv log names npz parquet table units"),
     "applications/identification/logs/test_rosbag.py": (

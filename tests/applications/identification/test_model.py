@@ -111,6 +111,21 @@ def test_a_payload_has_columns_of_its_own():
     np.testing.assert_allclose(W @ (model.L @ s), expected, atol=1e-9 * np.abs(expected).max())
 
 
+def test_an_offset_that_a_weight_makes_too_is_no_column_of_its_own():
+    """A slide that carries its load upwards: mass, rotor and offset are two numbers, not three."""
+    body = cf.Body("cart", None, cf.Prismatic((0, 0, 1)), inertia=cf.Inertia(3.0, (0, 0, 0),
+                                                                           0.1 * np.eye(3)))
+    robot = cf.Robot("lift", (body,))
+    model = Model(robot, Friction("viscous", "offset"))
+    assert len(model.names) == 3
+    s = np.zeros(len(model.standard_names))
+    s[:10] = robot.parameters[:10]
+    s[model.standard_names.index(f"{model.velocity_names[0]}.offset")] = 0.7
+    q, v, a = np.array([0.2]), np.array([0.5]), np.array([-1.5])
+    W = model.columns(q, v, a, np.full(1, SLIP))
+    np.testing.assert_allclose(W @ (model.L @ s), cf.inverse_dynamics(robot, q, v, a) + 0.7)
+
+
 def test_what_is_known_is_an_equation():
     robot = cf.load("ur5")
     one, two = (f"{n}.m" for n in robot.body_names[1:3])

@@ -1,9 +1,12 @@
 """Validation on motion that was held out, and the verdict."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import closedform as cf
+from closedform.applications.identification.signals.findings import OTHER_ORDER
 from closedform.errors import ArgumentError
 from measured_runs import other_inertias, run
 
@@ -62,6 +65,42 @@ def test_least_squares_on_little_motion_does_not_hold():
     fit = idn.fit(idn.information(model, little, signals=SIGNALS), "least_squares")
     trial = idn.validate(fit, idn.read(run(TRUE, 7), FILE))
     assert not idn.verdict(fit, trial).holds
+
+
+def test_limits_of_a_file_do_not_outweigh_a_good_fit(fit):
+    """Positions leave the file's limits and would keep them in another order: a remark."""
+    words = f"positions {OTHER_ORDER}"
+    trial = idn.validate(fit, idn.read(run(TRUE, 7), FILE))
+    said = idn.verdict(replace(fit, info=replace(fit.info, faults=(words,))), trial)
+    assert said.holds and any(OTHER_ORDER in r for r in said.remarks)
+
+
+def test_a_tenth_of_the_torques_is_too_much_however_bad_the_fit_is():
+    """Torques of the wrong joints, in the fit and in what is held out."""
+    logs = []
+    for seed in (0, 7):
+        data = run(TRUE, seed)
+        data["tau"] = data["tau"][:, [0, 2, 1, 3, 4, 5]]
+        logs.append(idn.read(data, FILE))
+    model = idn.Model(FILE, idn.Friction("viscous", "coulomb", slip=1e-3))
+    fit = idn.fit(idn.information(model, logs[0], signals=SIGNALS), weight=1e-4)
+    said = idn.verdict(fit, idn.validate(fit, logs[1]))
+    assert not said.holds and any("above 10.00 %" in r for r in said.reasons)
+
+
+@pytest.mark.parametrize(("factors", "words"), [
+    ([0.1, 0.08, 0.1, 0.2, 0.2, 0.2], "are they currents"),
+    ([1, 1, -1, 1, 1, 1], "opposite sign"), ([1000] * 6, "another unit")])
+def test_torques_that_are_none_are_named_although_all_logs_have_them(factors, words):
+    logs = []
+    for seed in (0, 7):
+        data = run(TRUE, seed)
+        data["tau"] = data["tau"] * factors
+        logs.append(idn.read(data, FILE))
+    model = idn.Model(FILE, idn.Friction("viscous", "coulomb", slip=1e-3))
+    fit = idn.fit(idn.information(model, logs[0], signals=SIGNALS), "weighted")
+    said = idn.verdict(fit, idn.validate(fit, logs[1]))
+    assert not said.holds and any(words in r for r in said.reasons)
 
 
 def test_a_limit_can_be_given(fit):

@@ -18,6 +18,8 @@ import numpy as np
 
 from closedform.applications.compile.digest import robot_digest
 from closedform.applications.identification.drives import Drives
+from closedform.applications.identification.logs.columns import driven
+from closedform.applications.identification.logs.units import slides
 from closedform.arrays import Array, Floats, namespace
 from closedform.errors import ArgumentError, UnknownName, suggestion
 from closedform.lowerings.call.kernel import Kernel
@@ -116,9 +118,7 @@ class Model:
     @cached_property
     def actuated(self) -> tuple[int, ...]:
         """The velocities that have a motor: all but those of a floating base."""
-        free = {i for body in self.robot.bodies if body.parent is None and body.joint.nv == 6
-                for i in range(*self.robot.v_slices[body.joint_name].indices(self.robot.nv))}
-        return tuple(i for i in range(self.robot.nv) if i not in free)
+        return driven(self.robot)
 
     @cached_property
     def velocity_names(self) -> list[str]:
@@ -271,10 +271,18 @@ class Model:
         L[:, :own] = np.asarray(self.base.K, dtype=float)
         friction = total - len(self._friction_names)
         extra = list(range(own, friction))
+        if self._sliding:
+            extra += [c for c in range(friction, total) if self.standard_names[c] in self._sliding]
         if extra:
             kept, L = self._with_dependent(kept, L, extra)
-        rest = list(range(friction, total))
+        rest = [c for c in range(friction, total) if c not in extra]
         return (*kept, *rest), np.vstack([L, np.eye(total)[rest]])
+
+    @property
+    def _sliding(self) -> set[str]:
+        """Offsets of joints that may carry a constant weight, which nothing tells from them."""
+        lengths = slides(self.robot, "v")
+        return {f"{self.velocity_names[i]}.offset" for i in self.actuated if lengths[i]}
 
     def _with_dependent(self, kept: list[int], L: Floats,
                         extra: Sequence[int]) -> tuple[list[int], Floats]:
@@ -283,7 +291,8 @@ class Model:
         The payload is compared with itself alone: logs without it tell it from the last link.
         """
         W = self._sampled()
-        load = range(extra[0], extra[0] + (10 if self.payload else 0))
+        first = len(self.body.parameter_names)
+        load = range(first, first + (10 if self.payload else 0))
         pools: dict[bool, list[int]] = {True: [], False: list(kept)}
         for c in extra:
             pool = pools[c in load]

@@ -8,6 +8,7 @@ from typing import final
 import numpy as np
 
 from closedform.applications.identification.estimate.found import Fit
+from closedform.applications.identification.signals.findings import OTHER_ORDER
 from closedform.applications.identification.validate import Validation
 from closedform.errors import ArgumentError
 
@@ -15,7 +16,15 @@ WORSE = 1.5
 """Held-out error may be so many times that of the fit."""
 SMALL = 0.5
 """Per cent that are always allowed."""
+LARGE = 10.0
+"""Per cent beyond which an error is too large, however large that of the fit is."""
+ORDERED = 5.0
+"""Per cent: torques of joints in a wrong order are not explained so well."""
+FACTOR = 3.0
+"""Masses of files are wrong, but not so much in all links."""
 EXPLAINED = 0.5
+DOUBT, TILTED, BODIES = 1.0, 2.0, 12
+"""Gravity is tested where a fit leaves more %; a tilt counts from so many degrees; of so many."""
 AT_REST = 1e-3
 """Mean speed below which a joint stands, rad/s or m/s."""
 
@@ -41,23 +50,28 @@ class Verdict:
 def verdict(fit: Fit, trial: Validation | None = None, limit: float | None = None) -> Verdict:
     """Whether a fit holds: on motion that was held out, with bodies that can be.
 
-    `limit` is the total error in % that is allowed; by default 1.5 times that of the fit, and half
-    a per cent at least.
+    `limit` is the total error in % that is allowed; by default 1.5 times that of the fit, half a
+    per cent at least and 10 % at most.
     """
     if not isinstance(fit, Fit):
         raise ArgumentError(f"verdict: fit must be idn.fit(…), not {type(fit).__name__}")
     if trial is not None and not isinstance(trial, Validation):
         raise ArgumentError(f"verdict: trial must be idn.validate(…), not {type(trial).__name__}")
-    reasons = [*_data(fit), *_bodies(fit), *_held_out(fit, trial, limit)]
-    remarks = []
+    reasons = [*_data(fit), *_against_the_file(fit), *_gravity(fit), *_bodies(fit),
+               *_held_out(fit, trial, limit)]
+    remarks = [f"the signals: {note}" for note in fit.info.faults if _by_limits(fit, note)]
     if fit.unidentified:
         remarks.append(f"{len(fit.unidentified)} of {len(fit.x)} unknowns are not excited enough: "
                        + _few(fit.unidentified))
+        motions = list(dict.fromkeys(fit.advice.values()))
+        if motions:
+            remarks.append(f"what would tell them: {_few(motions)}; idn.excite(model, prior=info) "
+                           "plans it")
     return Verdict(not reasons, tuple(reasons), tuple(remarks))
 
 
 def _data(fit: Fit) -> list[str]:
-    reasons = [f"the signals: {note}" for note in fit.info.faults]
+    reasons = [f"the signals: {note}" for note in fit.info.faults if not _by_limits(fit, note)]
     rank, unknowns = fit.equations.rank, len(fit.x)
     if rank < unknowns:
         blind = [n for n, s in zip(fit.info.columns, fit.sd, strict=True) if np.isinf(s)]
@@ -67,6 +81,42 @@ def _data(fit: Fit) -> list[str]:
         reasons.append(f"{len(fit.unidentified)} of {unknowns} unknowns are known worse than 30 % "
                        f"and no prior holds them: {_few(fit.unidentified)}")
     return reasons
+
+
+def _against_the_file(fit: Fit) -> list[str]:
+    """Torques that are like the file's but for their sign, or many times as large."""
+    info, x = fit.info, fit.model.L @ fit.prior
+    if info.gains or not any(body.inertia.mass for body in fit.model.robot.bodies):
+        return []
+    slopes = {}
+    for j, (name, support) in enumerate(zip(fit.model.velocity_names, info.support, strict=True)):
+        R = info.factor(j)
+        made, given = R[:, :-1] @ x[list(support)], R[:, -1]
+        both = float(made @ given)
+        if both**2 > EXPLAINED * (made @ made) * (given @ given) > 0:
+            slopes[name] = both / float(made @ made)
+    turned = [name for name, slope in slopes.items() if slope < 0]
+    reasons = [f"torques of {_few(turned)} have the opposite sign of what the file's masses make"] \
+        if turned else []
+    usual = float(np.median(np.abs([*slopes.values()]))) if slopes else 1.0
+    if not 1 / FACTOR < usual < FACTOR:
+        reasons.append(f"torques are {usual:.2g} times what the file's masses make: are they "
+                       "currents, of motors, or in another unit?")
+    return reasons
+
+
+def _gravity(fit: Fit) -> list[str]:
+    """A file that is mounted otherwise: looked for where the fit leaves something to explain."""
+    if fit.total < DOUBT or not fit.info.sources or len(fit.model.robot.bodies) > BODIES:
+        return []
+    g = fit.gravity
+    clear = g.told and g.angle > max(TILTED, 3 * g.angle_sd) and g.explained > EXPLAINED
+    return [str(g)] if clear else []
+
+
+def _by_limits(fit: Fit, fault: str) -> bool:
+    """Whether only limits of the file, often wrong, speak for another order, not the fit."""
+    return OTHER_ORDER in fault and fit.total <= ORDERED
 
 
 def _bodies(fit: Fit) -> list[str]:
@@ -91,10 +141,11 @@ def _held_out(fit: Fit, trial: Validation | None, limit: float | None) -> list[s
     reasons = []
     if trial.seen:
         reasons.append(f"{trial.log} repeats a motion of the fit: it says nothing about others")
-    allowed = max(WORSE * fit.total, SMALL) if limit is None else limit
+    allowed = min(max(WORSE * fit.total, SMALL), LARGE) if limit is None else limit
     if not trial.total <= allowed:
         reasons.append(f"held-out error {trial.total:.2f} %, above {allowed:.2f} %"
-                       + (f" ({WORSE:g} times the fit's)" if limit is None else ""))
+                       + (f" ({WORSE:g} times the fit's)" if SMALL < allowed < LARGE
+                          and limit is None else ""))
     for name, share, speed in zip(trial.names, trial.explained, trial.travel, strict=True):
         if speed > AT_REST and not share >= EXPLAINED:
             reasons.append(f"only {100 * share:.0f} % of the variation of {name}'s torque is "

@@ -79,8 +79,8 @@ def divergence(P: Array, P0: Array) -> float:
 def repaired(pi: Array, density: float = 1000.0) -> Array:
     """The parameters, if a body can have them; else those of the nearest body that can.
 
-    Eigenvalues of P about the centre of mass below a thousandth of the largest of a solid ball of
-    that mass are raised to it; no mass at all gives a gram's.
+    Eigenvalues of P about the centre of mass below a thousandth of those of a solid ball of that
+    mass are raised to it; a mass without any extent is that ball, no mass at all a gram's.
     """
     m = max(float(pi[0]), 1e-3)
     c = np.asarray(pi[1:4], dtype=float) / m if pi[0] > 0 else np.zeros(3)
@@ -88,8 +88,9 @@ def repaired(pi: Array, density: float = 1000.0) -> Array:
     about = I - m * (c @ c * np.eye(3) - np.outer(c, c))
     S = np.trace(about) / 2 * np.eye(3) - about
     radius = (3 * m / (4 * np.pi * density)) ** (1 / 3)
-    least = 1e-3 * m * radius**2 / 5
+    ball = m * radius**2 / 5
     sizes, turned = np.linalg.eigh(S)
+    least = 1e-3 * ball if sizes[-1] > 1e-3 * ball else ball
     S = turned @ np.diag(np.maximum(sizes, least)) @ turned.T
     P = np.zeros((4, 4))
     P[:3, :3] = S + m * np.outer(c, c)

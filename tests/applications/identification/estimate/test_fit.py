@@ -72,6 +72,7 @@ def test_the_consistent_solution_is_a_minimum(info):
     problem = consistent.NearPrior(info.model, eq, prior, 1e-5)
     s, _, certificate = consistent.solved(problem)
     assert certificate.gap < 1e-9 and certificate.smallest_eigenvalue > 0
+    assert 0 < certificate.polish < 1e-6            # a step in log-Cholesky numbers moves nothing
 
     def objective(s):
         bodies = sum(divergence(pseudo_inertia(s[at]), pseudo_inertia(prior[at]))
@@ -137,6 +138,11 @@ def test_gains_come_from_a_known_load():
     info = idn.information(model, logs, signals=SIGNALS, loaded=[False, True])
     fit = idn.fit(info, "weighted")
     found = fit.gains
+    careful = idn.fit(info)
+    assert careful.total < 2 and careful.payload.mass == pytest.approx(1.2)
+    rows = [row for row in careful.table if row.name.endswith(".gain")]
+    assert all(row.low <= g <= row.high for row, g in zip(rows, gain, strict=True))
+    assert all(row.high - row.low < 0.2 * g for row, g in zip(rows, gain, strict=True))
     errors = [idn.validate(fit, logs[0], loaded=on).total for on in (False, True)]
     assert errors[0] < 2 < errors[1]                # the load that was not on is not predicted
     np.testing.assert_allclose(list(found.values()), gain, rtol=0.02)
@@ -158,6 +164,30 @@ def test_what_the_motion_does_not_excite_has_no_interval():
     name = f"{info.model.velocity_names[5]}.viscous"
     assert np.isinf(fit.sd[fit.info.columns.index(name)]) and name in fit.unidentified
     assert not idn.verdict(fit, None).holds
+    near = idn.fit(info, weight=1e-6)                # what no row sees stays where it was
+    assert 0 <= near.standard[info.model.standard_names.index(name)] < 1e-3
+
+
+def test_torques_that_no_body_makes_get_a_verdict_and_no_error():
+    """All signs turned round: masses would have to be negative."""
+    robot = cf.load("planar2r")
+    data = run(robot)
+    data["tau"] = -data["tau"]
+    fit = idn.fit(idn.information(idn.Model(robot, FRICTION), idn.read(data, robot),
+                                  signals=SIGNALS))
+    assert fit.smallest_eigenvalue > 0 and fit.total > 10 and not idn.verdict(fit).holds
+
+
+def test_a_load_of_unknown_place_is_found():
+    """The prior of a load does not hold it at its frame's origin."""
+    robot = cf.load("planar2r")
+    frame = robot.body_names[-1]
+    load = cf.Inertia(1.2, (0.06, 0.04, 0), 0.004 * np.eye(3))
+    logs = [idn.read(run(robot.with_payload(load, at=frame) if on else robot, seed), robot)
+            for seed, on in ((0, False), (1, True))]
+    info = idn.information(idn.Model(robot, FRICTION, payload=frame), logs, signals=SIGNALS,
+                           loaded=[False, True])
+    np.testing.assert_allclose(idn.fit(info).payload.com[:2], [0.06, 0.04], atol=0.01)
 
 
 def test_intervals_are_wider_than_the_usual_formula_where_noise_is_correlated():

@@ -358,3 +358,21 @@ def test_a_parquet_file_is_not_read_ahead_as_a_whole(tmp_path):
     held = [pyarrow.total_allocated_bytes() - before
             for _ in idn.read(path, cf.load("planar2r")).pieces(8192)]
     assert max(held) < path.stat().st_size / 2
+
+
+def test_torques_of_a_floating_robot_may_be_of_its_joints_alone():
+    """By name, by number or as an array: the wrench on the base is zero, and that is said."""
+    robot = cf.load("panda", floating=True)
+    n = 30
+    q = np.tile(robot.neutral(), (n, 1)) + 1e-3 * np.arange(n)[:, None]
+    q[:, 3:7] /= np.linalg.norm(q[:, 3:7], axis=1)[:, None]
+    tau = np.arange(7.0 * n).reshape(n, 7)
+    by_name = {f"{j}.effort": x for j, x in zip(robot.joint_names[1:], tau.T, strict=True)}
+    for efforts in ({"tau": tau}, by_name, {f"tau{i}": x for i, x in enumerate(tau.T, start=1)}):
+        log = idn.read({"t": 0.01 * np.arange(n), "q": q, **efforts}, robot)
+        found = log.samples().tau
+        np.testing.assert_array_equal(found[:, 6:], tau)
+        assert not found[:, :6].any() and any("alone" in note for note in log.notes)
+    whole = np.column_stack([np.ones((n, 6)), tau])
+    log = idn.read({"t": 0.01 * np.arange(n), "q": q, "tau": whole}, robot)
+    np.testing.assert_array_equal(log.samples().tau, whole)

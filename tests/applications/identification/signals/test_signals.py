@@ -8,6 +8,8 @@ import pytest
 import closedform as cf
 from closedform import identification as idn
 from closedform.applications.identification.signals import signals as module
+from closedform.errors import ArgumentError
+from measured_runs import run
 from random_robots import KINDS, random_robot
 from simulated_logs import Faults, simulated, truth
 
@@ -190,3 +192,19 @@ def test_logs_that_are_too_short_or_have_no_velocities_are_refused():
         idn.Signals(derivatives="logged").prepare(idn.read(logged, PANDA))
     with pytest.raises(cf.ArgumentError, match="log must be a Log"):
         idn.Signals().prepare(logged)
+
+
+def test_torques_at_other_times_than_positions_are_a_fault():
+    """A tenth of a second late: no shift within reach is best, more is always better."""
+    robot = cf.load("planar2r")
+    data = run(robot)
+    data["tau"] = np.roll(data["tau"], 25, axis=0)
+    prepared = idn.Signals().prepare(idn.read(data, robot))
+    assert any("not those of the positions" in fault for fault in prepared.faults)
+
+
+def test_a_robot_that_stands_is_refused():
+    robot = cf.load("planar2r")
+    data = {k: np.full_like(x, 0.1) if k != "t" else x for k, x in run(robot).items()}
+    with pytest.raises(ArgumentError, match="no joint moves"):
+        idn.Signals().prepare(idn.read({**data, "v": data["q"]}, robot))

@@ -63,4 +63,4 @@ def test_wrong_options_are_refused_before_anything_is_read(files):
     with pytest.raises(ArgumentError, match=r"\.urdf or \.toml"):
         call(files / "my.urdf", files / "run1.csv", "-o", "found.xyz")
     with pytest.raises(ArgumentError, match="JSON"):
-        call(files / "my.urdf", files / "run1.csv", "--columns", "q=1")
+        call(files / "my.urdf", files / "run1.csv", "--columns", "{q: 1}")

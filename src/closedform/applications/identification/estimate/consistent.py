@@ -3,7 +3,8 @@
     min |R L s − z|² / |z|² + w Σ_i D(P_i(s) ‖ P0_i),     P_i ≻ 0,  rotors and friction ≥ 0
 
 D is the log-det divergence of pseudo-inertia matrices: it keeps P_i positive definite by itself,
-and what the data do not tell stays at the prior. Rotors and friction get a barrier that vanishes.
+and what the data do not tell stays at the prior. Rotors and friction get the same of one number,
+with a weight that vanishes: what no row of the data sees stays where it was.
 Bodies are seen through their prior, P_i = B X_i Bᵀ with P0_i = B Bᵀ, so that all are of size one.
 
 Cites: [LeeWensingPark2020]; [BoydVandenberghe2004, ch. 10, 11].
@@ -17,15 +18,20 @@ from functools import partial
 from typing import NamedTuple, final
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
+from scipy.linalg import cho_factor, cho_solve, null_space
 
 from closedform.applications.identification.estimate.least_squares import Equations
 from closedform.applications.identification.model import Model
 from closedform.arrays import Floats
 from closedform.errors import ClosedformError
-from closedform.maths.identification.pseudo_inertia import BASIS, pseudo_inertia
+from closedform.maths.identification.pseudo_inertia import (
+    BASIS,
+    free_numbers,
+    log_cholesky,
+    pseudo_inertia,
+)
 
-STEPS = 200
+STEPS = 300
 BARRIER = 1e-6
 """What is left of the barrier at the end, in units of the prior's weight."""
 STALLED = 1e-6
@@ -46,6 +52,7 @@ class Optimality(NamedTuple):
     gap: float                     # to the optimum, in units of the objective (which begins at 1)
     gradient: float
     steps: int
+    polish: float                  # by which a step in log-Cholesky numbers moves x, relative
 
 
 @final
@@ -105,11 +112,12 @@ def solved(problem: NearPrior, start: Floats | None = None) -> tuple[Floats, Flo
     Q, c = A.T @ A / size, A.T @ eq.z / size
     E = np.zeros((len(model.equalities[1]), total))
     E[:, :n], b = model.equalities
-    s = np.zeros(total) if start is None else np.array(start)
+    s = np.append(problem.prior, np.zeros(total - n)) if start is None else np.array(start)
+    usual, largest = _typical(A, eq, problem.positive)
+    home = np.maximum(problem.prior[problem.positive], largest)
     if start is None:
-        s[:n] = problem.prior
-        s[problem.positive] = np.maximum(s[problem.positive], _typical(A, eq, problem.positive))
-    cone, steps, decrement = _Cone(problem, total), 0, np.inf
+        s[problem.positive] = np.maximum(s[problem.positive], usual)
+    cone, steps, decrement = _Cone(problem, total, home), 0, np.inf
     for w, mu in _path(problem.weight, warm=start is not None):
         cone.weight = w
         for _ in range(STEPS):
@@ -122,7 +130,8 @@ def solved(problem: NearPrior, start: Floats | None = None) -> tuple[Floats, Flo
             if np.abs(off).max(initial=0.0) < 1e-9:   # before that nothing can be compared
                 t = _shorter(s, move, t, float(g @ move), partial(_objective, cone, Q, c, mu))
             s = s + t * move
-            if t == 1.0 and decrement < CLOSED**2 * max(w, mu):
+            feasible = t == 1.0 or np.abs(off).max(initial=0.0) < 1e-9
+            if feasible and decrement < CLOSED**2 * max(w, mu):
                 break
         else:
             if decrement < STALLED:      # as near as rounding lets it come; the certificate tells
@@ -130,21 +139,52 @@ def solved(problem: NearPrior, start: Floats | None = None) -> tuple[Floats, Flo
             raise NoSolution(f"no consistent parameters of {model.robot.name} in {STEPS} steps: "
                              f"decrement {decrement:.1e} at weight {w:.0e}")
     g, H = cone.derivatives(s, mu)
+    g, H = g + 2 * (Q @ s - c), H + 2 * Q
     least = float(np.linalg.eigvalsh(cone.matrices(s)).min(initial=1.0))
-    gap = mu * len(problem.positive)
-    return s, H + 2 * Q, Optimality(least, gap, float(np.sqrt(max(decrement, 0.0))), steps)
+    gap = mu * float(np.sum(1 + s[problem.positive] / home))
+    polish = 0.0
+    if start is None:
+        move = to_x @ _free_step(cone, s, (np.sqrt(2 / size) * A, g, E), mu)
+        polish = float(np.linalg.norm(move) / max(float(np.linalg.norm(to_x @ s)), 1e-300))
+    return s, H, Optimality(least, gap, float(np.sqrt(max(decrement, 0.0))), steps, polish)
 
 
-def _typical(A: Floats, eq: Equations, at: list[int]) -> Floats:
-    """Numbers that are neither zero nor large: a thousandth of the torques each."""
-    size = np.linalg.norm(A[:, at], axis=0)
-    return 1e-3 * np.sqrt(eq.size) / np.where(size > 0, size, 1e3 * np.sqrt(eq.size) or 1.0)
+def _free_step(cone: _Cone, s: Floats, data: tuple[Floats, Floats, Floats], mu: float) -> Floats:
+    """What s moves by in a Newton step of other coordinates: log-Cholesky numbers, logarithms.
+
+    The Hessian is FᵀF; its factor keeps numbers of all sizes apart, which the product would not.
+    """
+    A, g, E = data
+    J, rows = np.eye(len(s)), [A]
+    J[cone.positive, cone.positive] = s[cone.positive]
+    rows.append(np.sqrt(mu) * np.eye(len(s))[cone.positive] / s[cone.positive][:, None])
+    roots = np.linalg.inv(np.linalg.cholesky(cone.matrices(s)))
+    for at, G, root in zip(cone.at, cone.G, roots, strict=True):
+        theta, small = free_numbers(s[at]), 1e-30j * np.eye(10)
+        J[np.ix_(at, at)] = np.stack([np.imag(log_cholesky(theta + d)) for d in small], 1) / 1e-30
+        own = np.zeros((16, len(s)))
+        own[:, at] = np.sqrt(cone.weight) * (root @ G @ root.T).reshape(10, 16).T
+        rows.append(own)
+    free = null_space(E @ J) if len(E) else np.eye(len(s))
+    F = np.concatenate(rows) @ J @ free
+    scale = np.maximum(np.linalg.norm(F, axis=0), 1e-300)
+    R = np.linalg.qr(F / scale, mode="r")
+    inverse = np.linalg.pinv(R, rcond=1e-12)
+    return np.asarray(-J @ free @ ((inverse @ (inverse.T @ ((J @ free).T @ g / scale))) / scale))
+
+
+def _typical(A: Floats, eq: Equations, at: list[int]) -> tuple[Floats, Floats]:
+    """Numbers that make a thousandth of the torques each, and all of them; small if unseen."""
+    size = np.linalg.norm(A[:, at], axis=0) / (np.sqrt(eq.size) or 1.0)
+    seen = size > 1e-12
+    return 1e-3 / np.where(seen, size, 1e3), 1 / np.where(seen, size, 1e6)
 
 
 class _Cone:
-    """w Σ (tr X − log det X − 4) − μ Σ log s_k; all bodies at once."""
+    """w Σ (tr X − log det X − 4) + μ Σ (s_k/h_k − log s_k); all bodies at once."""
 
-    def __init__(self, problem: NearPrior, total: int) -> None:
+    def __init__(self, problem: NearPrior, total: int, home: Floats) -> None:
+        self.home = home
         self.at = np.array([range(b.start, b.stop) for b in problem.bodies])   # (bodies, 10)
         self.positive, self.total = problem.positive, total
         self.G, self.weight = np.array(problem.whitened()), problem.weight     # (bodies, 10, 4, 4)
@@ -165,12 +205,13 @@ class _Cone:
             return float("inf")
         log = 2 * np.sum(np.log(np.diagonal(roots, axis1=1, axis2=2)))
         near = float(np.trace(X, axis1=1, axis2=2).sum() - log) - 4 * len(X)
-        return self.weight * near - mu * float(np.sum(np.log(s[self.positive])))
+        own = s[self.positive]
+        return self.weight * near + mu * float(np.sum(own / self.home - np.log(own)))
 
     def derivatives(self, s: Floats, mu: float) -> tuple[Floats, Floats]:
         """Gradient and Hessian."""
         g, H, w = np.zeros(self.total), np.zeros((self.total, self.total)), self.weight
-        g[self.positive] = -mu / s[self.positive]
+        g[self.positive] = mu / self.home - mu / s[self.positive]
         H[self.positive, self.positive] = mu / s[self.positive]**2
         Y = np.linalg.solve(self.matrices(s)[:, None], self.G)
         g[self.at] = w * (self.traces - np.trace(Y, axis1=2, axis2=3))

@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from scipy.linalg import null_space
 
 from closedform.applications.identification.estimate import consistent, second_pass
 from closedform.applications.identification.estimate.found import Fit, Writers
@@ -20,6 +21,7 @@ from closedform.applications.identification.estimate.least_squares import (
     noise,
     robust_blocks,
     weighted,
+    with_gains,
 )
 from closedform.applications.identification.estimate.second_pass import ControlLaw
 from closedform.applications.identification.estimate.uncertainty import (
@@ -121,15 +123,24 @@ def prior_parameters(model: Model, prior: Robot | None = None) -> Floats:
         raise ArgumentError("fit: prior must be a cf.Robot with the bodies of the model's robot")
     s = np.zeros(len(model.standard_names))
     n = len(source.bodies)
+    given = np.array([body.inertia.array for body in source.bodies]).reshape(n, 10)
+    if not given[:, 0].any():
+        given[:, 0] = 1.0                       # a file without masses: bodies of a kilogram
     for k in range(n):
-        s[10 * k:10 * k + 10] = repaired(source.bodies[k].inertia.array)
+        s[10 * k:10 * k + 10] = repaired(given[k])
     rotors = replace_rotors(model, source).parameters[10 * n:]
     s[10 * n:10 * n + len(rotors)] = rotors
     if model.payload is not None:
         first = len(model.body.parameter_names)
         mass = float(dict(model.known).get(f"{model.load_name}.m", 1.0))
-        s[first:first + 10] = repaired(np.array([mass, *9 * [0.0]]))
+        s[first:first + 10] = _somewhere_near(mass)
     return s
+
+
+def _somewhere_near(mass: float) -> Floats:
+    """A load's ten: a ball of water that touches the frame's origin, on any side of it."""
+    ball = repaired(np.array([mass, *9 * [0.0]]))
+    return np.array([mass, 0, 0, 0, *(6 * ball[4:])])      # 2/5 m r², of which all sides make six
 
 
 def replace_rotors(model: Model, source: Robot) -> Robot:
@@ -145,9 +156,8 @@ def replace_rotors(model: Model, source: Robot) -> Robot:
 def _plain(info: Information, method: str, eq: Equations, x: Floats, weights: Floats,
            prior: Floats, blocks: Floats | None = None) -> Fit:
     """A fit without prior; the standard parameters are those nearest the prior."""
-    H = eq.R.T @ eq.R
-    left_out = jackknife(info, weights, x, H, np.eye(len(x)), blocks)
-    sd, reach = _open(spread(left_out), eq)
+    A = eq.R @ eq.free
+    sd, reach = _open(spread(jackknife(info, weights, x, A.T @ A, eq.free, blocks)), eq)
     L = info.model.L
     standard = prior + np.linalg.pinv(L) @ (x[:len(L)] - L @ prior)
     sigma = noise(info, x)
@@ -157,6 +167,8 @@ def _plain(info: Information, method: str, eq: Equations, x: Floats, weights: Fl
 
 
 def _consistent(info: Information, weights: Floats, prior: Floats, weight: float | str) -> Fit:
+    if info.gains:
+        return _with_found_gains(info, prior, weight)
     eq = equations(info, weights)
     tried: tuple[tuple[float, float], ...] = ()
     if weight == "auto":
@@ -169,13 +181,27 @@ def _consistent(info: Information, weights: Floats, prior: Floats, weight: float
     to_x = consistent.to_unknowns(problem)
     x = to_x @ y
     size = eq.size
-    own = spread(jackknife(info, weights, y, H * size / 2, to_x) @ to_x.T)
-    by_data = eq.solve()
-    data = spread(jackknife(info, weights, by_data, eq.R.T @ eq.R, np.eye(len(x))))
+    fixed = info.model.equalities[0]
+    free = null_space(fixed) if len(fixed) else np.eye(len(y))
+    own = spread(jackknife(info, weights, x, free.T @ H @ free * size / 2, to_x @ free))
+    by_data, A = eq.solve(), eq.R @ eq.free
+    data = spread(jackknife(info, weights, by_data, A.T @ A, eq.free))
     sd, reach = _open(np.maximum(own, data), eq)      # a prior makes no interval narrower,
     reach = np.maximum(reach, np.abs(x - by_data))    # and what it moves stays inside
     return Fit(info, "consistent", x, y[:len(prior)], prior, sd, naive(eq.R.T @ eq.R), reach,
                noise(info, x), weights, eq, by_data, float(weight), certificate, tried)
+
+
+def _with_found_gains(info: Information, prior: Floats, weight: float | str) -> Fit:
+    """Gains by least squares, since a prior would pull them; bodies and friction with these."""
+    plain = _plain(info, "least_squares", equations(info, np.ones(len(info.support))),
+                   equations(info, np.ones(len(info.support))).solve(),
+                   np.ones(len(info.support)), prior)
+    known = with_gains(info, plain.x)
+    found = _consistent(known, weighted(known)[1], prior, weight)
+    p = len(found.x)
+    return replace(found, gain_rows=plain.table[p:], sd=np.maximum(found.sd, plain.sd[:p]),
+                   reach=np.maximum(found.reach, plain.reach[:p]))
 
 
 def chosen_weight(info: Information, weights: Floats,
@@ -196,13 +222,18 @@ def chosen_weight(info: Information, weights: Floats,
         train = equations(_part(info, inside), weights)
         test = equations(_part(info, outside), weights)
         y: Floats | None = None
-        row = []
+        row: list[float] = []
         for w in WEIGHTS[::-1]:
             problem = consistent.NearPrior(info.model, train, prior, float(w))
-            y, _, _ = consistent.solved(problem, y)
+            try:
+                y, _, _ = consistent.solved(problem, y)
+            except consistent.NoSolution:       # no body makes such torques: lighter is no better
+                row += [np.inf] * (len(WEIGHTS) - len(row))
+                break
             row.append(test.residual(consistent.to_unknowns(problem) @ y) / max(test.size, 1e-300))
         errors.append(row[::-1])
     table = np.array(errors)
+    table = np.where(np.isfinite(table).all(axis=0), table, 1e300)
     mean = table.mean(axis=0)
     best = int(np.argmin(mean))
     worse = table - table[:, best:best + 1]

@@ -10,7 +10,10 @@ from typing import Any, NamedTuple, final
 
 import numpy as np
 
+from closedform.applications.identification.estimate.advice import advice
 from closedform.applications.identification.estimate.consistent import Optimality
+from closedform.applications.identification.estimate.essential import essential
+from closedform.applications.identification.estimate.gravity import Gravity, gravity_of
 from closedform.applications.identification.estimate.least_squares import (
     Equations,
     joint_residuals,
@@ -48,6 +51,7 @@ class FoundRow(NamedTuple):
     low: float
     high: float
     identified: bool
+    essential: bool = True
 
 
 @final
@@ -71,6 +75,7 @@ class Fit:
     certificate: Optimality | None = None
     held_out: tuple[tuple[float, float], ...] = ()   # (weight, held-out error) that were tried
     writers: Writers | None = None
+    gain_rows: tuple[FoundRow, ...] = ()             # of gains that were found before the rest
 
     @property
     def model(self) -> Model:
@@ -81,11 +86,12 @@ class Fit:
         """A row for each unknown."""
         before = np.zeros(len(self.x))
         before[:len(self.model.L)] = self.model.L @ self.prior
-        vague = set(self.unidentified)
-        return tuple(FoundRow(n, float(b), float(x), float(s), float(m), float(x - r), float(x + r),
-                         n not in vague)
+        vague, needed = set(self.unidentified), set(self.essential)
+        rows = tuple(FoundRow(n, float(b), float(x), float(s), float(m), float(x - r), float(x + r),
+                         n not in vague, n in needed)
                      for n, b, x, s, m, r in zip(self.info.columns, before, self.x, self.sd,
                                                  self.naive_sd, self.reach, strict=True))
+        return (*rows, *self.gain_rows)
 
     @cached_property
     def unidentified(self) -> tuple[str, ...]:
@@ -97,8 +103,24 @@ class Fit:
         large = self.sd > VAGUE * np.abs(self.x)
         matters = self.sd * self.equations.scale > 0.01 * np.sqrt(self.equations.size)
         moved = np.abs(self.x - self.by_data) > np.maximum(self.sd, MOVED * np.abs(self.x))
-        return tuple(n for n, open_ in zip(self.info.columns, large & matters | moved, strict=True)
-                     if open_)
+        own = [n for n, open_ in zip(self.info.columns, large & matters | moved, strict=True)
+               if open_]
+        return (*own, *(row.name for row in self.gain_rows if not row.identified))
+
+    @cached_property
+    def essential(self) -> tuple[str, ...]:
+        """Unknowns without which held-out blocks are predicted worse; the others could be zero."""
+        return essential(self.info, self.weights, self.x)
+
+    @cached_property
+    def advice(self) -> dict[str, str]:
+        """For each unknown that the data leave open the joints whose motion would tell it."""
+        return advice(self.info, self.weights, self.unidentified)
+
+    @cached_property
+    def gravity(self) -> Gravity:
+        """Where gravity points by the logs, which are read again: a test of the file's mounting."""
+        return gravity_of(self.info, self.prior, self.weights)
 
     @cached_property
     def unidentifiable(self) -> tuple[str, ...]:
@@ -106,21 +128,16 @@ class Fit:
         base = self.model.base
         return (*base.no_effect, *base.regrouped)
 
-    @property
-    def _gain_values(self) -> Floats:
-        return self.x[len(self.model.L):]
-
-    @property
+    @cached_property
     def gains(self) -> dict[str, float]:
         """Drive gains that were found, Nm/A at the motor."""
-        names = self.info.columns[len(self.model.L):]
-        return dict(zip((n.removesuffix(".gain") for n in names), map(float, self._gain_values),
-                        strict=True))
+        return {row.name.removesuffix(".gain"): row.value for row in self.table
+                if row.name.endswith(".gain")}
 
     @cached_property
     def residuals(self) -> dict[str, tuple[float, float]]:
         """(%, rms in Nm or N) of every torque on the data of the fit."""
-        r, z = joint_residuals(self.info, self.x), torque_squares(self.info)
+        r, z = joint_residuals(self.info, self.x), torque_squares(self.info, self.x)
         rows = np.array([max(self.info.rows(j), 1) for j in range(len(r))])
         percent = 100 * np.sqrt(r / np.where(z > 0, z, np.inf))
         return {n: (float(a), float(b)) for n, a, b in
@@ -129,7 +146,7 @@ class Fit:
     @property
     def total(self) -> float:
         """100 |τ − τ̂| / |τ| on the data of the fit."""
-        r, z = joint_residuals(self.info, self.x).sum(), torque_squares(self.info).sum()
+        r, z = joint_residuals(self.info, self.x).sum(), torque_squares(self.info, self.x).sum()
         return float(100 * np.sqrt(r / z)) if z > 0 else float("inf")
 
     @cached_property

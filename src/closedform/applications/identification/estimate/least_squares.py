@@ -9,7 +9,7 @@ Cites: [Huber1981] for the robust weights; [GolubVanLoan2013, ch. 6] for total l
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import final
 
@@ -39,10 +39,14 @@ class Equations:
     left: float
     A: Floats
     b: Floats
+    gains: int = 0          # the last unknowns: where they are found, the torques are their columns
 
-    @property
+    @cached_property
     def size(self) -> float:
         """Σ w² z², the square of the weighted torques."""
+        if self.gains:
+            torques = self.R[:, -self.gains:] @ self.solve()[-self.gains:]
+            return float(torques @ torques)
         return float(self.z @ self.z + self.left)
 
     def residual(self, x: Floats) -> float:
@@ -71,14 +75,19 @@ class Equations:
         values = np.linalg.svd(self.R, compute_uv=False)
         return float(values[0] / values[-1]) if values[-1] > 0 else float("inf")
 
+    @cached_property
+    def free(self) -> Floats:
+        """(unknowns, directions): along which x may move and keep to what is known."""
+        if not len(self.b):
+            return np.diag(1 / self.scale)
+        return _null_space(self.A * (1 / self.scale)) / self.scale[:, None]
+
     def solve(self) -> Floats:
         """x of least squares; of several the shortest, columns scaled."""
+        start, free = np.zeros(len(self.scale)), self.free
         if len(self.b):
             particular, *_ = np.linalg.lstsq(self.A * (1 / self.scale), self.b, rcond=None)
             start = particular / self.scale
-            free = _null_space(self.A * (1 / self.scale)) / self.scale[:, None]
-        else:
-            start, free = np.zeros(len(self.scale)), np.diag(1 / self.scale)
         y, *_ = np.linalg.lstsq(self.R @ free, self.z - self.R @ start, rcond=RANK)
         return start + free @ y
 
@@ -119,7 +128,8 @@ def equations(info: Information, weights: Floats, blocks: Floats | None = None,
     full = np.zeros((p + 1, p + 1))
     full[:len(whole)] = whole[:p + 1]
     A, b = known_rows(info)
-    return Equations(full[:p, :p], full[:p, p], float(full[p, p]**2), A, b)
+    return Equations(full[:p, :p], full[:p, p], float(full[p, p]**2), A, b,
+                     len(info.columns) - len(info.model.names))
 
 
 def known_rows(info: Information) -> tuple[Floats, Floats]:
@@ -144,9 +154,28 @@ def joint_residuals(info: Information, x: Floats, block: int | None = None) -> F
     return found
 
 
-def torque_squares(info: Information, block: int | None = None) -> Floats:
-    """Σ z_j² of every torque."""
-    return joint_residuals(info, np.zeros(len(info.columns)), block)
+def with_gains(info: Information, x: Floats) -> Information:
+    """The information with the gains of x as known: currents are torques."""
+    p, drives = len(info.model.names), info.model.drives
+    assert drives is not None
+    blocks = []
+    for b in info.blocks:
+        factors = []
+        for R, own, s in zip(b.factors, info.model.support, info.support, strict=True):
+            n, gains = len(own), x[list(s[len(own):])]
+            rows = np.column_stack([R[:, :n], R[:, -1] - R[:, n:-1] @ gains]) if R.size else R
+            factors.append(stacked([rows]) if R.size else R)
+        blocks.append(replace(b, factors=tuple(factors)))
+    model = replace(info.model, drives=replace(drives, gain=x[p:]))
+    return replace(info, model=model, blocks=tuple(blocks), gains=False)
+
+
+def torque_squares(info: Information, x: Floats | None = None) -> Floats:
+    """Σ z_j² of every torque; of currents, through the gains of x."""
+    torques = np.zeros(len(info.columns))
+    if info.gains and x is not None:
+        torques[len(info.model.names):] = x[len(info.model.names):]
+    return joint_residuals(info, torques)
 
 
 def noise(info: Information, x: Floats) -> Floats:

@@ -33,18 +33,17 @@ class Uncertainty(NamedTuple):
     reach: Floats
 
 
-def jackknife(info: Information, weights: Floats, estimate: Floats, H: Floats, to_x: Floats,
+def jackknife(info: Information, weights: Floats, x: Floats, H: Floats, to_x: Floats,
               blocks: Floats | None = None) -> Floats:
-    """(blocks, numbers): the estimate without each block.
+    """(blocks, unknowns): the estimate x without each block.
 
-    `estimate` are numbers y with x = to_x y; H is the Hessian of ½ Σ w² (W x − z)² and of what is
-    added to it, at y.
+    x moves by to_x y; H is the Hessian of ½ Σ w² (W x − z)² and of what is added to it, in y.
     """
     found = []
     for i in range(len(info.blocks)):
-        A, r = _block(info, i, weights, to_x @ estimate, None if blocks is None else blocks[i])
+        A, r = _block(info, i, weights, x, None if blocks is None else blocks[i])
         A = A @ to_x
-        found.append(estimate + _solved(H - A.T @ A, A.T @ r))
+        found.append(x + to_x @ _solved(H - A.T @ A, A.T @ r))
     return np.array(found)
 
 

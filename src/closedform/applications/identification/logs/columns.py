@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, final
 
@@ -14,6 +14,7 @@ from closedform.model.coordinates import coordinate_names
 from closedform.model.robot import Robot
 
 KINDS = ("t", "q", "v", "a", "tau", "current", "motor_position", "motor_torque")
+MOTORS = ("tau", "current", "motor_position", "motor_torque")
 JOINTS = "joints"
 """Beside the kinds, a mapping may say how the log calls the robot's joints."""
 NOTHING_ELSE = "say which with columns={'t': …, 'q': …, 'tau': …}"
@@ -30,6 +31,13 @@ class Match(NamedTuple):
 def width(robot: Robot, kind: str) -> int:
     """How many columns a kind has."""
     return 1 if kind == "t" else robot.nq if kind == "q" else robot.nv
+
+
+def driven(robot: Robot) -> tuple[int, ...]:
+    """The velocities that have a motor: all but those of a floating base."""
+    free = {i for body in robot.bodies if body.parent is None and body.joint.nv == 6
+            for i in range(*robot.v_slices[body.joint_name].indices(robot.nv))}
+    return tuple(i for i in range(robot.nv) if i not in free)
 
 
 def wanted_names(robot: Robot, kind: str) -> list[str]:
@@ -65,8 +73,8 @@ class Matching:
         return found, (*notes, *self._extras(by_name.get("q", {})))
 
     def _given_alone(self, kind: str) -> bool:
-        """With a mapping of the numbers, only time may still be found by its name."""
-        return kind != "t" and any(k in self.given for k in KINDS[1:])
+        """With a mapping of the positions, only time may still be found by its name."""
+        return kind != "t" and any(k in self.given for k in ("q", "motor_position"))
 
     def _check_kinds(self) -> None:
         for kind in self.given:
@@ -84,9 +92,10 @@ class Matching:
     # ------------------------------------------------------------------ told
     def _explicit(self, kind: str, told: Any) -> Match:
         columns = self._resolved(kind, told)
-        expected = width(self.robot, kind)
-        if len(columns) != expected:
-            raise ArgumentError(f"columns: {kind} of {self.robot.name} needs {expected}, not "
+        expected = {width(self.robot, kind), len(self._order(kind, ()))}
+        if len(columns) not in expected:
+            raise ArgumentError(f"columns: {kind} of {self.robot.name} needs "
+                                f"{' or '.join(map(str, sorted(expected)))}, not "
                                 f"{len(columns)} columns: {told!r}")
         return Match(columns, self._unit(columns), "as told")
 
@@ -98,7 +107,7 @@ class Matching:
         if isinstance(told, str):
             return self._column(kind, told)
         if isinstance(told, Mapping):
-            order = wanted_names(self.robot, kind)
+            order = self._order(kind, told)
             unknown = [joint for joint in told if joint not in order]
             missing = [joint for joint in order if joint not in told]
             if unknown or missing:
@@ -121,6 +130,8 @@ class Matching:
     def _column(self, kind: str, name: str) -> tuple[int, ...]:
         """A column by name, an array that is several wide, or a joint's column of the kind."""
         names = self.table.names
+        if name.startswith("/") and name not in names and name not in self.table.groups:
+            name = self._of_first_topic(name)
         if name in self.table.groups:
             return tuple(self.table.groups[name])
         if name in names:
@@ -133,6 +144,11 @@ class Matching:
         known = (*self.table.groups, *names)
         raise ArgumentError(f"columns: {kind}: {self.where} has no column {name!r}; "
                             f"{suggestion(name, known)}")
+
+    def _of_first_topic(self, name: str) -> str:
+        """`/topic/field` of the topic that has the rows, where fields have no other name."""
+        known = (*self.table.groups, *self.table.names)
+        return next((x for x in known if name.endswith(f"/{x}")), name)
 
     def _unit(self, columns: Sequence[int]) -> str | None:
         """The unit that the names or the file state, if they agree."""
@@ -199,7 +215,9 @@ class Matching:
 
     def _in_order(self, kind: str, found: Mapping[str | int | None, list[int]],
                   ) -> tuple[tuple[int, ...], str]:
-        order = wanted_names(self.robot, kind)
+        whole, every = found.get(None, []), wanted_names(self.robot, kind)
+        count = max(len(whole), sum(isinstance(joint, int) for joint in found))
+        order = every if count == len(every) else self._order(kind, found)
         renames = self._renames()
         called = [renames.get(name, name) for name in order]
         names = [joint for joint in found if isinstance(joint, str)]
@@ -216,11 +234,16 @@ class Matching:
             if numbers == list(range(start, start + len(order))):
                 return (self._take(found, numbers),
                         f"by number, {self.table.names[found[start][0]]!r} is {order[0]}")
-        whole = found.get(None, [])
         if len(whole) == len(order):
             return tuple(whole), "the whole array, in the order of the joints"
         self._refuse(kind, found, order)
         return (), ""
+
+    def _order(self, kind: str, named: Collection[Any]) -> list[str]:
+        """The kind's names; of efforts those of the joints alone, if no base is among the named."""
+        names = wanted_names(self.robot, kind)
+        joints = [names[i] for i in driven(self.robot)] if kind in MOTORS else names
+        return names if any(n in named for n in names if n not in joints) else joints
 
     def _take(self, found: Mapping[str | int | None, list[int]],
               keys: Sequence[str | int]) -> tuple[int, ...]:

@@ -42,6 +42,7 @@ class LogColumn(NamedTuple):
 
     columns: tuple[int, ...]
     factors: Floats
+    into: tuple[int, ...] | None = None      # of the velocities, where others are zero
 
 
 @final
@@ -109,8 +110,12 @@ class Log:
 
     def _samples(self, block: Floats) -> Samples:
         found, start = {}, 0
-        for kind, (columns, _) in self.where.items():
+        for kind, (columns, _, into) in self.where.items():
             part = block[:, start:start + len(columns)]
+            if into is not None:
+                whole = np.zeros((len(part), self.robot.nv))
+                whole[:, into] = part
+                part = whole
             found[kind] = part[:, 0] if kind == "t" else part
             start += len(columns)
         if self.motors is not None:

@@ -2,37 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from closedform.applications.identification.logs.columns import KINDS, Match, Matching, width
+from closedform.applications.identification.logs.columns import (
+    KINDS,
+    Match,
+    Matching,
+    driven,
+    width,
+)
 from closedform.applications.identification.logs.csv import open_csv
 from closedform.applications.identification.logs.log import Log, LogColumn, Samples
 from closedform.applications.identification.logs.npz import open_npz
 from closedform.applications.identification.logs.parquet import open_parquet
-from closedform.applications.identification.logs.rosbag import open_bag
 from closedform.applications.identification.logs.table import Arrays, LogTable
+from closedform.applications.identification.logs.topics import open_topics
 from closedform.applications.identification.logs.units import ANGLES, factors, unit_of_time
 from closedform.errors import ArgumentError, FormatError, suggestion
 from closedform.model.robot import Robot
 
 TEXTS = (".csv", ".txt", ".tsv", ".dat")
 FORMATS = (*TEXTS, ".parquet", ".npz", ".npy", ".db3", ".mcap")
+ALONE = "tau is of the joints alone: nothing else acts on the floating base, its wrench is zero"
 PEEK = 4096
 """Rows at the beginning that tell the unit of time."""
 
 
 def read(source: str | Path | Mapping[str, Any] | Samples, robot: Robot,
-         columns: Mapping[str, Any] | None = None, topic: str | None = None,
+         columns: Mapping[str, Any] | None = None, topic: str | Sequence[str] | None = None,
          units: Mapping[str, str] | str | None = None) -> Log:
     """The log of a robot: a .csv, .parquet, .npz, .db3 or .mcap file, a bag's folder, or arrays.
 
     `columns` says which columns are t, q, v, a, tau, current, motor_position and motor_torque: by
     name, number or slice; `{"joints": {"panda_joint1": "fer_joint1"}}` says what the log calls the
-    joints. What is not said is matched by the columns' names. `topic` is the one of a bag to read.
+    joints. What is not said is matched by the columns' names. `topic` is the one of a bag to read;
+    columns of others are called `/topic/field`, and taken at its times.
     `units` by kind (`{"q": "deg", "t": "ms"}`; "deg" alone: all angles); the default is what the
     names or the file state, else SI, times by their size. Nothing but the beginning is read yet.
     """
@@ -41,7 +49,7 @@ def read(source: str | Path | Mapping[str, Any] | Samples, robot: Robot,
     if columns is not None and not isinstance(columns, Mapping):
         raise ArgumentError("columns must be a mapping from kinds to columns, such as "
                             f"{{'q': slice(1, 8)}}, not {columns!r}")
-    table, where = _table(source, topic)
+    table, where = _table(source, topic, columns or {})
     found, notes = Matching(table, robot, columns or {}, where).matches()
     told = _told_units(units, found)
     placed, changed = _placed(found, told, robot)
@@ -49,7 +57,8 @@ def read(source: str | Path | Mapping[str, Any] | Samples, robot: Robot,
     return log if told.get("t") or found["t"].unit else _with_time(log)
 
 
-def _table(source: object, topic: str | None) -> tuple[LogTable, str]:
+def _table(source: object, topic: str | Sequence[str] | None,
+           columns: Mapping[str, Any]) -> tuple[LogTable, str]:
     if isinstance(source, Samples):
         kept = {kind: x for kind, x in source._asdict().items() if x is not None}
         return Arrays(kept), "the log"
@@ -62,7 +71,7 @@ def _table(source: object, topic: str | None) -> tuple[LogTable, str]:
     if not path.exists():
         raise FormatError(f"{path}: no such file")
     if path.is_dir() or path.suffix in (".db3", ".mcap"):
-        return open_bag(path, topic), str(path)
+        return open_topics(path, topic, columns), str(path)
     if topic is not None:
         raise ArgumentError(f"topic: {path} is no bag and has no topics")
     if path.suffix == ".parquet":
@@ -100,7 +109,12 @@ def _placed(found: Mapping[str, Match], told: Mapping[str, str], robot: Robot,
         factor = np.ones(width(robot, kind)) if unit is None else factors(robot, kind, unit)
         if np.any(factor != 1):
             notes.append(f"{kind}: converted from {unit}")
-        placed[kind] = LogColumn(match.columns, factor)
+        into = None if len(match.columns) == len(factor) else driven(robot)
+        if into is not None:
+            factor = factor[list(into)]
+            if kind == "tau":
+                notes.append(ALONE)
+        placed[kind] = LogColumn(match.columns, factor, into)
     return placed, notes
 
 

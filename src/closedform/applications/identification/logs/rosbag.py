@@ -149,8 +149,7 @@ def cells_of(found: MessageLayout) -> dict[str, Cell]:
 # ---------------------------------------------------------------------- opening
 def open_bag(path: Path, topic: str | None) -> Bag:
     """A bag's topic: the one that is named, or the only one of JointStates."""
-    files = _files(path)
-    every = {name: t for file in files for name, t in bag_files.topics(file).items()}
+    files, every = bag_files_of(path), bag_topics(path)
     chosen = _chosen(every, topic, path)
     if chosen.encoding != "cdr":
         raise FormatError(f"{path}: messages of {chosen.name} are encoded as "
@@ -206,7 +205,12 @@ def _groups(names: Sequence[str]) -> dict[str, range]:
     return groups
 
 
-def _files(path: Path) -> tuple[Path, ...]:
+def bag_topics(path: Path) -> dict[str, Topic]:
+    """The topics of a bag, by name."""
+    return {name: t for file in bag_files_of(path) for name, t in bag_files.topics(file).items()}
+
+
+def bag_files_of(path: Path) -> tuple[Path, ...]:
     if not path.is_dir():
         return (path,)
     found = sorted((p for p in path.iterdir() if p.suffix in (".db3", ".mcap")),

@@ -45,7 +45,10 @@ def toml_text(fit: Fit, verdict: Verdict | None = None) -> str:
         lines += ["", "[[unknown]]", f"name = {_text(row.name)}", f"value = {_number(row.value)}",
                   f"sd = {_number(row.sd)}", f"interval = [{_number(row.low)}, "
                   f"{_number(row.high)}]", f"prior = {_number(row.prior)}",
-                  f"identified = {str(row.identified).lower()}"]
+                  f"identified = {str(row.identified).lower()}",
+                  f"essential = {str(row.essential).lower()}"]
+        if row.name in fit.advice:
+            lines.append(f"motion = {_text(fit.advice[row.name])}")
     return "\n".join(lines) + "\n"
 
 

@@ -74,7 +74,8 @@ def _torques(fit: Fit, trial: Validation | None) -> str:
 def _found(fit: Fit) -> str:
     rows = [[f"<code>{escape(r.name)}</code>", f"{r.prior:.5g}", f"{r.value:.5g}",
              f"{r.low:.4g} … {r.high:.4g}", f"{r.sd:.2g}", f"{r.naive_sd:.2g}",
-             "yes" if r.identified else '<span class="warning">not by this motion</span>']
+             "yes" if r.identified else '<span class="warning">not by this motion'
+             f"{_told(fit, r.name)}</span>", "yes" if r.essential else "no"]
             for r in fit.table]
     gains = "".join(f"<li>{escape(n)}: {g:.5g} Nm/A</li>" for n, g in fit.gains.items())
     exact = len(fit.unidentifiable)
@@ -83,7 +84,11 @@ def _found(fit: Fit) -> str:
             "</p>" + (f"<ul>{gains}</ul>" if gains else "")
             + figure(lambda: figures.interval_figure(fit), "How well each unknown is known")
             + table(("unknown", "before", "found", "95 % interval", "sd", "sd if samples were new",
-                     "identified"), rows, (1, 2, 3, 4, 5)))
+                     "identified", "essential"), rows, (1, 2, 3, 4, 5)))
+
+
+def _told(fit: Fit, name: str) -> str:
+    return f": {escape(fit.advice[name])}" if name in fit.advice else ""
 
 
 def _method(fit: Fit) -> str:
@@ -93,7 +98,8 @@ def _method(fit: Fit) -> str:
         c = fit.certificate
         lines.append(f"<p>Prior's weight {fit.weight:.1e}; smallest eigenvalue of the "
                      f"pseudo-inertia matrices {c.smallest_eigenvalue:.2e} of the prior's, gap to "
-                     f"the optimum {c.gap:.0e}, {c.steps} steps.</p>")
+                     f"the optimum {c.gap:.0e}, {c.steps} steps; a step in log-Cholesky numbers "
+                     f"moves the unknowns by {c.polish:.0e}.</p>")
     if fit.held_out:
         lines.append(table(("weight of the prior", "held-out error [%]"),
                            [[f"{w:.0e}", f"{e:.4f}"] for w, e in fit.held_out], (0, 1)))

@@ -33,35 +33,40 @@ CLEAR = 0.1         # by which J must be better to be applied
 
 
 def torque_delay(plan: WindowPlan, made: Survey,
-                 model: Model | None) -> tuple[WindowPlan, str]:
-    """The plan with a delay where one is clear, and what to say about it."""
+                 model: Model | None) -> tuple[WindowPlan, str, bool]:
+    """The plan with a delay where one is clear, what to say, and whether that can be right."""
     unknown = "the delay of the torques was not estimated"
     kinds = made.log.kinds & set(EFFORTS)
     if made.found is None or not kinds or (model is None and "tau" not in kinds):
-        return plan, f"{unknown}: no joint torques are logged"
+        return plan, f"{unknown}: no joint torques are logged", True
     model = model or Model(made.log.robot)
     kind = effort_kind(model, made.log)
     if kind == "current" and (model.drives is None or model.drives.gain is None):
-        return plan, f"{unknown}: the gains of the currents are not known"
+        return plan, f"{unknown}: the gains of the currents are not known", True
     window = _beginning(replace(plan, delay=0.0, rows=KEPT * plan.keep), made)
     if window is None or len(window.kept) < max(60, 15 * len(made.log.robot.bodies)):
-        return plan, f"{unknown}: the log is too short"
+        return plan, f"{unknown}: the log is too short", True
     left = _left(model, plan, window, torques(model, window, kind, False))
     J = _misfits(left, SHIFTS)
     if not np.isfinite(J).all():
-        return plan, f"{unknown}: the equations leave nothing of the torques, or all"
+        return plan, f"{unknown}: the equations leave nothing of the torques, or all", True
     i = int(np.argmin(J))
+    gain = float(J[TRIED // 2] - J[i])
+    if i in (0, TRIED - 1) and gain > CLEAR:
+        return plan, (f"torques fit the better the {'later' if i else 'earlier'} they are taken, "
+                      f"also beyond {1e3 * REACH:.0f} ms: their times are not those of the "
+                      "positions"), False
     if i in (0, TRIED - 1):
-        return plan, f"{unknown}: none within {1e3 * REACH:.0f} ms fits best"
+        return plan, f"{unknown}: none within {1e3 * REACH:.0f} ms fits best", True
     near = np.linspace(SHIFTS[i - 1], SHIFTS[i + 1], 4 * TRIED + 1)
-    best, gain = near[int(np.argmin(_misfits(left, near)))], float(J[TRIED // 2] - J[i])
+    best = near[int(np.argmin(_misfits(left, near)))]
     if gain < CLEAR:
         return plan, (f"torques fit best {1e3 * best:.2g} ms later than positions, which explains "
                       f"{100 * (1 - np.exp(-gain / 2)):.2g} % more: not clear enough, no delay is "
-                      "applied")
+                      "applied"), True
     return replace(plan, delay=float(best)), (
         f"torques are {1e3 * abs(best):.2g} ms {'later' if best > 0 else 'earlier'} than "
-        "positions: they are shifted")
+        "positions: they are shifted"), True
 
 
 def _beginning(plan: WindowPlan, made: Survey) -> Window | None:

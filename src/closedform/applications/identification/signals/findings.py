@@ -18,6 +18,7 @@ from closedform.model.findings import Finding, Level
 ERROR, WARNING, INFO = Level.ERROR, Level.WARNING, Level.INFO
 UNITS, ORDER = "units", "joint-order"
 DEGREE = 180 / math.pi
+OTHER_ORDER = "would keep all limits if the columns were in another order"
 
 
 def is_fault(finding: Finding) -> bool:
@@ -110,8 +111,8 @@ def _positions(made: Survey) -> Iterator[Finding]:
     better = _permutation(made, low, high)
     if better is not None:
         yield _finding(made, ERROR, ORDER, "q", "positions leave the limits of "
-                       f"{_some(names, np.flatnonzero(outside))}, and would keep all limits if the "
-                       f"columns were in another order, such as {', '.join(better)}",
+                       f"{_some(names, np.flatnonzero(outside))}, and {OTHER_ORDER}, such as "
+                       f"{', '.join(better)}",
                        "columns={'q': …} in the order of the robot's joints")
         return
     for j in np.flatnonzero(outside).tolist():

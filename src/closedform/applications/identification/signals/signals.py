@@ -14,7 +14,11 @@ from closedform.applications.identification.model import Model
 from closedform.applications.identification.signals import clock as clocks
 from closedform.applications.identification.signals.delay import torque_delay
 from closedform.applications.identification.signals.filter import Window
-from closedform.applications.identification.signals.findings import findings, is_fault, standing
+from closedform.applications.identification.signals.findings import (
+    findings,
+    is_fault,
+    standing,
+)
 from closedform.applications.identification.signals.grid import stretches
 from closedform.applications.identification.signals.survey import PIECE, Survey, surveyed
 from closedform.applications.identification.signals.windows import (
@@ -81,17 +85,19 @@ class Signals:
         if self.derivatives == "logged" and "v" not in log.kinds:
             raise ArgumentError(f"{log.source}: no velocities are logged: derivatives must be "
                                 "'positions'")
-        plan, said = self._plan(made, model)
+        plan, said, late = self._plan(made, model)
         rows = sum(max(kept_rows(plan, end - begin), 0) for begin, end in made.stretches)
         if rows < 1:
             need = 2 * (plan.fine.half * plan.period + plan.coarse.half * plan.period * plan.every)
             raise ArgumentError(f"{log.source}: {made.duration:.3g} s are too short: a cutoff of "
                                 f"{plan.cutoff:.3g} Hz needs stretches of {need:.3g} s")
-        faults = tuple(f.message for f in found if is_fault(f))
-        return Prepared(log, self, made, plan, rows, (*log.notes, *_clock_words(made), *said),
-                        faults)
+        faults = (*(f.message for f in found if is_fault(f)), *late)
+        seen = [f.message for f in found if f.rule in ("standing", "saturation", "no-torques")]
+        return Prepared(log, self, made, plan, rows,
+                        (*log.notes, *_clock_words(made), *said, *seen), faults)
 
-    def _plan(self, made: Survey, model: Model | None) -> tuple[WindowPlan, tuple[str, ...]]:
+    def _plan(self, made: Survey, model: Model | None,
+              ) -> tuple[WindowPlan, tuple[str, ...], tuple[str, ...]]:
         T, cutoff = made.clock.period, made.cutoff
         every, keep = steps(T, cutoff, self.rate or KEPT * cutoff)
         speed = np.zeros(made.log.robot.nv) if made.found is None else made.found.speed
@@ -104,12 +110,14 @@ class Signals:
                 f"{cutoff:.3g} Hz ({made.why}) on positions, torques and every column",
                 f"velocities {'as logged' if logged else 'and accelerations from the positions'}, "
                 f"evaluated at {1 / (T * every):.4g} Hz, kept at {1 / (T * every * keep):.4g} Hz"]
+        late: tuple[str, ...] = ()
         if isinstance(self.delay, str):
-            plan, words = torque_delay(plan, made, model)
+            plan, words, clear = torque_delay(plan, made, model)
             said.append(words)
+            late = () if clear else (words,)
         elif delay:
             said.append(f"torques are taken {1e3 * delay:.3g} ms later than positions")
-        return plan, tuple(said)
+        return plan, tuple(said), late
 
 
 @final

@@ -129,6 +129,9 @@ def _begun(log: Log, head: Samples, wish: str, cutoff: float | None) -> Survey:
         raise ArgumentError(f"{log.source}: of the first rows fewer than {LEAST} are numbers")
     if head.t[-1] <= head.t[0]:
         raise ArgumentError(f"{log.source}: time stands still at {head.t[0]:.6g} s")
+    others = [x for x in head[1:] if x is not None]
+    if all(np.all(x == x[0]) for x in others):
+        raise ArgumentError(f"{log.source}: no joint moves, the first {len(head.t)} rows are one")
     clock = clocks.chosen(log.robot, head, wish)
     stamped = clock.of(log.robot, head)
     T = clock.period

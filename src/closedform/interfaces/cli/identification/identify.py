@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from closedform.errors import ArgumentError
+from closedform.interfaces.cli.identification.signals import told_columns, told_units
 from closedform.interfaces.cli.robot_argument import RobotArgument
 from closedform.interfaces.cli.terminal import (
     FloatingOption,
@@ -45,7 +46,9 @@ def register(app: typer.Typer) -> None:
         rotors: Annotated[bool, typer.Option(help="Find rotor inertias.")] = True,
         topic: Annotated[str | None, typer.Option(help="The topic of a bag.")] = None,
         columns: Annotated[str | None, typer.Option(
-            help='Columns, as JSON: {"q": ["a", "b"], "tau": [7, 8]}.')] = None,
+            help="Which columns are what: 't=time,q=1:8,tau=a|b|c', or JSON.")] = None,
+        units: Annotated[str | None, typer.Option(
+            help="Units by kind: 'q=deg,t=ms'; or 'deg' for all angles.")] = None,
         cutoff: Annotated[float | None, typer.Option(
             min=0, help="Hz of the low pass; chosen from the data if not given.")] = None,
         limit: Annotated[float | None, typer.Option(
@@ -59,13 +62,13 @@ def register(app: typer.Typer) -> None:
         for path, endings in ((output, (".urdf", ".toml")), (report, (".html",))):
             if path is not None and path.suffix.lower() not in endings:
                 raise ArgumentError(f"{path}: a file ending in {' or '.join(endings)} expected")
-        given: Any = None if columns is None else _columns(columns)
+        given: Any = told_columns(columns)
         terms = [t.strip() for t in friction.split(",") if t.strip()]
         model = idn.Model(made, idn.Friction(*terms), rotors=rotors)
         signals = idn.Signals(cutoff="auto" if cutoff is None else cutoff)
 
         def read(path: Path) -> Any:
-            return idn.read(path, made, columns=given, topic=topic)
+            return idn.read(path, made, given, topic, told_units(units))
         info = idn.information(model, [read(p) for p in logs], signals=signals)
         fit = idn.fit(info, method=method)
         trials = [idn.validate(fit, read(p)) for p in validate or ()]
@@ -88,16 +91,6 @@ def register(app: typer.Typer) -> None:
             raise typer.Exit(1)
 
 
-def _columns(text: str) -> dict[str, Any]:
-    try:
-        found = json.loads(text)
-    except json.JSONDecodeError as error:
-        raise ArgumentError(f"--columns: no JSON ({error.msg} at {error.pos})") from None
-    if not isinstance(found, dict):
-        raise ArgumentError('--columns: an object such as {"q": ["a", "b"]} expected')
-    return found
-
-
 def _show(fit: Any, trial: Any, said: Any) -> None:
     out = console()
     out.print(str(said), style="green" if said.holds else "red", markup=False)
@@ -114,7 +107,7 @@ def _show(fit: Any, trial: Any, said: Any) -> None:
     found = table("unknown", "before", "found", "95 % interval", "identified")
     for r in fit.table:
         found.add_row(r.name, f"{r.prior:.4g}", f"{r.value:.4g}", f"{r.low:.4g} … {r.high:.4g}",
-                      "yes" if r.identified else "not by this motion")
+                      "yes" if r.identified else f"no: {fit.advice.get(r.name, 'not excited')}")
     out.print(found)
 
 
@@ -127,4 +120,5 @@ def _summary(fit: Any, trial: Any, said: Any) -> dict[str, Any]:
             "joints_percent": dict(zip(trial.names, map(float, trial.joints), strict=True)),
             "rms": dict(zip(trial.names, map(float, trial.rms), strict=True))},
         "unknowns": [r._asdict() for r in fit.table], "gains": fit.gains,
+        "essential": list(fit.essential), "motions": fit.advice,
     }
