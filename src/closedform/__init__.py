@@ -69,6 +69,18 @@ from closedform.maths.definitions.closed_form import mass_matrix_inverse as mass
 from closedform.maths.definitions.closed_form import (
     passivity_inverse_dynamics as passivity_inverse_dynamics,
 )
+from closedform.maths.definitions.derivative_products import (
+    forward_dynamics_jvp as forward_dynamics_jvp,
+)
+from closedform.maths.definitions.derivative_products import (
+    forward_dynamics_vjp as forward_dynamics_vjp,
+)
+from closedform.maths.definitions.derivative_products import (
+    inverse_dynamics_jvp as inverse_dynamics_jvp,
+)
+from closedform.maths.definitions.derivative_products import (
+    inverse_dynamics_vjp as inverse_dynamics_vjp,
+)
 from closedform.maths.definitions.dynamics_matrices import (
     christoffel_dynamics_matrices as christoffel_dynamics_matrices,
 )
@@ -128,6 +140,8 @@ from closedform.maths.kinematics import body_jacobian_rates as body_jacobian_rat
 from closedform.maths.kinematics import body_jacobian_second_rates as body_jacobian_second_rates
 from closedform.maths.kinematics import body_jacobians as body_jacobians
 from closedform.maths.kinematics import body_velocities as body_velocities
+from closedform.maths.kinematics import difference as difference
+from closedform.maths.kinematics import integrate as integrate
 from closedform.maths.kinematics import poses as poses
 from closedform.maths.scalars.along import along as along
 from closedform.model import groups as groups

@@ -15,7 +15,7 @@ from closedform.program.program import Slot
 
 def random_input(robot: Robot, slot: Slot, rng: np.random.Generator) -> Array:
     """An input at one state: a configuration, inertial parameters, a load, or numbers."""
-    if slot.name == "q":
+    if slot.name in ("q", "q0", "q1"):
         return robot.random(rng)
     if slot.name == "parameters":
         return robot.parameters.astype(float) * rng.uniform(0.8, 1.25, size=slot.shape)
