@@ -107,3 +107,23 @@ def test_normalising_in_front_makes_gradients_tangent():
         out[at] = q[at]
         assert abs(np.imag(potential(q + 1j * STEP * out)) / STEP) < 1e-12
         assert abs(np.imag(cf.potential_energy(robot, q + 1j * STEP * out)) / STEP) > 1e-3
+
+
+@pytest.mark.parametrize("library", ["jax", "casadi"])
+def test_other_libraries_have_finite_derivatives_of_a_step_at_zero(library):
+    """The slope at dv = 0 is Γ(q), also where the library differentiates by itself."""
+    robot = random_robot(4, ("free", "planar", "spherical"), bodies=3)
+    arm, q, zero = cf.compile(robot), robot.random(8), np.zeros(robot.nv)
+    Gamma = arm.integrate.jacobian("dv")(q, zero)
+    if library == "jax":
+        jax = pytest.importorskip("jax", reason="NOT TESTED: pip install jax")
+        jax.config.update("jax_enable_x64", True)
+        found = np.asarray(jax.jacfwd(arm.integrate.jax(), argnums=1)(q, zero))
+        back = np.asarray(jax.jacrev(arm.integrate.jax(), argnums=1)(q, zero))
+        np.testing.assert_allclose(back, Gamma, rtol=0, atol=1e-14)
+    else:
+        casadi = pytest.importorskip("casadi", reason="NOT TESTED: pip install casadi")
+        x, dx = casadi.MX.sym("q", robot.nq), casadi.MX.sym("dv", robot.nv)
+        slope = casadi.jacobian(arm.integrate.casadi()(x, dx), dx)
+        found = np.array(casadi.Function("slope", [x, dx], [slope])(q, zero))
+    np.testing.assert_allclose(found, Gamma, rtol=0, atol=1e-14)

@@ -4,7 +4,8 @@
     cotangent    (x, ȳ) → x̄ = Σ (∂y/∂x)ᵀ ȳ
     jacobian     x → ∂y/∂x
 
-They have derivatives themselves, and so on.
+They have derivatives themselves, and so on. Where the chain rule meets 0 · ∞, as for √(x²) at 0,
+they are NaN; the derivative of a sign is 0 everywhere.
 """
 
 from __future__ import annotations

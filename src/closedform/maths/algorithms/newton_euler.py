@@ -53,7 +53,8 @@ class OriginMotion(NamedTuple):
 def rotation_rates(w: Array, dw: Array) -> Array:
     """U = ω̇~ + ω~ω~, (3, 3): U x is the acceleration of the point x relative to the origin."""
     x, y, z = w
-    return of_products((x * x, x * y, y * y, x * z, y * z, z * z), dw)
+    xx, yy, zz, xy, xz, yz = x * x, y * y, z * z, x * y, x * z, y * z
+    return of_products((xx, xy, yy, xz, yz, zz), dw)
 
 
 def of_products(products: Symmetric, dw: Array) -> Array:
