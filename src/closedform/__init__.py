@@ -69,18 +69,6 @@ from closedform.maths.definitions.closed_form import mass_matrix_inverse as mass
 from closedform.maths.definitions.closed_form import (
     passivity_inverse_dynamics as passivity_inverse_dynamics,
 )
-from closedform.maths.definitions.derivative_products import (
-    forward_dynamics_jvp as forward_dynamics_jvp,
-)
-from closedform.maths.definitions.derivative_products import (
-    forward_dynamics_vjp as forward_dynamics_vjp,
-)
-from closedform.maths.definitions.derivative_products import (
-    inverse_dynamics_jvp as inverse_dynamics_jvp,
-)
-from closedform.maths.definitions.derivative_products import (
-    inverse_dynamics_vjp as inverse_dynamics_vjp,
-)
 from closedform.maths.definitions.dynamics_matrices import (
     christoffel_dynamics_matrices as christoffel_dynamics_matrices,
 )
@@ -93,12 +81,24 @@ from closedform.maths.definitions.energy import potential_energy as potential_en
 from closedform.maths.definitions.forward_derivatives import (
     forward_dynamics_derivatives as forward_dynamics_derivatives,
 )
+from closedform.maths.definitions.forward_derivatives import (
+    forward_dynamics_jvp as forward_dynamics_jvp,
+)
+from closedform.maths.definitions.forward_derivatives import (
+    forward_dynamics_vjp as forward_dynamics_vjp,
+)
 from closedform.maths.definitions.friction import joint_friction as joint_friction
 from closedform.maths.definitions.inverse_derivatives import (
     inverse_dynamics_and_derivatives as inverse_dynamics_and_derivatives,
 )
 from closedform.maths.definitions.inverse_derivatives import (
     inverse_dynamics_derivatives as inverse_dynamics_derivatives,
+)
+from closedform.maths.definitions.inverse_derivatives import (
+    inverse_dynamics_jvp as inverse_dynamics_jvp,
+)
+from closedform.maths.definitions.inverse_derivatives import (
+    inverse_dynamics_vjp as inverse_dynamics_vjp,
 )
 from closedform.maths.definitions.operational_space import (
     operational_space_inertia as operational_space_inertia,

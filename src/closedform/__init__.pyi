@@ -51,12 +51,12 @@ from closedform.maths.catalogue import CATALOGUE as CATALOGUE
 from closedform.maths.catalogue import CATALOGUES as CATALOGUES
 from closedform.maths.definitions.centroidal_dynamics import CentroidalDynamics
 from closedform.maths.definitions.centroidal_dynamics import CentroidalDynamicsDerivatives
-from closedform.maths.definitions.derivative_products import ForwardDynamicsVjp
-from closedform.maths.definitions.derivative_products import InverseDynamicsVjp
 from closedform.maths.definitions.dynamics_matrices import DynamicsMatrices
 from closedform.maths.definitions.forward_derivatives import ForwardDynamicsDerivatives
+from closedform.maths.definitions.forward_derivatives import ForwardDynamicsVjp
 from closedform.maths.definitions.inverse_derivatives import InverseDynamicsAndDerivatives
 from closedform.maths.definitions.inverse_derivatives import InverseDynamicsDerivatives
+from closedform.maths.definitions.inverse_derivatives import InverseDynamicsVjp
 from closedform.maths.definitions.regressor import ParameterDerivatives
 from closedform.maths.definitions.second_derivatives import InverseDynamicsSecondDerivatives
 from closedform.maths.definitions.state_derivatives import StateDerivatives
@@ -284,52 +284,6 @@ def passivity_inverse_dynamics(
 ) -> Array:
     """M(q) a_r + C(q, v) v_r + g(q), (nv,), with the passive C of (6b): Slotine and Li's torque."""
 @overload
-def forward_dynamics_jvp(
-    robot: Robot, q: _NumPy, v: _NumPy, tau: _NumPy, q_dot: _NumPy, v_dot: _NumPy, tau_dot: _NumPy,
-    wrenches: _NumPy | None = None,
-) -> np.ndarray:
-    """ȧ = ∂a/∂q q̇ + ∂a/∂v v̇ + ∂a/∂τ τ̇, (nv,): how a changes along a direction."""
-@overload
-def forward_dynamics_jvp(
-    robot: Robot, q: ArrayLike, v: ArrayLike, tau: ArrayLike, q_dot: ArrayLike, v_dot: ArrayLike,
-    tau_dot: ArrayLike, wrenches: ArrayLike | None = None,
-) -> Array:
-    """ȧ = ∂a/∂q q̇ + ∂a/∂v v̇ + ∂a/∂τ τ̇, (nv,): how a changes along a direction."""
-@overload
-def forward_dynamics_vjp(
-    robot: Robot, q: _NumPy, v: _NumPy, tau: _NumPy, a_bar: _NumPy, wrenches: _NumPy | None = None,
-) -> _named._ForwardDynamicsVjp[np.ndarray]:
-    """q̄ = (∂a/∂q)ᵀ ā, v̄ = (∂a/∂v)ᵀ ā and τ̄ = M⁻¹ ā, (nv,) each: the gradient of ā · a."""
-@overload
-def forward_dynamics_vjp(
-    robot: Robot, q: ArrayLike, v: ArrayLike, tau: ArrayLike, a_bar: ArrayLike,
-    wrenches: ArrayLike | None = None,
-) -> _named._ForwardDynamicsVjp[Array]:
-    """q̄ = (∂a/∂q)ᵀ ā, v̄ = (∂a/∂v)ᵀ ā and τ̄ = M⁻¹ ā, (nv,) each: the gradient of ā · a."""
-@overload
-def inverse_dynamics_jvp(
-    robot: Robot, q: _NumPy, v: _NumPy, a: _NumPy, q_dot: _NumPy, v_dot: _NumPy, a_dot: _NumPy,
-    wrenches: _NumPy | None = None,
-) -> np.ndarray:
-    """τ̇ = ∂τ/∂q q̇ + ∂τ/∂v v̇ + ∂τ/∂a ȧ, (nv,): how τ changes along a direction."""
-@overload
-def inverse_dynamics_jvp(
-    robot: Robot, q: ArrayLike, v: ArrayLike, a: ArrayLike, q_dot: ArrayLike, v_dot: ArrayLike,
-    a_dot: ArrayLike, wrenches: ArrayLike | None = None,
-) -> Array:
-    """τ̇ = ∂τ/∂q q̇ + ∂τ/∂v v̇ + ∂τ/∂a ȧ, (nv,): how τ changes along a direction."""
-@overload
-def inverse_dynamics_vjp(
-    robot: Robot, q: _NumPy, v: _NumPy, a: _NumPy, tau_bar: _NumPy, wrenches: _NumPy | None = None,
-) -> _named._InverseDynamicsVjp[np.ndarray]:
-    """q̄ = (∂τ/∂q)ᵀ τ̄, v̄ = (∂τ/∂v)ᵀ τ̄ and ā = M τ̄, (nv,) each: the gradient of τ̄ · τ."""
-@overload
-def inverse_dynamics_vjp(
-    robot: Robot, q: ArrayLike, v: ArrayLike, a: ArrayLike, tau_bar: ArrayLike,
-    wrenches: ArrayLike | None = None,
-) -> _named._InverseDynamicsVjp[Array]:
-    """q̄ = (∂τ/∂q)ᵀ τ̄, v̄ = (∂τ/∂v)ᵀ τ̄ and ā = M τ̄, (nv,) each: the gradient of τ̄ · τ."""
-@overload
 def christoffel_dynamics_matrices(
     robot: Robot, q: _NumPy, v: _NumPy,
 ) -> _named._ChristoffelDynamicsMatrices[np.ndarray]:
@@ -370,6 +324,29 @@ def forward_dynamics_derivatives(
 ) -> _named._ForwardDynamicsDerivatives[Array]:
     """∂a/∂q, ∂a/∂v and ∂a/∂τ of a = M⁻¹ (τ + Σ_k J_kᵀ F_k − C v − g), (nv, nv) each."""
 @overload
+def forward_dynamics_jvp(
+    robot: Robot, q: _NumPy, v: _NumPy, tau: _NumPy, q_dot: _NumPy, v_dot: _NumPy, tau_dot: _NumPy,
+    wrenches: _NumPy | None = None,
+) -> np.ndarray:
+    """ȧ = ∂a/∂q q̇ + ∂a/∂v v̇ + ∂a/∂τ τ̇, (nv,): how a changes along a direction."""
+@overload
+def forward_dynamics_jvp(
+    robot: Robot, q: ArrayLike, v: ArrayLike, tau: ArrayLike, q_dot: ArrayLike, v_dot: ArrayLike,
+    tau_dot: ArrayLike, wrenches: ArrayLike | None = None,
+) -> Array:
+    """ȧ = ∂a/∂q q̇ + ∂a/∂v v̇ + ∂a/∂τ τ̇, (nv,): how a changes along a direction."""
+@overload
+def forward_dynamics_vjp(
+    robot: Robot, q: _NumPy, v: _NumPy, tau: _NumPy, a_bar: _NumPy, wrenches: _NumPy | None = None,
+) -> _named._ForwardDynamicsVjp[np.ndarray]:
+    """q̄ = (∂a/∂q)ᵀ ā, v̄ = (∂a/∂v)ᵀ ā and τ̄ = M⁻¹ ā, (nv,) each: the gradient of ā · a."""
+@overload
+def forward_dynamics_vjp(
+    robot: Robot, q: ArrayLike, v: ArrayLike, tau: ArrayLike, a_bar: ArrayLike,
+    wrenches: ArrayLike | None = None,
+) -> _named._ForwardDynamicsVjp[Array]:
+    """q̄ = (∂a/∂q)ᵀ ā, v̄ = (∂a/∂v)ᵀ ā and τ̄ = M⁻¹ ā, (nv,) each: the gradient of ā · a."""
+@overload
 def joint_friction(robot: Robot, v: _NumPy) -> np.ndarray:
     """Friction torque that opposes the motion, (nv,): Σ r (viscous r v + coulomb sign(r v))."""
 @overload
@@ -395,6 +372,29 @@ def inverse_dynamics_derivatives(
     robot: Robot, q: ArrayLike, v: ArrayLike, a: ArrayLike, wrenches: ArrayLike | None = None,
 ) -> _named._InverseDynamicsDerivatives[Array]:
     """∂τ/∂q, ∂τ/∂v and ∂τ/∂a = M of τ = M a + C v + g − Σ_k J_kᵀ F_k, (nv, nv) each."""
+@overload
+def inverse_dynamics_jvp(
+    robot: Robot, q: _NumPy, v: _NumPy, a: _NumPy, q_dot: _NumPy, v_dot: _NumPy, a_dot: _NumPy,
+    wrenches: _NumPy | None = None,
+) -> np.ndarray:
+    """τ̇ = ∂τ/∂q q̇ + ∂τ/∂v v̇ + ∂τ/∂a ȧ, (nv,): how τ changes along a direction."""
+@overload
+def inverse_dynamics_jvp(
+    robot: Robot, q: ArrayLike, v: ArrayLike, a: ArrayLike, q_dot: ArrayLike, v_dot: ArrayLike,
+    a_dot: ArrayLike, wrenches: ArrayLike | None = None,
+) -> Array:
+    """τ̇ = ∂τ/∂q q̇ + ∂τ/∂v v̇ + ∂τ/∂a ȧ, (nv,): how τ changes along a direction."""
+@overload
+def inverse_dynamics_vjp(
+    robot: Robot, q: _NumPy, v: _NumPy, a: _NumPy, tau_bar: _NumPy, wrenches: _NumPy | None = None,
+) -> _named._InverseDynamicsVjp[np.ndarray]:
+    """q̄ = (∂τ/∂q)ᵀ τ̄, v̄ = (∂τ/∂v)ᵀ τ̄ and ā = M τ̄, (nv,) each: the gradient of τ̄ · τ."""
+@overload
+def inverse_dynamics_vjp(
+    robot: Robot, q: ArrayLike, v: ArrayLike, a: ArrayLike, tau_bar: ArrayLike,
+    wrenches: ArrayLike | None = None,
+) -> _named._InverseDynamicsVjp[Array]:
+    """q̄ = (∂τ/∂q)ᵀ τ̄, v̄ = (∂τ/∂v)ᵀ τ̄ and ā = M τ̄, (nv,) each: the gradient of τ̄ · τ."""
 @overload
 def operational_space_inertia(
     robot: Robot, q: _NumPy, frame: str, reference: Reference = Reference.LOCAL_WORLD_ALIGNED,

@@ -22,7 +22,6 @@ from closedform.maths.algorithms import (
     newton_euler,
     regressors,
 )
-from closedform.maths.algorithms import derivative_products as products_by_recursion
 from closedform.maths.algorithms import time_derivatives as time_derivatives_by_series
 from closedform.maths.algorithms.one_frame import (
     derivatives as one_frame_derivatives,
@@ -46,6 +45,9 @@ from closedform.maths.algorithms.own_frames import (
     centroidal as own_frames_centroidal,
 )
 from closedform.maths.algorithms.own_frames import (
+    derivative_products as own_frames_products,
+)
+from closedform.maths.algorithms.own_frames import (
     derivatives as own_frames_derivatives,
 )
 from closedform.maths.algorithms.own_frames import (
@@ -58,7 +60,6 @@ from closedform.maths.definitions import (
     centroidal_dynamics,
     christoffel,
     closed_form,
-    derivative_products,
     dynamics_matrices,
     energy,
     forward_derivatives,
@@ -220,19 +221,19 @@ CATALOGUE: tuple[Quantity, ...] = (
          own_frames_derivatives.forward_dynamics_derivatives,
          wrenches=True, solves=True, form=_BASE,
          fields=(("da_dq", _NN), ("da_dv", _NN), ("da_dtau", _NN))),
-    _row("inverse_dynamics_jvp", derivative_products.inverse_dynamics_jvp,
-         "q v a q_dot v_dot a_dot", "nv", products_by_recursion.inverse_dynamics_jvp,
+    _row("inverse_dynamics_jvp", inverse_derivatives.inverse_dynamics_jvp,
+         "q v a q_dot v_dot a_dot", "nv", own_frames_products.inverse_dynamics_jvp,
          wrenches=True, form=_BASE),
-    _row("inverse_dynamics_vjp", derivative_products.inverse_dynamics_vjp, "q v a tau_bar", "",
-         products_by_recursion.inverse_dynamics_vjp, wrenches=True, form=_BASE,
+    _row("inverse_dynamics_vjp", inverse_derivatives.inverse_dynamics_vjp, "q v a tau_bar", "",
+         own_frames_products.inverse_dynamics_vjp, wrenches=True, form=_BASE,
          fields=tuple((name, ("nv",)) for name in ("q_bar", "v_bar", "a_bar"))),
-    _row("forward_dynamics_jvp", derivative_products.forward_dynamics_jvp,
-         "q v tau q_dot v_dot tau_dot", "nv", products_by_recursion.forward_dynamics_jvp,
-         products_by_recursion.articulated_forward_dynamics_jvp,
+    _row("forward_dynamics_jvp", forward_derivatives.forward_dynamics_jvp,
+         "q v tau q_dot v_dot tau_dot", "nv", own_frames_products.forward_dynamics_jvp,
+         own_frames_products.articulated_forward_dynamics_jvp,
          wrenches=True, solves=True, form=_BASE),
-    _row("forward_dynamics_vjp", derivative_products.forward_dynamics_vjp, "q v tau a_bar", "",
-         products_by_recursion.forward_dynamics_vjp,
-         products_by_recursion.articulated_forward_dynamics_vjp,
+    _row("forward_dynamics_vjp", forward_derivatives.forward_dynamics_vjp, "q v tau a_bar", "",
+         own_frames_products.forward_dynamics_vjp,
+         own_frames_products.articulated_forward_dynamics_vjp,
          wrenches=True, solves=True, form=_BASE,
          fields=tuple((name, ("nv",)) for name in ("q_bar", "v_bar", "tau_bar"))),
     _row("inverse_dynamics_second_derivatives",

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from closedform.maths.definitions import closed_form
-from closedform.maths.definitions import derivative_products as products
+from closedform.maths.definitions import closed_form, forward_derivatives, inverse_derivatives
 from loaded_robots import loaded_robot
 from random_robots import complex_step, robots, seeds
 
@@ -31,17 +30,17 @@ def assert_change(robot, function, at, along, found, rounding):
 
 def assert_products(robot, seed):
     q, v, a, *along, weights, F = state(robot, seed)
-    tau_dot = products.inverse_dynamics_jvp(robot, q, v, a, *along, F)
+    tau_dot = inverse_derivatives.inverse_dynamics_jvp(robot, q, v, a, *along, F)
     assert_change(robot, lambda q, v, a: closed_form.inverse_dynamics(robot, q, v, a, F),
                   (q, v, a), along, tau_dot, ROUNDING)
-    bars = products.inverse_dynamics_vjp(robot, q, v, a, weights, F)
+    bars = inverse_derivatives.inverse_dynamics_vjp(robot, q, v, a, weights, F)
     assert sum(x @ y for x, y in zip(bars, along, strict=True)) == pytest.approx(
         weights @ tau_dot, rel=1e-9, abs=1e-10)
     condition = np.linalg.cond(closed_form.mass_matrix(robot, q)) if robot.nv else 1
-    a_dot = products.forward_dynamics_jvp(robot, q, v, a, *along, F)
+    a_dot = forward_derivatives.forward_dynamics_jvp(robot, q, v, a, *along, F)
     assert_change(robot, lambda q, v, tau: closed_form.forward_dynamics(robot, q, v, tau, F),
                   (q, v, a), along, a_dot, ROUNDING * max(1, condition))
-    bars = products.forward_dynamics_vjp(robot, q, v, a, weights, F)
+    bars = forward_derivatives.forward_dynamics_vjp(robot, q, v, a, weights, F)
     size = np.abs(weights).max(initial=1) * np.abs(a_dot).max(initial=1) * len(a_dot)
     assert sum(x @ y for x, y in zip(bars, along, strict=True)) == pytest.approx(
         weights @ a_dot, rel=0, abs=ROUNDING * max(1, condition) * max(1, size))

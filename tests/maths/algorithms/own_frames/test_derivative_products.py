@@ -8,7 +8,7 @@ import closedform as cf
 from closedform.applications.compile.preparation import Preparation
 from closedform.applications.compile.requests import Request
 from closedform.maths.algorithms import articulated, newton_euler
-from closedform.maths.algorithms import derivative_products as products
+from closedform.maths.algorithms.own_frames import derivative_products as products
 from closedform.maths.catalogue import quantity
 from closedform.program.derivatives import cotangent, tangent
 from closedform.program.pipeline import optimised

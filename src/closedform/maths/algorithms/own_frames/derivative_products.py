@@ -42,7 +42,8 @@ from closedform.maths.algorithms.joint_steps import (
 )
 from closedform.maths.algorithms.moments import moments
 from closedform.maths.algorithms.newton_euler import OriginMotion, body_force, of_products
-from closedform.maths.definitions.derivative_products import ForwardDynamicsVjp, InverseDynamicsVjp
+from closedform.maths.definitions.forward_derivatives import ForwardDynamicsVjp
+from closedform.maths.definitions.inverse_derivatives import InverseDynamicsVjp
 from closedform.maths.kinematics import segment_parents
 from closedform.maths.loads import with_loads
 from closedform.maths.spatial import cross, force_cross
