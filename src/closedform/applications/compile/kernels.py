@@ -227,10 +227,20 @@ class JacobianRows:
     def __init__(self, arm: CompiledRobot, request: Request, wrenches: bool) -> None:
         self.arm, self.request, self.wrenches = arm, request, wrenches
 
+    def program(self, meant: Derivative) -> Program | None:
+        """The cheapest program as recorded, of the rows of products with a direction or weights."""
+        row, robot = self.request.row, self.arm.robot
+        name = {"tangent": row.jvp, "cotangent": row.vjp}.get(meant.how, "")
+        if not name or not set(meant.wrt) <= set(row.inputs) or not _by_entries(robot, meant.wrt):
+            return None
+        only = [f"{x}_bar" for x in meant.wrt] if meant.how == "cotangent" else ()
+        found = self.arm._preparation.programs([Request(quantity(name))], self.wrenches)
+        return min((kept_outputs(p, only) for p in found), key=lambda p: p.operations.total)
+
     def __call__(self, wrt: tuple[str, ...]) -> Kernel | None:
-        row = self.request.row
+        row, robot = self.request.row, self.arm.robot
         found = {partial.by: partial for partial in row.derivatives}
-        if not set(wrt) <= set(found) or not self._by_entries(wrt) or row.fields:
+        if not set(wrt) <= set(found) or not _by_entries(robot, wrt) or row.fields:
             return None
         rows = [quantity(name) for name in dict.fromkeys(found[by].row for by in wrt)]
         if not all(set(x.inputs) <= set(row.inputs) and x.wrenches >= self.wrenches for x in rows):
@@ -238,20 +248,6 @@ class JacobianRows:
         at = self.request.frame, self.request.reference
         requests = [Request(x, *at) if x.framed else Request(x) for x in rows]
         return self.arm.kernel(requests, self.wrenches, only=tuple(found[by].field for by in wrt))
-
-    def program(self, meant: Derivative) -> Program | None:
-        """The cheapest program as recorded, of the rows of products with a direction or weights."""
-        row = self.request.row
-        name = {"tangent": row.jvp, "cotangent": row.vjp}.get(meant.how, "")
-        if not name or not set(meant.wrt) <= set(row.inputs) or not self._by_entries(meant.wrt):
-            return None
-        only = [f"{x}_bar" for x in meant.wrt] if meant.how == "cotangent" else ()
-        found = self.arm._preparation.programs([Request(quantity(name))], self.wrenches)
-        return min((kept_outputs(p, only) for p in found), key=lambda p: p.operations.total)
-
-    def _by_entries(self, wrt: tuple[str, ...]) -> bool:
-        """Whether derivatives by the entries of these inputs are those along tangents."""
-        return "q" not in wrt or all(b.joint.is_vector for b in self.arm.robot.bodies)
 
     def __reduce__(self) -> tuple[Any, ...]:
         request = self.request
@@ -319,3 +315,8 @@ class Framed:
 
     def __repr__(self) -> str:
         return f"<{self._row.name} of the frames of {self._arm.robot.name}>"
+
+
+def _by_entries(robot: Robot, wrt: tuple[str, ...]) -> bool:
+    """Whether derivatives by the entries of these inputs are those along tangents."""
+    return "q" not in wrt or all(body.joint.is_vector for body in robot.bodies)

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 ANY = Subject()
 
 
-class KnownDerivatives(Protocol):
-    """Derivatives of a kernel that are known otherwise; None where there is none that is better."""
+class JacobianOf(Protocol):
+    """Jacobians and products with them that are known otherwise; None where there is none."""
 
     def __call__(self, wrt: tuple[str, ...], /) -> Kernel | None:
         """The kernel of ∂y/∂x for inputs x, in their order."""
@@ -57,7 +57,7 @@ class Kernel:
         self._code = code
         self._path = SlowPath(code, of)
         self._derived: dict[Derivative, Kernel] = {}
-        self._jacobian: KnownDerivatives | None = None
+        self._jacobian: JacobianOf | None = None
         if works():
             own = {"slow": id(self._path), "result": id(self._path.result)}
             code.own = addresses() | own
@@ -87,7 +87,7 @@ class Kernel:
         self._path.rows = name, kernel
         return self
 
-    def with_jacobian(self, kernel: KnownDerivatives) -> Kernel:
+    def with_jacobian(self, kernel: JacobianOf) -> Kernel:
         """This kernel, whose derivatives others may compute with fewer operations."""
         self._jacobian = kernel
         return self
