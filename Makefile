@@ -25,6 +25,7 @@ slow: .venv/.tested
 	$(BIN)/pytest -n 2 -m slow
 	@echo "laws on $(TREES) random trees each, seed $(SEED) (again: make slow SEED=$(SEED))"
 	$(BIN)/pytest -n 2 tests/laws --trees $(TREES) --hypothesis-seed=$(SEED)
+	$(BIN)/python tools/oldest_versions.py
 
 bench: .venv/.benched
 	$(BIN)/python benchmarks/run.py $(BENCH)

@@ -81,12 +81,24 @@ from closedform.maths.definitions.energy import potential_energy as potential_en
 from closedform.maths.definitions.forward_derivatives import (
     forward_dynamics_derivatives as forward_dynamics_derivatives,
 )
+from closedform.maths.definitions.forward_derivatives import (
+    forward_dynamics_jvp as forward_dynamics_jvp,
+)
+from closedform.maths.definitions.forward_derivatives import (
+    forward_dynamics_vjp as forward_dynamics_vjp,
+)
 from closedform.maths.definitions.friction import joint_friction as joint_friction
 from closedform.maths.definitions.inverse_derivatives import (
     inverse_dynamics_and_derivatives as inverse_dynamics_and_derivatives,
 )
 from closedform.maths.definitions.inverse_derivatives import (
     inverse_dynamics_derivatives as inverse_dynamics_derivatives,
+)
+from closedform.maths.definitions.inverse_derivatives import (
+    inverse_dynamics_jvp as inverse_dynamics_jvp,
+)
+from closedform.maths.definitions.inverse_derivatives import (
+    inverse_dynamics_vjp as inverse_dynamics_vjp,
 )
 from closedform.maths.definitions.operational_space import (
     operational_space_inertia as operational_space_inertia,
@@ -128,6 +140,8 @@ from closedform.maths.kinematics import body_jacobian_rates as body_jacobian_rat
 from closedform.maths.kinematics import body_jacobian_second_rates as body_jacobian_second_rates
 from closedform.maths.kinematics import body_jacobians as body_jacobians
 from closedform.maths.kinematics import body_velocities as body_velocities
+from closedform.maths.kinematics import difference as difference
+from closedform.maths.kinematics import integrate as integrate
 from closedform.maths.kinematics import poses as poses
 from closedform.maths.scalars.along import along as along
 from closedform.model import groups as groups

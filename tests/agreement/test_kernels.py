@@ -36,8 +36,8 @@ def states(robot, row, count, seed=0):
     rng = np.random.default_rng(seed)
     shapes = row.input_shapes(robot)
     values = {name: rng.normal(size=(count, *shape)) for name, shape in shapes.items()}
-    if "q" in values:
-        values["q"] = np.stack([robot.random(rng) for _ in range(count)])
+    for name in {"q", "q0", "q1"} & set(values):
+        values[name] = np.stack([robot.random(rng) for _ in range(count)])
     return list(values.values())
 
 

@@ -20,7 +20,8 @@ from operation_counts import operations as counted
 
 LONG = frozenset({
     "time_derivatives", "state_derivatives", "forward_dynamics_derivatives", "christoffel_symbols",
-    "inverse_dynamics_second_derivatives", "parameter_derivatives"})
+    "inverse_dynamics_second_derivatives", "parameter_derivatives", "forward_dynamics_jvp",
+    "forward_dynamics_vjp"})
 """Rows that take seconds to record: in every run they are counted on one arm."""
 ON_HUMANOIDS = frozenset({
     "poses", "frame_jacobian", "center_of_mass", "mass_matrix", "gravity_torque", "bias",

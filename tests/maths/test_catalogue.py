@@ -80,6 +80,16 @@ def test_derivatives_are_where_the_row_says(row, partial):
     np.testing.assert_allclose(found, expected, atol=1e-11 * max(1, np.abs(expected).max()))
 
 
+@pytest.mark.parametrize("row", [row for row in ROWS if row.jvp or row.vjp], ids=named)
+def test_products_take_directions_of_all_inputs_and_give_weights_of_all(row):
+    along, back = (quantity(name, row.of.model) for name in (row.jvp, row.vjp))
+    assert along.inputs == (*row.inputs, *(f"{name}_dot" for name in row.inputs))
+    assert along.shape == row.shape
+    assert back.inputs[:-1] == row.inputs and back.inputs[-1].endswith("_bar")
+    assert [name for name, _ in back.outputs] == [f"{name}_bar" for name in row.inputs]
+    assert row.wrenches == along.wrenches == back.wrenches
+
+
 def test_gradients_are_whole():
     assert gradient(quantity("inverse_dynamics")) is quantity("inverse_dynamics_derivatives")
     assert gradient(quantity("potential_energy")) is quantity("gravity_torque")

@@ -13,12 +13,13 @@ from closedform.maths.algorithms.applicability import applies
 from closedform.maths.catalogue import CATALOGUE
 from random_robots import KINDS, random_robot
 
+PLACES = ("q", "q0", "q1")
 ROWS = [row for row in CATALOGUE if row.name != "joint_friction"]
 
 
 def arguments(robot, row, rng):
-    values = {name: rng.normal(size=shape) for name, shape in row.input_shapes(robot).items()}
-    values["q"] = robot.random(rng)
+    values = {name: robot.random(rng) if name in PLACES else rng.normal(size=shape)
+              for name, shape in row.input_shapes(robot).items()}
     return {**values, **({"frame": "tool"} if row.framed else {})}
 
 
@@ -55,7 +56,8 @@ def test_complex_numbers_pass_through_every_function(row):
     robot = random_robot(8, KINDS[:-1], bodies=4)
     values = arguments(robot, row, np.random.default_rng(2))
     expected = row.definition(robot, **values)
-    values["q"] = values["q"] + 1e-30j
+    first = row.inputs[0]
+    values[first] = values[first] + 1e-30j
     for function in functions(robot, row):
         result = function(robot, **values)
         assert any(np.iscomplexobj(x) for x in (result if row.fields else (result,)))

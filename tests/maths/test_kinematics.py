@@ -64,3 +64,14 @@ def test_a_batch_is_sent_to_the_compiler():
     robot = random_robot(4)
     with pytest.raises(ArgumentError, match=r"cf\.compile"):
         kin.poses(robot, np.zeros((5, robot.nq)))
+
+
+@given(robots(), seeds)
+def test_a_step_and_the_way_between_are_the_robots_own_and_undo_each_other(robot, seed):
+    rng = np.random.default_rng(seed)
+    q, dv = robot.random(rng), rng.normal(size=robot.nv)
+    q1 = kin.integrate(robot, q, dv)
+    np.testing.assert_array_equal(q1, robot.integrate(q, dv))
+    np.testing.assert_array_equal(kin.difference(robot, q, q1), robot.difference(q, q1))
+    np.testing.assert_allclose(kin.integrate(robot, q, kin.difference(robot, q, q1)), q1,
+                               atol=1e-13 * (1 + np.abs(q1).max(initial=0)))

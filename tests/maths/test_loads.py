@@ -26,7 +26,8 @@ MJCF = """<mujoco><worldbody>
 def state(robot, seed):
     q, v, a, j = random_state(robot, seed, 3)
     return {"q": q, "v": v, "a": a, "j": j, "v_r": a, "a_r": j, "tau": a,
-            "rates": np.stack([v, a, j, v])}
+            "rates": np.stack([v, a, j, v]), "q_dot": j, "v_dot": a, "a_dot": v, "tau_dot": v,
+            "tau_bar": j, "a_bar": j}
 
 
 def assert_same(row, expected, found):
@@ -48,6 +49,8 @@ def test_algorithms_agree_with_definitions_on_robots_with_all_loads(row):
 
 @pytest.mark.parametrize("name", ["inverse_dynamics", "forward_dynamics", "potential_energy",
                                   "inverse_dynamics_derivatives", "inverse_dynamics_jet",
+                                  "inverse_dynamics_jvp", "inverse_dynamics_vjp",
+                                  "forward_dynamics_jvp", "forward_dynamics_vjp",
                                   "regressor", "time_derivatives"])
 def test_kernels_agree_with_definitions_on_robots_with_all_loads(name):
     row = quantity(name)

@@ -7,7 +7,7 @@ from closedform.arrays import namespace
 from closedform.errors import ArgumentError, UnknownName
 from closedform.lowerings import reference
 from closedform.program.check import check
-from closedform.program.derivatives import cotangent, tangent, whole_jacobian
+from closedform.program.derivatives import arranged, cotangent, tangent, whole_jacobian
 from closedform.program.record import record
 from random_programs import random_inputs, random_program
 
@@ -120,6 +120,19 @@ def test_derivatives_of_derivatives_have_inputs_of_their_own():
     J = lambda q: complex_step(vector, q)
     (found,) = reference.run(twice, Q, 1.0, d, e, np.zeros(3))
     np.testing.assert_allclose(found, (J(Q + h * e) - J(Q - h * e)) @ d / (2 * h), atol=1e-8)
+
+
+def test_a_program_is_arranged_as_another_with_zeros_for_what_that_has_not():
+    def product(a, b, c):
+        return {"found": a * b[0] + c, "other": b}
+    program = record(product, {"a": (), "b": (2,), "c": ()}, "first")
+    like = record(lambda b, weight: {"y": b[0] * weight, "z": b}, {"b": (2,), "weight": ()}, "like")
+    found = check(arranged(program, like))
+    assert (found.name, found.inputs) == ("like", like.inputs)
+    for x, y in zip(reference.run(found, [2.0, 3.0], 5.0), reference.run(like, [2.0, 3.0], 5.0),
+                    strict=True):
+        np.testing.assert_array_equal(x, y)
+    assert [y.name for y in found.outputs] == ["y", "z"]
 
 
 def test_an_input_that_there_is_not_is_named():

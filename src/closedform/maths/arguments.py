@@ -43,6 +43,15 @@ ARGUMENTS: Mapping[str, Argument] = MappingProxyType({
     "v_r": Argument(("nv",), "", "reference velocities"),
     "a_r": Argument(("nv",), "", "reference accelerations"),
     "rates": Argument(("rates", "nv"), "q", "rows v, a, j, …: derivatives of the motion"),
+    "q_dot": Argument(("nv",), "", "a direction of q, as tangent vector"),
+    "v_dot": Argument(("nv",), "", "a direction of v"),
+    "a_dot": Argument(("nv",), "", "a direction of a"),
+    "tau_dot": Argument(("nv",), "", "a direction of tau"),
+    "tau_bar": Argument(("nv",), r"\bar{\tau}", "weights of the torques"),
+    "a_bar": Argument(("nv",), "", "weights of the accelerations"),
+    "dv": Argument(("nv",), "", "a tangent vector"),
+    "q0": Argument(("nq",), "", "joint coordinates"),
+    "q1": Argument(("nq",), "", "other joint coordinates"),
     "wrenches": Argument(("bodies", 6), "", "loads on the bodies, each at its frame's origin, in "
                                             "its frame, force first"),
 })

@@ -45,6 +45,9 @@ from closedform.maths.algorithms.own_frames import (
     centroidal as own_frames_centroidal,
 )
 from closedform.maths.algorithms.own_frames import (
+    derivative_products as own_frames_products,
+)
+from closedform.maths.algorithms.own_frames import (
     derivatives as own_frames_derivatives,
 )
 from closedform.maths.algorithms.own_frames import (
@@ -82,6 +85,8 @@ _MCG: tuple[Field, ...] = (("M", _NN), ("C", _NN), ("g", ("nv",)))
 CATALOGUE: tuple[Quantity, ...] = (
     _row("poses", kinematics.poses, "q", "bodies 4 4"),
     _row("frame_pose", frames.frame_pose, "q", "4 4", framed=True, form=_CANONICAL),
+    _row("integrate", kinematics.integrate, "q dv", "nq"),
+    _row("difference", kinematics.difference, "q0 q1", "nv"),
     _row("body_jacobians", kinematics.body_jacobians, "q", "bodies 6 nv",
          derivatives=partials(t="body_jacobian_rates")),
     _row("body_jacobian_rates", kinematics.body_jacobian_rates, "q v", "bodies 6 nv",
@@ -147,13 +152,14 @@ CATALOGUE: tuple[Quantity, ...] = (
     _row("inverse_dynamics", closed_form.inverse_dynamics, "q v a", "nv",
          newton_euler.inverse_dynamics, one_frame_derivatives.inverse_dynamics,
          wrenches=True, form=_BASE, letter=r"\tau", essential=True,
+         jvp="inverse_dynamics_jvp", vjp="inverse_dynamics_vjp",
          derivatives=partials(q="inverse_dynamics_derivatives.dtau_dq",
                               v="inverse_dynamics_derivatives.dtau_dv",
                               a="inverse_dynamics_derivatives.dtau_da", pi="regressor")),
     _row("forward_dynamics", closed_form.forward_dynamics, "q v tau", "nv",
          newton_euler.forward_dynamics, articulated.forward_dynamics, wrenches=True, solves=True,
-         form=_BASE,
-         letter=r"\ddot{q}", essential=True,
+         form=_BASE, letter=r"\ddot{q}", essential=True,
+         jvp="forward_dynamics_jvp", vjp="forward_dynamics_vjp",
          derivatives=partials(q="forward_dynamics_derivatives.da_dq",
                               v="forward_dynamics_derivatives.da_dv",
                               tau="forward_dynamics_derivatives.da_dtau")),
@@ -215,6 +221,21 @@ CATALOGUE: tuple[Quantity, ...] = (
          own_frames_derivatives.forward_dynamics_derivatives,
          wrenches=True, solves=True, form=_BASE,
          fields=(("da_dq", _NN), ("da_dv", _NN), ("da_dtau", _NN))),
+    _row("inverse_dynamics_jvp", inverse_derivatives.inverse_dynamics_jvp,
+         "q v a q_dot v_dot a_dot", "nv", own_frames_products.inverse_dynamics_jvp,
+         wrenches=True, form=_BASE),
+    _row("inverse_dynamics_vjp", inverse_derivatives.inverse_dynamics_vjp, "q v a tau_bar", "",
+         own_frames_products.inverse_dynamics_vjp, wrenches=True, form=_BASE,
+         fields=tuple((name, ("nv",)) for name in ("q_bar", "v_bar", "a_bar"))),
+    _row("forward_dynamics_jvp", forward_derivatives.forward_dynamics_jvp,
+         "q v tau q_dot v_dot tau_dot", "nv", own_frames_products.forward_dynamics_jvp,
+         own_frames_products.articulated_forward_dynamics_jvp,
+         wrenches=True, solves=True, form=_BASE),
+    _row("forward_dynamics_vjp", forward_derivatives.forward_dynamics_vjp, "q v tau a_bar", "",
+         own_frames_products.forward_dynamics_vjp,
+         own_frames_products.articulated_forward_dynamics_vjp,
+         wrenches=True, solves=True, form=_BASE,
+         fields=tuple((name, ("nv",)) for name in ("q_bar", "v_bar", "tau_bar"))),
     _row("inverse_dynamics_second_derivatives",
          second_derivatives.inverse_dynamics_second_derivatives, "q v a", "",
          one_frame_second.inverse_dynamics_second_derivatives, form=_BASE,

@@ -12,6 +12,7 @@ from closedform.arrays import Array, Namespace, namespace
 from closedform.maths.arguments import checked
 from closedform.maths.pull_backs import pulled_back, rate, second_rate, tensor
 from closedform.maths.spatial import crm, homogeneous, motion_transform
+from closedform.model.coordinates import moved, way_between
 from closedform.model.robot import Robot
 from closedform.model.segments import Segment
 
@@ -153,3 +154,18 @@ def body_accelerations(robot: Robot, q: Array, v: Array, a: Array) -> Array:
     Without gravity. The origin of body k is accelerated by their linear part plus ω_k × v_k.
     """
     return body_jacobians(robot, q) @ a + body_jacobian_rates(robot, q, v) @ v
+
+
+@checked
+def integrate(robot: Robot, q: Array, dv: Array) -> Array:
+    """q ⊕ dv, (nq,): every joint moved from q by the exponential of its part of dv.
+
+    The one step that keeps quaternions at length one; ∂(q ⊕ dv)/∂dv at dv = 0 is Γ(q), q̇ = Γ v.
+    """
+    return moved(robot, q, dv)
+
+
+@checked
+def difference(robot: Robot, q0: Array, q1: Array) -> Array:
+    """The tangent vector dv with q0 ⊕ dv = q1, (nv,), the shorter way round: `integrate` undone."""
+    return way_between(robot, q0, q1)

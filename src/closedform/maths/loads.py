@@ -117,7 +117,8 @@ def _of_weights(algorithm: Function, given: Named) -> Any:
 
 def _at_rest(given: Named) -> Named:
     still = namespace(given["q"]).zeros(given["robot"].nv)
-    return given | {name: still for name in ("v", "a", "v_r", "a_r") if name in given}
+    return given | {name: still for name in ("v", "a", "v_r", "a_r", "v_dot", "a_dot")
+                    if name in given}
 
 
 def _torque(algorithm: Function, given: Named) -> Any:
@@ -177,6 +178,27 @@ def _derivatives(algorithm: Function, given: Named) -> Any:
         dq = dq + _of_weights(algorithm, given | {"wrenches": None}).dtau_dq
     dv = found.dtau_dv + (rotor_speed_derivative(robot, v) if turning_rotors(robot) else 0)
     return found._replace(tau=tau, dtau_dq=dq, dtau_dv=dv)
+
+
+def _jvp(algorithm: Function, given: Named) -> Any:
+    robot, v, found = given["robot"], given["v"], algorithm(**given)
+    found = found + spring_stiffness(robot) * given["q_dot"]
+    if carries(robot):
+        found = found + _of_weights(algorithm, given | {"wrenches": None})
+    if turning_rotors(robot):
+        found = found + rotor_speed_derivative(robot, v) @ given["v_dot"]
+    return found
+
+
+def _vjp(algorithm: Function, given: Named) -> Any:
+    robot, v, tau_bar, found = given["robot"], given["v"], given["tau_bar"], algorithm(**given)
+    found = found._replace(q_bar=found.q_bar + spring_stiffness(robot) * tau_bar)
+    if carries(robot):
+        carried = _of_weights(algorithm, given | {"wrenches": None})
+        found = found._replace(q_bar=found.q_bar + carried.q_bar)
+    if turning_rotors(robot):
+        found = found._replace(v_bar=found.v_bar + rotor_speed_derivative(robot, v).T @ tau_bar)
+    return found
 
 
 def _second_derivatives(algorithm: Function, given: Named) -> Any:
@@ -243,6 +265,8 @@ RULES: Mapping[str, Addition] = MappingProxyType({
     "christoffel_symbols": _symbols,
     "state_derivatives": _state_derivatives,
     "inverse_dynamics_and_derivatives": _derivatives,
+    "inverse_dynamics_jvp": _jvp,
+    "inverse_dynamics_vjp": _vjp,
     "inverse_dynamics_second_derivatives": _second_derivatives,
     "time_derivatives": _time_derivatives,
     "regressor": _regressor,

@@ -46,7 +46,8 @@ class Quantity:
     `form`: the robot it may be computed in, for the compiler.
     `framed`: it takes the name of a frame and a reference as further arguments.
     `letter`: its symbol in formulas, as LaTeX; none: its name.
-    `derivatives`: where its derivatives are.
+    `derivatives`: where its derivatives are; `jvp` and `vjp`: the rows of their products with a
+    direction of all inputs, and with weights of the result.
     `solves`: it exists only where M can be inverted, and where a frame moves in six directions.
     `essential`: pictures and certificates need it, so it is compiled before others.
     Algorithms with a parameter `base` may be written in the frame of any segment.
@@ -67,6 +68,8 @@ class Quantity:
     derivatives: tuple[Partial, ...] = ()
     essential: bool = False
     solves: bool = False
+    jvp: str = ""
+    vjp: str = ""
 
     @property
     def summary(self) -> str:

@@ -48,16 +48,24 @@ def limits(tree: Tree, keyword: str, missing: float) -> np.ndarray:
 
 def integrate(tree: Tree, q: ArrayLike, dv: ArrayLike) -> np.ndarray:
     """q ⊕ dv, (..., nq)."""
-    q, dv = _together(tree, "integrate", q=q, dv=dv)
+    return np.asarray(moved(tree, *_together(tree, "integrate", q=q, dv=dv)))
+
+
+def moved(tree: Tree, q: Array, dv: Array) -> Array:
+    """q ⊕ dv, (..., nq), over generic arrays."""
     parts = [b.joint.integrate(q[..., i], dv[..., j]) for b, i, j in tree.parts]
-    return np.concatenate([q[..., :0], *parts], axis=-1)
+    return namespace(q, dv).concatenate([q[..., :0], *parts], axis=-1)
 
 
 def difference(tree: Tree, q0: ArrayLike, q1: ArrayLike) -> np.ndarray:
     """q1 ⊖ q0, (..., nv)."""
-    q0, q1 = _together(tree, "difference", q0=q0, q1=q1)
+    return np.asarray(way_between(tree, *_together(tree, "difference", q0=q0, q1=q1)))
+
+
+def way_between(tree: Tree, q0: Array, q1: Array) -> Array:
+    """q1 ⊖ q0, (..., nv), over generic arrays."""
     parts = [b.joint.difference(q0[..., i], q1[..., i]) for b, i, _ in tree.parts]
-    return np.concatenate([q0[..., :0], *parts], axis=-1)
+    return namespace(q0, q1).concatenate([q0[..., :0], *parts], axis=-1)
 
 
 def rates(tree: Tree, q: Array, v: Array, xp: Namespace = NUMBERS) -> Array:

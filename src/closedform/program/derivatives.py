@@ -4,7 +4,8 @@
     cotangent    (x, ȳ) → x̄ = Σ (∂y/∂x)ᵀ ȳ
     jacobian     x → ∂y/∂x
 
-They have derivatives themselves, and so on.
+They have derivatives themselves, and so on. Where the chain rule meets 0 · ∞, as for √(x²) at 0,
+they are NaN; the derivative of a sign is 0 everywhere.
 """
 
 from __future__ import annotations
@@ -78,6 +79,20 @@ def whole_jacobian(program: Program, wrt: Iterable[str]) -> Program:
     found = {f"d{name}_d{slot.name}": jacobian(y, recorded.array(slot.name))
              for name, y in recorded.outputs.items() for slot in moving}
     return collect(recorded.graph, f"{program.name}_jacobian", recorded.slots, found)
+
+
+def arranged(program: Program, like: Program) -> Program:
+    """A program with the inputs and the names of another that computes the same.
+
+    Its inputs are found by name, then in their order; those that the other has not are zero.
+    """
+    graph = Graph()
+    given = {slot.name: input_array(graph, k, slot.shape) for k, slot in enumerate(like.inputs)}
+    rest = iter([x for name, x in given.items() if name not in {s.name for s in program.inputs}])
+    arrays = [given[slot.name] if slot.name in given else next(rest, np.zeros(slot.shape))
+              for slot in program.inputs]
+    found = dict(zip((y.name for y in like.outputs), replay(program, arrays).values(), strict=True))
+    return collect(graph, like.name, like.inputs, found)
 
 
 class _Recorded:

@@ -11,7 +11,10 @@ from closedform.lowerings.call.derived import Derivative
 from closedform.lowerings.call.kernel import Kernel, compile_program
 from closedform.lowerings.store.cache import Cache
 from closedform.program import pipeline
+from closedform.program.derivatives import cotangent
+from closedform.program.pipeline import optimised
 from random_programs import random_inputs, random_program
+from random_robots import random_robot
 
 RNG = np.random.default_rng(4)
 
@@ -47,6 +50,47 @@ def test_a_jacobian_is_the_catalogues_row_where_there_is_one(arm):
     assert entries.interface.outputs[0].shape == (floating.robot.nv, floating.robot.nq)
 
 
+def test_derivatives_by_q_are_by_its_entries_where_v_is_not_their_rate():
+    """A planar joint has as many coordinates as velocities, and other ones."""
+    robot = random_robot(2, ("planar", "revolute"), bodies=3)
+    kernel = cf.compile(robot).gravity_torque
+    q, dq = robot.random(RNG), RNG.normal(size=robot.nq)
+    step = np.imag(cf.gravity_torque(robot, q + 1e-30j * dq)) / 1e-30
+    np.testing.assert_allclose(kernel.jacobian("q")(q) @ dq, step, rtol=1e-11, atol=1e-11)
+    np.testing.assert_allclose(kernel.tangent("q")(q, dq), step, rtol=1e-11, atol=1e-11)
+
+
+@pytest.mark.parametrize("name", ["inverse_dynamics", "forward_dynamics"])
+def test_products_take_the_catalogues_rows_where_these_are_cheaper(arm, name):
+    kernel = getattr(arm, name)
+    inputs = [slot.name for slot in kernel.interface.inputs]
+    for how, derived in (("jvp", kernel.tangent), ("vjp", kernel.cotangent)):
+        row = getattr(arm, f"{name}_{how}")
+        assert derived().operations.total <= row.operations.total
+        x = [RNG.normal(size=slot.shape) for slot in row.interface.inputs]
+        for one, two in zip(_many(derived()(*x)), _many(row(*x)), strict=True):
+            np.testing.assert_allclose(one, two, rtol=1e-10, atol=1e-10)
+    chain = optimised(cotangent(kernel.program, inputs))
+    assert kernel.cotangent().operations.total < 0.95 * chain.operations.total
+    assert [slot.name for slot in kernel.cotangent().interface.inputs] == [*inputs, f"{name}_bar"]
+
+
+@pytest.mark.parametrize("wrt", [("v",), ("q", "a"), ("wrenches",)])
+def test_products_by_some_inputs_are_parts_of_those_by_all(arm, wrt):
+    """Under wrenches and with gravity as an input: other inputs come in between."""
+    loaded = cf.compile(arm.robot, inputs=[cf.Gravity()]).inverse_dynamics._path.variant[1]()
+    x = [RNG.normal(size=slot.shape) for slot in loaded.interface.inputs]
+    names, weights = [slot.name for slot in loaded.interface.inputs], RNG.normal(size=6)
+    whole = loaded.cotangent()(*x, weights)
+    some = loaded.cotangent(*wrt)(*x, weights)
+    for name, bar in zip(wrt, _many(some), strict=True):
+        np.testing.assert_allclose(bar, whole[names.index(name)], rtol=1e-11, atol=1e-11)
+    along = {name: RNG.normal(size=np.shape(x[names.index(name)])) for name in wrt}
+    y_dot = loaded.tangent(*wrt)(*x, *along.values())
+    given = sum(np.sum(bar * along[name]) for name, bar in zip(wrt, _many(some), strict=True))
+    np.testing.assert_allclose(weights @ y_dot, given, rtol=1e-10)
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_jacobians_of_any_program_meet_its_tangents(seed):
     program = random_program(seed)
@@ -75,7 +119,7 @@ def test_wrt_goes_by_the_order_of_the_inputs_and_names_what_is_wrong(arm):
     kernel = arm.inverse_dynamics
     assert kernel.tangent("v", "q") is kernel.tangent("q", "v")
     assert kernel.tangent() is kernel.tangent("q", "v", "a")
-    with pytest.raises(UnknownName, match="no input 'tau'; .*there are q, v, a"):
+    with pytest.raises(UnknownName, match=r"no input 'tau'; .*there are q, v, a"):
         kernel.cotangent("tau")
 
 

@@ -26,6 +26,7 @@ from closedform.applications.compile.requests import (
 )
 from closedform.applications.progress import compiling
 from closedform.errors import ArgumentError
+from closedform.lowerings.call.derived import Derivative
 from closedform.lowerings.call.kernel import Kernel
 from closedform.lowerings.call.signature import Subject
 from closedform.lowerings.store.cache import Cache
@@ -33,6 +34,7 @@ from closedform.maths.catalogue import quantity
 from closedform.maths.frames import Reference
 from closedform.maths.quantity import Quantity, letters
 from closedform.model.robot import Robot
+from closedform.program.pipeline import kept_outputs
 from closedform.program.program import Program
 
 ENORMOUS = 200_000
@@ -219,18 +221,28 @@ def _other_orders(arm: CompiledRobot, name: str, frame: str | None,
 
 @final
 class JacobianRows:
-    """The kernel of a quantity's derivatives by its arguments, from the catalogue's rows.
+    """What the catalogue's rows know of a quantity's derivatives by its arguments.
 
-    Not by q where some entries of q are no coordinates: the rows have a column for each velocity.
+    Not by q where v is not q̇: the rows have a column for each velocity.
     """
 
     def __init__(self, arm: CompiledRobot, request: Request, wrenches: bool) -> None:
         self.arm, self.request, self.wrenches = arm, request, wrenches
 
+    def program(self, meant: Derivative) -> Program | None:
+        """The cheapest program as recorded, of the rows of products with a direction or weights."""
+        row, robot = self.request.row, self.arm.robot
+        name = {"tangent": row.jvp, "cotangent": row.vjp}.get(meant.how, "")
+        if not name or not set(meant.wrt) <= set(row.inputs) or not _by_entries(robot, meant.wrt):
+            return None
+        only = [f"{x}_bar" for x in meant.wrt] if meant.how == "cotangent" else ()
+        found = self.arm._preparation.programs([Request(quantity(name))], self.wrenches)
+        return min((kept_outputs(p, only) for p in found), key=lambda p: p.operations.total)
+
     def __call__(self, wrt: tuple[str, ...]) -> Kernel | None:
         row, robot = self.request.row, self.arm.robot
         found = {partial.by: partial for partial in row.derivatives}
-        if not set(wrt) <= set(found) or ("q" in wrt and robot.nq != robot.nv) or row.fields:
+        if not set(wrt) <= set(found) or not _by_entries(robot, wrt) or row.fields:
             return None
         rows = [quantity(name) for name in dict.fromkeys(found[by].row for by in wrt)]
         if not all(set(x.inputs) <= set(row.inputs) and x.wrenches >= self.wrenches for x in rows):
@@ -303,3 +315,8 @@ class Framed:
 
     def __repr__(self) -> str:
         return f"<{self._row.name} of the frames of {self._arm.robot.name}>"
+
+
+def _by_entries(robot: Robot, wrt: tuple[str, ...]) -> bool:
+    """Whether derivatives by the entries of these inputs are those along tangents."""
+    return "q" not in wrt or all(body.joint.is_vector for body in robot.bodies)

@@ -70,6 +70,16 @@ class _ForwardDynamicsDerivatives(NamedTuple, Generic[_A]):
     da_dv: _A
     da_dtau: _A
 
+class _InverseDynamicsVjp(NamedTuple, Generic[_A]):
+    q_bar: _A
+    v_bar: _A
+    a_bar: _A
+
+class _ForwardDynamicsVjp(NamedTuple, Generic[_A]):
+    q_bar: _A
+    v_bar: _A
+    tau_bar: _A
+
 class _InverseDynamicsSecondDerivatives(NamedTuple, Generic[_A]):
     d2tau_dqdq: _A
     d2tau_dqdv: _A
@@ -103,6 +113,18 @@ class Quantities:
         threads: int | None = None,
     ) -> np.ndarray:
         """Pose T_0f of a frame or body in the world, (4, 4)."""
+    @_kernel
+    def integrate(
+        self, q: ArrayLike, dv: ArrayLike, *, out: np.ndarray | None = None,
+        threads: int | None = None,
+    ) -> np.ndarray:
+        """q ⊕ dv, (nq,): every joint moved from q by the exponential of its part of dv."""
+    @_kernel
+    def difference(
+        self, q0: ArrayLike, q1: ArrayLike, *, out: np.ndarray | None = None,
+        threads: int | None = None,
+    ) -> np.ndarray:
+        """The tangent vector dv with q0 ⊕ dv = q1, (nv,), the shorter way round: `integrate` undone."""
     @_kernel
     def body_jacobians(
         self, q: ArrayLike, *, out: np.ndarray | None = None, threads: int | None = None,
@@ -364,6 +386,34 @@ class Quantities:
     ) -> _ForwardDynamicsDerivatives[np.ndarray]:
         """∂a/∂q, ∂a/∂v and ∂a/∂τ of a = M⁻¹ (τ + Σ_k J_kᵀ F_k − C v − g), (nv, nv) each."""
     @_kernel
+    def inverse_dynamics_jvp(
+        self, q: ArrayLike, v: ArrayLike, a: ArrayLike, q_dot: ArrayLike, v_dot: ArrayLike,
+        a_dot: ArrayLike, wrenches: ArrayLike | None = None, *, out: np.ndarray | None = None,
+        threads: int | None = None,
+    ) -> np.ndarray:
+        """τ̇ = ∂τ/∂q q̇ + ∂τ/∂v v̇ + ∂τ/∂a ȧ, (nv,): how τ changes along a direction."""
+    @_kernel
+    def inverse_dynamics_vjp(
+        self, q: ArrayLike, v: ArrayLike, a: ArrayLike, tau_bar: ArrayLike,
+        wrenches: ArrayLike | None = None, *, out: tuple[np.ndarray, ...] | None = None,
+        threads: int | None = None,
+    ) -> _InverseDynamicsVjp[np.ndarray]:
+        """q̄ = (∂τ/∂q)ᵀ τ̄, v̄ = (∂τ/∂v)ᵀ τ̄ and ā = M τ̄, (nv,) each: the gradient of τ̄ · τ."""
+    @_kernel
+    def forward_dynamics_jvp(
+        self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, q_dot: ArrayLike, v_dot: ArrayLike,
+        tau_dot: ArrayLike, wrenches: ArrayLike | None = None, *, out: np.ndarray | None = None,
+        threads: int | None = None,
+    ) -> np.ndarray:
+        """ȧ = ∂a/∂q q̇ + ∂a/∂v v̇ + ∂a/∂τ τ̇, (nv,): how a changes along a direction."""
+    @_kernel
+    def forward_dynamics_vjp(
+        self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, a_bar: ArrayLike,
+        wrenches: ArrayLike | None = None, *, out: tuple[np.ndarray, ...] | None = None,
+        threads: int | None = None,
+    ) -> _ForwardDynamicsVjp[np.ndarray]:
+        """q̄ = (∂a/∂q)ᵀ ā, v̄ = (∂a/∂v)ᵀ ā and τ̄ = M⁻¹ ā, (nv,) each: the gradient of ā · a."""
+    @_kernel
     def inverse_dynamics_second_derivatives(
         self, q: ArrayLike, v: ArrayLike, a: ArrayLike, *,
         out: tuple[np.ndarray, ...] | None = None, threads: int | None = None,
@@ -458,6 +508,12 @@ class CompiledWithInputs(Protocol):
     @property
     def frame_pose(self) -> Framed:
         """Pose T_0f of a frame or body in the world, (4, 4)."""
+    @property
+    def integrate(self) -> Kernel:
+        """q ⊕ dv, (nq,): every joint moved from q by the exponential of its part of dv."""
+    @property
+    def difference(self) -> Kernel:
+        """The tangent vector dv with q0 ⊕ dv = q1, (nv,), the shorter way round: `integrate` undone."""
     @property
     def body_jacobians(self) -> Kernel:
         """J_k of all bodies in their own frames, (bodies, 6, nv)."""
@@ -590,6 +646,18 @@ class CompiledWithInputs(Protocol):
     @property
     def forward_dynamics_derivatives(self) -> Kernel:
         """∂a/∂q, ∂a/∂v and ∂a/∂τ of a = M⁻¹ (τ + Σ_k J_kᵀ F_k − C v − g), (nv, nv) each."""
+    @property
+    def inverse_dynamics_jvp(self) -> Kernel:
+        """τ̇ = ∂τ/∂q q̇ + ∂τ/∂v v̇ + ∂τ/∂a ȧ, (nv,): how τ changes along a direction."""
+    @property
+    def inverse_dynamics_vjp(self) -> Kernel:
+        """q̄ = (∂τ/∂q)ᵀ τ̄, v̄ = (∂τ/∂v)ᵀ τ̄ and ā = M τ̄, (nv,) each: the gradient of τ̄ · τ."""
+    @property
+    def forward_dynamics_jvp(self) -> Kernel:
+        """ȧ = ∂a/∂q q̇ + ∂a/∂v v̇ + ∂a/∂τ τ̇, (nv,): how a changes along a direction."""
+    @property
+    def forward_dynamics_vjp(self) -> Kernel:
+        """q̄ = (∂a/∂q)ᵀ ā, v̄ = (∂a/∂v)ᵀ ā and τ̄ = M⁻¹ ā, (nv,) each: the gradient of ā · a."""
     @property
     def inverse_dynamics_second_derivatives(self) -> Kernel:
         """∂²τ/∂q∂q, ∂²τ/∂q∂v, ∂²τ/∂v∂v and ∂²τ/∂q∂a, (nv, nv, nv) each; the last is ∂M/∂q."""

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from closedform.arrays import Array
+from closedform.maths.arguments import SIZES
 from closedform.model.inertia import Inertia
 from closedform.model.pose import pose
 from closedform.model.robot import Robot
@@ -15,7 +16,7 @@ from closedform.program.program import Slot
 
 def random_input(robot: Robot, slot: Slot, rng: np.random.Generator) -> Array:
     """An input at one state: a configuration, inertial parameters, a load, or numbers."""
-    if slot.name == "q":
+    if SIZES.get(slot.name) == ("nq",):
         return robot.random(rng)
     if slot.name == "parameters":
         return robot.parameters.astype(float) * rng.uniform(0.8, 1.25, size=slot.shape)

@@ -132,7 +132,7 @@ def states(robot: Robot, count: int, names: Sequence[str] = tuple(SIZES),
     rng = np.random.default_rng(seed)
     drawn: dict[str, Array] = {}
     for name in names:
-        if name == "q":
+        if SIZES[name] == ("nq",):
             drawn[name] = np.stack([robot.random(rng) for _ in range(count)])
         else:
             drawn[name] = rng.normal(size=(count, *expected_shape(robot, SIZES[name])))

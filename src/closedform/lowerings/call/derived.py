@@ -15,7 +15,7 @@ from closedform.lowerings import lanes
 from closedform.lowerings.call.code import Judge
 from closedform.lowerings.call.signature import Interface
 from closedform.lowerings.call.trial import Trial, nearby_constants
-from closedform.program.derivatives import cotangent, tangent, whole_jacobian
+from closedform.program.derivatives import arranged, cotangent, tangent, whole_jacobian
 from closedform.program.pipeline import optimised
 from closedform.program.program import Program
 
@@ -49,17 +49,25 @@ class Derivative(NamedTuple):
     def key(self, digest: str) -> str:
         return f"{self.how} by {', '.join(self.wrt)} of {digest}"
 
-    def builder(self, of: Callable[[], Program]) -> tuple[Callable[[], Program], Judge]:
+    def builder(self, of: Callable[[], Program],
+                other: Callable[[Derivative], Program | None] | None = None,
+                ) -> tuple[Callable[[], Program], Judge]:
         """What makes the program ready for lowerings, and what tries its code.
 
-        It is tried against the derivative as recorded, run by NumPy.
+        It is tried against the derivative as recorded, run by NumPy. `other` may know another
+        program for the same, which is taken if it has fewer operations.
         """
         recorded = cache(lambda: PROGRAMS[self.how](of(), self.wrt))
+
+        def build() -> Program:
+            known = other(self) if other else None
+            return optimised(recorded(), *(() if known is None else
+                                           (arranged(known, recorded()),)))
 
         def judge(program: Program, run: Callable[..., Sequence[Floats]], dtype: Any) -> Program:
             return _trial(recorded()).code(program, run, dtype)
 
-        return lambda: optimised(recorded()), judge
+        return build, judge
 
 
 @cache

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from closedform.lowerings.call.code import Code, Judge, Native, Watch, trusted, unwatched
 from closedform.lowerings.call.derived import Derivative, How
@@ -21,8 +21,15 @@ if TYPE_CHECKING:
 
 ANY = Subject()
 
-JacobianOf = Callable[[tuple[str, ...]], "Kernel | None"]
-"""The kernel of ∂y/∂x for inputs x, in their order, None where there is none that is better."""
+
+class JacobianOf(Protocol):
+    """Jacobians and products with them that are known otherwise; None where there is none."""
+
+    def __call__(self, wrt: tuple[str, ...], /) -> Kernel | None:
+        """The kernel of ∂y/∂x for inputs x, in their order."""
+
+    def program(self, meant: Derivative, /) -> Program | None:
+        """A program of a tangent or a cotangent, with inputs in any order."""
 
 
 class _Doc:
@@ -81,7 +88,7 @@ class Kernel:
         return self
 
     def with_jacobian(self, kernel: JacobianOf) -> Kernel:
-        """This kernel, whose Jacobian another one may compute with fewer operations."""
+        """This kernel, whose derivatives others may compute with fewer operations."""
         self._jacobian = kernel
         return self
 
@@ -118,7 +125,8 @@ class Kernel:
 
     def _made_derivative(self, meant: Derivative) -> Kernel:
         code = self._code
-        build, judge = meant.builder(lambda: self.program)
+        known = None if self._jacobian is None else self._jacobian.program
+        build, judge = meant.builder(lambda: self.program, known)
         return Kernel.load(meant.key(self.interface.digest), build, code.cache, code.watch,
                            self._path.of, judge)
 

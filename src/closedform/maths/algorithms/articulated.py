@@ -85,6 +85,14 @@ def forward_dynamics(
     return _accelerations(robot, way, joints, xp)
 
 
+@uncoupled
+def mass_solve(robot: Robot, q: Array, b: Array) -> Array:
+    """M⁻¹ b, (nv,): the accelerations of the torques b at rest without gravity."""
+    xp, way = namespace(q, b), joint_steps(robot, q)
+    still = [xp.zeros(6) for _ in range(len(way) + 1)]
+    return _accelerations(robot, way, _eliminated(robot, way, still, b, xp), xp)
+
+
 def _eliminated(
     robot: Robot, way: list[JointStep], F: list[Array], tau: Array, xp: Namespace,
 ) -> list[Eliminated]:

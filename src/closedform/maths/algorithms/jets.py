@@ -172,7 +172,7 @@ def inverse_dynamics_jet(
             gamma.append(step.down(gamma[segment.parent]))
             a_k = a_k - segment.carried * gamma[-1]
         F.append(F[0] if segment.inertia is None else
-                 body_force(moments(segment.inertia), now, U_k, a_k))
+                 body_force(moments(segment.inertia), now * now, U_k, a_k))
     if wrenches is not None:
         load = from_derivatives(list(wrenches))
         for number, k in enumerate(body_segments(robot)):

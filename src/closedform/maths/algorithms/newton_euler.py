@@ -18,6 +18,8 @@ from collections.abc import Sequence
 from operator import add
 from typing import NamedTuple
 
+import numpy as np
+
 from closedform.arrays import Array, Namespace, namespace
 from closedform.maths.algebra.entries import Entries, diagonal, enter, enter_twice, tensor
 from closedform.maths.algebra.ldl import branch_solve
@@ -25,6 +27,7 @@ from closedform.maths.algebra.trees import subtree_sums
 from closedform.maths.algorithms.joint_steps import (
     Crossing,
     JointStep,
+    Symmetric,
     at_ancestors,
     joint_steps,
     twist_in_segment,
@@ -50,24 +53,29 @@ class OriginMotion(NamedTuple):
 
 def rotation_rates(w: Array, dw: Array) -> Array:
     """U = ω̇~ + ω~ω~, (3, 3): U x is the acceleration of the point x relative to the origin."""
-    xp = namespace(w, dw)
     x, y, z = w
     xx, yy, zz, xy, xz, yz = x * x, y * y, z * z, x * y, x * z, y * z
-    return xp.array([[-(yy + zz), xy - dw[2], xz + dw[1]],
-                     [xy + dw[2], -(xx + zz), yz - dw[0]],
-                     [xz - dw[1], yz + dw[0], -(xx + yy)]])
+    return of_products((xx, xy, yy, xz, yz, zz), dw)
 
 
-def body_force(body: Moments, w: Array, U: Array, a: Array) -> Array:
+def of_products(products: Symmetric, dw: Array) -> Array:
+    """U, (3, 3), with the products of the entries of ω in place of ω."""
+    xx, xy, yy, xz, yz, zz = products
+    return namespace(dw, np.asarray(xx)).array([[-(yy + zz), xy - dw[2], xz + dw[1]],
+                                                [xy + dw[2], -(xx + zz), yz - dw[0]],
+                                                [xz - dw[1], yz + dw[0], -(xx + yy)]])
+
+
+def body_force(body: Moments, squares: Array, U: Array, a: Array) -> Array:
     """Force and moment (f; n) about the origin, (6,), that move a body as U and a say.
 
         f = m a + U h,   n = vee(U Σ − (U Σ)ᵀ) + h × a
 
     The differences of U's diagonal are taken as those of ω's squares: U_zz − U_yy = ω_z² − ω_y².
     """
-    xp = namespace(w, U, a)
+    xp = namespace(squares, U, a)
     m, h, (xx, xy, yy, xz, yz, zz) = body
-    x, y, z = w[0] * w[0], w[1] * w[1], w[2] * w[2]
+    x, y, z = squares
     f = m * a + U @ h
     n = xp.stack([
         U[2, 1] * yy - U[1, 2] * zz + U[2, 0] * xy - U[1, 0] * xz + (z - y) * yz,
@@ -163,7 +171,7 @@ def motions_and_forces(
         here = next_motion(segment, step, motion[segment.parent], v, a)
         motion.append(here)
         F.append(xp.zeros(6) if segment.inertia is None else
-                 body_force(moments(segment.inertia), here.w, here.U, here.a))
+                 body_force(moments(segment.inertia), here.w * here.w, here.U, here.a))
     if wrenches is not None:
         for number, k in enumerate(body_segments(robot)):
             F[k] = F[k] - wrenches[number]

@@ -1,9 +1,13 @@
-"""∂τ/∂q, ∂τ/∂v, ∂τ/∂a of inverse dynamics: the closed form, differentiated.
+"""∂τ/∂q, ∂τ/∂v, ∂τ/∂a of inverse dynamics: the closed form, differentiated; and their products.
+
+    jvp    τ̇ = ∂τ/∂q q̇ + ∂τ/∂v v̇ + ∂τ/∂a ȧ           vjp    q̄ = (∂τ/∂q)ᵀ τ̄  and so on
+
+q̇ and q̄ are tangents, of as many entries as v, left-trivialised where v is not the rate of q.
 
 `closedform.maths.algorithms` has O(n d) algorithms that are held to it, in `one_frame` and
 `own_frames`.
 
-Cites: [Garofalo2013, eqs. (5), (24)].
+Cites: [Garofalo2013, eqs. (5), (24)]; [GriewankWalther2008, chapter 3] for the products.
 """
 
 from __future__ import annotations
@@ -35,6 +39,14 @@ class InverseDynamicsAndDerivatives(NamedTuple):
     dtau_dq: Array
     dtau_dv: Array
     dtau_da: Array
+
+
+class InverseDynamicsVjp(NamedTuple):
+    """The gradient of τ̄ · τ(q, v, a), (nv,) each."""
+
+    q_bar: Array
+    v_bar: Array
+    a_bar: Array
 
 
 @checked
@@ -71,3 +83,23 @@ def inverse_dynamics_and_derivatives(
     return InverseDynamicsAndDerivatives(
         inverse_dynamics(robot, q, v, a, wrenches),
         *inverse_dynamics_derivatives(robot, q, v, a, wrenches))
+
+
+@checked
+def inverse_dynamics_jvp(
+    robot: Robot, q: Array, v: Array, a: Array, q_dot: Array, v_dot: Array, a_dot: Array,
+    wrenches: Array | None = None,
+) -> Array:
+    """τ̇ = ∂τ/∂q q̇ + ∂τ/∂v v̇ + ∂τ/∂a ȧ, (nv,): how τ changes along a direction."""
+    d = inverse_dynamics_derivatives(robot, q, v, a, wrenches)
+    return d.dtau_dq @ q_dot + d.dtau_dv @ v_dot + d.dtau_da @ a_dot
+
+
+@checked
+def inverse_dynamics_vjp(
+    robot: Robot, q: Array, v: Array, a: Array, tau_bar: Array, wrenches: Array | None = None,
+) -> InverseDynamicsVjp:
+    """q̄ = (∂τ/∂q)ᵀ τ̄, v̄ = (∂τ/∂v)ᵀ τ̄ and ā = M τ̄, (nv,) each: the gradient of τ̄ · τ."""
+    d = inverse_dynamics_derivatives(robot, q, v, a, wrenches)
+    return InverseDynamicsVjp(d.dtau_dq.T @ tau_bar, d.dtau_dv.T @ tau_bar,
+                              d.dtau_da.T @ tau_bar)

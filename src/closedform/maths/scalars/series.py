@@ -100,6 +100,20 @@ class Series:
             c.append(-c_k)
         return Series(s), Series(c)
 
+    def sqrt(self) -> Series:
+        """r = √x: 2 r_0 r_k = x_k − Σ_{0<j<k} r_j r_{k−j}."""
+        xp = namespace(self.c[0]) if isinstance(self.c[0], np.ndarray) else OBJECTS
+        r = [xp.sqrt(self.c[0])]
+        for k, x in enumerate(self.c[1:], start=1):
+            for j in range(1, k):
+                x = x - r[j] * r[k - j]
+            r.append(x / (2 * r[0]))
+        return Series(r)
+
+    def sign(self) -> Any:
+        """That of the value: a constant wherever it has a derivative."""
+        return namespace(np.asarray(self.c[0])).sign(self.c[0])
+
     def squared(self) -> Series:
         """x², each mixed product once: Σ_{i<j} (2 x_i) x_j, and x_{k/2}² for even k."""
         c = self.c

@@ -89,9 +89,14 @@ def log(a: Array) -> Array:
 
     t = tan h/2 = sin h / (1 + cos h), with h half the angle.
     """
-    xp = namespace(a)
-    a = _step(a[..., 3:], xp) * a
-    vector, d = a[..., :3], 1 + a[..., 3:]
+    return log_of_sine(a[..., :3], a[..., 3:])
+
+
+def log_of_sine(sine: Array, cosine: Array) -> Array:
+    """`log` of (n sin h, cos h): 2h n within π, of vectors of any size; h within ±π/2 of 0 or π."""
+    xp = namespace(sine, cosine)
+    sign = _step(cosine, xp)
+    vector, d = sign * sine, 1 + sign * cosine
     return 4 * arctangent_ratio(squared_length(vector) / (d * d), xp) / d * vector
 
 

@@ -3,12 +3,9 @@
     c_k(x) = Σ_j (−x)^j / (2j + k)!,    x = θ²                                             (i)
 
 Stumpff's functions: c_0 = cos θ, c_1 = sin θ / θ, c_2 = (1 − cos θ)/θ², c_3 = (θ − sin θ)/θ³.
-With 1/k! − x c_{k+2} = c_k all follow from c_4 and c_5. Doubling the angle,
-
-    c_1 ← c_0 c_1,  c_2 ← c_1²/2,  c_3 ← (c_3 + c_1 c_2)/4,                                (ii)
-    c_4 ← (1 + c_1) c_3 / 8,  c_5 ← (c_5 + c_4 + c_2 c_3)/16
-
-no two numbers of about one size are subtracted, which makes them accurate without a branch.
+With 1/k! − x c_{k+2} = c_k all follow from c_4 and c_5. Near 0 they are their series, elsewhere
+sines and cosines. Scalars that cannot branch compute both, each at a place where it is good, and
+choose by a factor of 0 or 1, whose derivatives vanish: all derivatives are right too.
 """
 
 from __future__ import annotations
@@ -19,32 +16,25 @@ import numpy as np
 
 from closedform.arrays import NUMBERS, OBJECTS, Namespace, Number, elementwise, symbolic
 
-TERMS = 12
-"""Of (i), for θ up to 4π after three doublings."""
-NEAR, FEW = 1.0, 9
-"""Below this x numbers take so many terms of (i), above it sines and cosines."""
+NEAR, TERMS = 1.0, 9
+"""Below this x they are so many terms of (i), above it sines and cosines."""
 FOURTH, FIFTH = ([(-1)**j / factorial(2 * j + k) for j in range(TERMS)] for k in (4, 5))
 ARCTANGENT = [(-1)**j / (2 * j + 1) for j in range(8)]
-DOUBLINGS = 3
 HALVINGS = 4
 
 Six = tuple[Number, Number, Number, Number, Number, Number]
 
 
 def stumpff(x: Number, xp: Namespace) -> Six:
-    """c_0 … c_5 of x.
-
-    Numbers are right for every x; recorded and other scalars, which cannot branch, up to θ = 4π;
-    symbols get sines and cosines, which are not defined at 0.
-    """
+    """c_0 … c_5 of x; symbols get sines and cosines, which are not defined at 0."""
     if symbolic(x):
         return _closed(x, xp)
     if xp is NUMBERS:
         return _of_numbers(np.asarray(x))
-    c = _series(x / 4**DOUBLINGS, TERMS)
-    for _ in range(DOUBLINGS):
-        c = _doubled(c)
-    return c
+    near = (1 + xp.sign(xp.sign(NEAR - x) + 0.5)) / 2          # 1 or 0
+    close, far = _series(near * x), _closed(near * NEAR + (1 - near) * x, xp)
+    c0, c1, c2, c3, c4, c5 = (near * a + (1 - near) * b for a, b in zip(close, far, strict=True))
+    return c0, c1, c2, c3, c4, c5
 
 
 def cosine_and_sinc(x: Number, xp: Namespace) -> tuple[Number, Number]:
@@ -58,19 +48,19 @@ def cosine_and_sinc(x: Number, xp: Namespace) -> tuple[Number, Number]:
 def _of_numbers(x: np.ndarray) -> Six:
     if x.size == 1:
         one = x.item()  # Python's arithmetic of one number is the quicker
-        c = _series(one, FEW) if abs(one) < NEAR else _closed(one, OBJECTS)
+        c = _series(one) if abs(one) < NEAR else _closed(one, OBJECTS)
         c0, c1, c2, c3, c4, c5 = (np.full(x.shape, y) for y in c)
         return c0, c1, c2, c3, c4, c5
     near = np.abs(x) < NEAR
     c = _closed(np.where(near, NEAR, x), NUMBERS)
     if np.any(near):
-        for far, close in zip(map(np.asarray, c), _series(x[near], FEW), strict=True):
+        for far, close in zip(map(np.asarray, c), _series(x[near]), strict=True):
             far[near] = close
     return c
 
 
-def _series(x: Number, terms: int) -> Six:
-    c4, c5 = _polynomial(FOURTH[:terms], x), _polynomial(FIFTH[:terms], x)
+def _series(x: Number) -> Six:
+    c4, c5 = _polynomial(FOURTH, x), _polynomial(FIFTH, x)
     c2, c3 = 0.5 - x * c4, 1 / 6 - x * c5
     return 1 - x * c2, 1 - x * c3, c2, c3, c4, c5
 
@@ -81,13 +71,6 @@ def _closed(x: Number, xp: Namespace) -> Six:
     c1, c2 = xp.sin(t) / t, 2 * half * half / x
     c3, c4 = (1 - c1) / x, (1 - 2 * c2) / (2 * x)
     return xp.cos(t), c1, c2, c3, c4, (1 - 6 * c3) / (6 * x)
-
-
-def _doubled(c: Six) -> Six:
-    """(ii)."""
-    c0, c1, c2, c3, c4, c5 = c
-    return (2 * c0 * c0 - 1, c0 * c1, c1 * c1 / 2, (c3 + c1 * c2) / 4, (1 + c1) * c3 / 8,
-            (c5 + c4 + c2 * c3) / 16)
 
 
 def _polynomial(coefficients: list[float], x: Number) -> Number:

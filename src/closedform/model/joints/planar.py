@@ -9,6 +9,7 @@ from typing import Any, final
 import numpy as np
 
 from closedform.arrays import Array, Namespace, namespace
+from closedform.model.groups.quaternions import log_of_sine
 from closedform.model.groups.stumpff import inverse_coefficient, stumpff
 from closedform.model.joints.joint import Joint
 from closedform.model.pose import basis_with_third, pose, rotation
@@ -61,8 +62,10 @@ class Planar(Joint):
 
     def difference(self, q0: Array, q1: Array) -> Array:
         """The logarithm of q0⁻¹ · q1, the angle taken within ±π."""
-        xp, (x, y, turn) = namespace(q0, q1), _three(self.velocities(q0, q1 - q0, namespace(q0)))
-        w = np.arctan2(np.sin(turn), np.cos(turn))
+        xp = namespace(q0, q1)
+        back = self.velocities(q0, q1 - q0, xp)
+        x, y, turn = back[..., 0], back[..., 1], back[..., 2:] / 2
+        w = log_of_sine(xp.sin(turn), xp.cos(turn))[..., 0]
         half, cot = w / 2, 1 - w * w * inverse_coefficient(stumpff(w * w, xp))  # ω/2 cot ω/2
         return xp.stack([cot * x + half * y, cot * y - half * x, w], axis=-1)
 
