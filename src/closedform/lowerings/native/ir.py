@@ -212,6 +212,29 @@ class Emitter:
                 f"insertelement {t} {made}, {self.lanes.kind} {y}, i32 {k}")
         return made
 
+    def exact_difference(self, x: str, y: str) -> str:
+        """x − y with the sign of a zero as IEEE says."""
+        return self.function.let(f"fsub {self.lanes.type} {x}, {y}")
+
+    def quadrant(self, x: str) -> str:
+        """The bits of a number, of which the lowest count quarter turns."""
+        return self.cast(x, self.lanes.type, self.lanes.bits)
+
+    def is_odd(self, quadrant: str) -> str:
+        lowest = self.bitwise("and", quadrant, self.integer(1))
+        return self.function.let(f"icmp ne {self.lanes.bits} {lowest}, {self.integer(0)}")
+
+    def following(self, quadrant: str) -> str:
+        return self.bitwise("add", quadrant, self.integer(1))
+
+    def turned(self, x: str, quadrant: str) -> str:
+        """x, or −x if bit 1 of the quadrant is set."""
+        length = 8 * BYTES[self.lanes.kind]
+        top = self.bitwise("shl", quadrant, self.integer(length - 2))
+        flip = self.bitwise("and", top, self.integer(-1 << (length - 1)))
+        bits = self.bitwise("xor", self.quadrant(x), flip)
+        return self.cast(bits, self.lanes.bits, self.lanes.type)
+
     def sign(self, x: str) -> str:
         """−1, 0 or 1; NaN stays NaN."""
         below = self.select(self.compare("olt", x, self.number(0.0)), self.number(-1.0), x)
