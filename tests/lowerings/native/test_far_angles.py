@@ -4,8 +4,7 @@ import mpmath
 import numpy as np
 
 from closedform.lowerings.native.far_angles import HALF_PI, TWO_OVER_PI
-from native_code import NativeCode, targets
-from test_sincos import SINCOS
+from native_code import SINCOS, NativeCode, targets
 
 
 def test_the_table_has_the_bits_of_two_over_pi():

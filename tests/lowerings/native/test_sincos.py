@@ -8,13 +8,8 @@ import pytest
 
 from closedform.lowerings.native.sincos import BOUND
 from closedform.program.program import Entry, Instruction, Output, Program, Slot
-from native_code import NativeCode, targets
+from native_code import SINCOS, NativeCode, targets
 
-SINCOS = Program(
-    "sincos", (Slot("x", ()),),
-    (Output("s", (), (Entry(1, 1),)), Output("c", (), (Entry(2, 1),))),
-    (Instruction("input", (0, 0)), Instruction("sin", (0,)), Instruction("cos", (0,))),
-)
 TARGETS = targets()
 
 
