@@ -25,6 +25,7 @@ HALF_PI = 0xC90FDAA22168C235
 """π/2 in units of 2⁻⁶³."""
 FIRST_BIT = 1013
 """The exponent's bits of x minus the place in the table where F begins."""
+LAST_BIT = 2046 - FIRST_BIT
 UNIT = 1023 - 63
 """The exponent's bits of 2⁻⁶³."""
 MANTISSA, LEADING = (1 << 52) - 1, 1 << 52
@@ -37,8 +38,8 @@ def _far(e: Emitter, x: str) -> tuple[str, str]:
     exponent = f.let(f"and i64 {f.let(f'lshr i64 {bits}, 52')}, 2047")
     m = f.let(f"or i64 {f.let(f'and i64 {bits}, {MANTISSA}')}, {LEADING}")
     start = f.let(f"sub i64 {exponent}, {FIRST_BIT}")
-    past = f.let(f"icmp ugt i64 {start}, 1033")
-    start = f.let(f"select i1 {past}, i64 1033, i64 {start}")       # infinities: any place will do
+    past = f.let(f"icmp ugt i64 {start}, {LAST_BIT}")
+    start = f.let(f"select i1 {past}, i64 {LAST_BIT}, i64 {start}")       # infinities: any place will do
     word, shift = f.let(f"lshr i64 {start}, 6"), f.let(f"and i64 {start}, 63")
     words = [f.let(f"load i64, ptr {f.let(f'getelementptr i64, ptr @two_over_pi, i64 {at}')}")
              for at in (word, *(f.let(f"add i64 {word}, {k}") for k in (1, 2, 3)))]
