@@ -177,7 +177,7 @@ class _Block:
             return np.full(count, int(arg[2:], 16), np.uint64).view(np.float64)
         if arg.startswith("0f"):
             return np.full(count, int(arg[2:], 16), np.uint32).view(np.float32)
-        if arg == "pool" or arg in self.kernel.tables:
+        if arg in ("pool", "own") or arg in self.kernel.tables:
             return np.zeros(count, dtype)
         bits = 8 * np.dtype(dtype).itemsize
         unsigned = np.dtype(f"u{bits // 8}")
@@ -223,10 +223,11 @@ class _Block:
             self._set(args[0], x.astype(TYPES[rest[-2]]), mask)
         elif head == "setp":
             dtype = TYPES[rest[-1]]
-            x, y = (self._value(a, dtype, mask) for a in args[1:])
+            x, y = (self._value(a, dtype, mask) for a in args[1:3])
             compare = {"lt": np.less, "gt": np.greater, "ge": np.greater_equal,
                        "le": np.less_equal, "eq": np.equal, "ne": np.not_equal}[rest[0]]
-            self._set(args[0], compare(x, y), mask)
+            either = self._value(args[3], bool, mask) if "or" in rest else False
+            self._set(args[0], compare(x, y) | either, mask)
         elif head == "selp":
             dtype = TYPES[rest[-1]]
             x, y = (self._value(a, dtype, mask) for a in args[1:3])
@@ -248,6 +249,8 @@ class _Block:
             shift = np.left_shift if head == "shl" else np.right_shift
             return np.where(count < bits, shift(x, np.minimum(count, dtype(bits - 1))), dtype(0))
         x = [self._value(a, dtype, mask) for a in args]
+        if head == "rcp":                               # correct to 20 bits, as the GPU's at least
+            return (1 / x[0].astype(np.float64)).astype(np.float32).astype(dtype)
         if head == "fma":
             return np.asarray(fused()(*x))
         if head == "mul" and "hi" in rest:

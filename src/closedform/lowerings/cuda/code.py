@@ -10,10 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
+from closedform.lowerings.cuda.division import Division
 from closedform.lowerings.cuda.far_angles import TABLE, far
 from closedform.lowerings.cuda.memory import Arrays
-from closedform.lowerings.cuda.order import ordered
-from closedform.lowerings.cuda.plan import WARP, Plan
+from closedform.lowerings.cuda.order import TEST, ordered
+from closedform.lowerings.cuda.plan import Plan
 from closedform.lowerings.cuda.text import Emitter, Text
 from closedform.lowerings.cuda.waiting import NEVER, with_moves
 from closedform.lowerings.native.ir import OPERATIONS
@@ -36,6 +39,9 @@ class CudaCode:
         self.arrays = Arrays(self.text, program, plan, min(self.slots, plan.slots))
         self.values: dict[int, str] = {}
         self.far = 0
+        self.divide = Division(self.text, self.e)
+        self.careful = False
+        self.tested: tuple[int, ...] = ()
         self.entries: dict[int, list[tuple[int, int, Entry]]] = {}
         for array, output in enumerate(program.outputs):
             for k, entry in enumerate(output.entries):
@@ -51,18 +57,20 @@ class CudaCode:
         self._write_leaves()
         for step in self.steps:
             self._run(step)
+        if self.divide.beyond:
+            self._again()
         self.arrays.end()
         arguments = [".param .u64 n", *(f".param .u64 {a}{what}" for a in self.arrays.names
                                         for what in ("", "_stride"))]
-        spilled = max(self.slots - self.plan.slots, 0) * self.plan.size
+        own = self._local(3 * len(self.tested))
         return "\n".join([
             f".version {VERSION}", f".target {TARGET}", ".address_size 64", "",
-            *([TABLE] if self.far else []),
+            *([TABLE] if self.far or self.tested else []),
             *([".extern .shared .align 128 .b8 pool[];"] if self.shared else []),
             f".visible .entry {self.name}(", ",\n".join(f"  {a}" for a in arguments),
             f")\n.maxntid {self.plan.block}, 1, 1\n{{",
             *self.text.declarations(),
-            *([f"  .local .align 8 .b8 waiting[{spilled}];"] if spilled else []),
+            *([f"  .local .align 8 .b8 own[{own}];"] if own else []),
             *self.text.lines, "DONE:", "  ret;",
             *(line for lines in self.text.later for line in lines), "}", ""])
 
@@ -77,21 +85,45 @@ class CudaCode:
             where = self._slot(step)
             space, place = where.split(" ", 1)
             self.text.line(f"ld.{space} {self.values[step.results[0]]}, {place}")
+        elif step.op == TEST:
+            self._test([self._value(i) for i in step.args], step.args)
         else:
             self._compute(step)
+
+    def _again(self) -> None:
+        """All steps once more, for threads with a divisor that the quick division is not for."""
+        self.text.line(f"@{self.divide.beyond} bra AGAIN")
+        self.text.label("ONCE")
+        with self.text.apart():
+            self.text.label("AGAIN")
+            self.careful = True
+            self.arrays.last.clear()
+            for step in self.steps:
+                if step.op != TEST:
+                    self._run(step)
+            self.text.line("bra ONCE")
 
     def _slot(self, step: Step) -> str:
         if step.array < self.plan.slots:
             return f"shared.{self.e.type} [{self.arrays.slot(step.array)}]"
-        return f"local.{self.e.type} [waiting+{(step.array - self.plan.slots) * self.plan.size}]"
+        return f"local.{self.e.type} [own+{(step.array - self.plan.slots) * self.plan.size}]"
+
+    def _local(self, k: int) -> int:
+        """Bytes of local memory up to number k behind the values that wait there."""
+        return (max(self.slots - self.plan.slots, 0) + k) * self.plan.size
 
     def _read(self, place: int) -> str:
         return self.arrays.read(*self.program.code[place].args)
 
     def _compute(self, step: Step) -> None:
         args = [self._value(i) for i in step.args]
-        results: Sequence[str] = (self._sincos(args[0]) if step.op == "sincos"
-                                  else [OPERATIONS[step.op](self.e, *args)])
+        results: Sequence[str]
+        if step.op == "sincos":
+            results = self._sincos(args[0], step.args[0])
+        elif step.op == "div" and not self.careful:
+            results = [self.divide(*args, self.program.code[step.args[0]].value)]
+        else:
+            results = [OPERATIONS[step.op](self.e, *args)]
         for place, value in zip(step.results, results, strict=True):
             self.values[place] = value
             self._write(place)
@@ -100,9 +132,59 @@ class CudaCode:
         constant = self.program.code[place].value
         return self.values[place] if constant is None else self.e.number(constant)
 
-    def _sincos(self, x: str) -> tuple[str, str]:
-        """Sine and cosine, and a branch, hardly ever taken, for an angle that is far out."""
+    # ------------------------------------------------------------------ angles
+    def _test(self, angles: Sequence[str], places: tuple[int, ...]) -> None:
+        """One test of all angles that are known from the start, on the upper words of numbers.
+
+        A thread with one that is far out finds all sines and cosines now, and keeps them.
+        """
+        text, e, self.tested = self.text, self.e, places
+        bound = int(np.array(BOUND, np.float64 if e.kind == "double" else np.float32).view(
+            np.uint64 if e.kind == "double" else np.uint32)) >> (32 if e.kind == "double" else 0)
+        words = [text.let("r", "and.b32", e.upper_word(x), "0x7FFFFFFF") for x in angles]
+        top = words[0]
+        for word in words[1:]:
+            top = text.let("r", "max.u32", top, word)
+        self.is_far = text.let("p", "setp.ge.u32", top, str(bound))
+        text.line(f"@{self.is_far} bra FAR")
+        text.label("NEAR")
+        with text.apart():
+            text.label("FAR")
+            for k, x in enumerate(angles):
+                text.line(f"st.local.{e.type} [own+{self._local(k)}], {x}")
+            self._far_loop(len(angles))
+            text.line("bra NEAR")
+
+    def _far_loop(self, count: int) -> None:
+        """Sine and cosine of `count` angles in local memory, whatever their size, behind them."""
+        text, e, size = self.text, self.e, self.plan.size
+        place, left = text.new("q"), text.new("r")
+        text.line(f"mov.u64 {place}, own")
+        text.line(f"mov.u32 {left}, {count}")
+        text.label("FARTHER")
+        start = self._local(0)
+        x = text.let("f", f"ld.local.{e.type}", f"[{place}+{start}]")
+        near = sincos(e, x)
+        double = e.kind == "double"
+        found = far(text, x if double else text.let("d", "cvt.f64.f32", x))
+        beyond = e.compare("ogt", e.intrinsic("fabs", x), e.number(BOUND))
+        for k, (one, other) in enumerate(zip(found, near, strict=True)):
+            one = one if double else text.let("f", "cvt.rn.f32.f64", one)
+            text.line(f"st.local.{e.type} [{place}+{start + (k + 1) * count * size}], "
+                      f"{e.select(beyond, one, other)}")
+        text.line(f"add.u64 {place}, {place}, {size}")
+        text.line(f"sub.u32 {left}, {left}, 1")
+        text.line(f"@{text.let('p', 'setp.ne.u32', left, '0')} bra FARTHER")
+
+    def _sincos(self, x: str, angle: int) -> tuple[str, str]:
+        """Sine and cosine; of an angle that was not known at the start with a test of its own."""
         sine, cosine = sincos(self.e, x)
+        if angle in self.tested:
+            k, count = self.tested.index(angle), len(self.tested)
+            for turn, value in enumerate((sine, cosine), 1):
+                self.text.line(f"@{self.is_far} ld.local.{self.e.type} {value}, "
+                               f"[own+{self._local(turn * count + k)}]")
+            return sine, cosine
         beyond = self.e.compare("ogt", self.e.intrinsic("fabs", x), self.e.number(BOUND))
         self.far += 1
         mark = self.far
@@ -142,5 +224,3 @@ def threads_of(count: int, plan: Plan) -> tuple[int, int]:
     """Blocks and threads of a block for so many states."""
     return -(-count // plan.block), plan.block
 
-
-assert WARP == 32

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
+from closedform.lowerings.cuda.order import ordered
 from closedform.lowerings.native.ir import BYTES, Kind
+from closedform.program.program import Program
 
 Layout = Literal["states", "rows", "tile"]
 """Where entry k of state i lies: "states" last, at k·stride + i·size; in "rows", at i·stride +
@@ -37,3 +39,28 @@ class Plan:
     @property
     def warps(self) -> int:
         return self.block // WARP
+
+
+FEW_OUTPUTS = 8
+"""Entries up to which threads write their own rows."""
+LARGEST_TILE = 56 << 10
+"""Bytes of a warp's tile."""
+
+
+def chosen(program: Program, kind: Kind, inputs: tuple[Layout, ...],
+           outputs: tuple[Layout, ...]) -> Plan:
+    """The plan for arrays of these layouts, by what was measured (`benchmarks/cuda.py`)."""
+    size = BYTES[kind]
+    entries = sum(len(output.entries) for output in program.outputs)
+    live = ordered(program).live
+    rows = all(layout == "rows" for layout in outputs)
+    tiled = rows and entries > FEW_OUTPUTS and WARP * entries * size <= LARGEST_TILE
+    plan = Plan(kind, inputs, tuple("tile" for _ in outputs) if tiled else outputs)
+    if tiled:
+        return plan
+    plan = replace(plan, chained=True)
+    if kind == "double" and live > 105:
+        return replace(plan, registers=104 if live < 160 else 94, slots=105)
+    if kind == "float" and live >= 180:
+        return replace(plan, registers=205, slots=210)
+    return plan

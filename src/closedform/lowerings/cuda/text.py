@@ -136,6 +136,10 @@ class Emitter:
         return self.text.let(self.register, "mov.b64",
                              f"{{{low}, {self.text.let('r', 'xor.b32', high, flip)}}}")
 
+    def upper_word(self, x: str) -> str:
+        """The upper 32 bits of a number."""
+        return self._words(x)[1] if self.kind == "double" else self.text.let("r", "mov.b32", x)
+
     def _words(self, x: str) -> tuple[str, str]:
         low, high = self.text.new("r"), self.text.new("r")
         self.text.line(f"mov.b64 {{{low}, {high}}}, {x}")

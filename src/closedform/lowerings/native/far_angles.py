@@ -39,7 +39,7 @@ def _far(e: Emitter, x: str) -> tuple[str, str]:
     m = f.let(f"or i64 {f.let(f'and i64 {bits}, {MANTISSA}')}, {LEADING}")
     start = f.let(f"sub i64 {exponent}, {FIRST_BIT}")
     past = f.let(f"icmp ugt i64 {start}, {LAST_BIT}")
-    start = f.let(f"select i1 {past}, i64 {LAST_BIT}, i64 {start}")       # infinities: any place will do
+    start = f.let(f"select i1 {past}, i64 {LAST_BIT}, i64 {start}")     # infinities: any will do
     word, shift = f.let(f"lshr i64 {start}, 6"), f.let(f"and i64 {start}, 63")
     words = [f.let(f"load i64, ptr {f.let(f'getelementptr i64, ptr @two_over_pi, i64 {at}')}")
              for at in (word, *(f.let(f"add i64 {word}, {k}") for k in (1, 2, 3)))]
