@@ -155,6 +155,9 @@ class _Block:
         if op == "ret":
             self.ended |= taken
             return
+        if op.startswith("cp.async.") and "shared" not in op:
+            self.at[mask] += 1                             # all copies are done when they are asked
+            return
         if op == "bar.warp.sync":
             self.waits |= taken
             return
@@ -205,7 +208,12 @@ class _Block:
     # ------------------------------------------------------------------ instructions
     def _do(self, op, args, mask):
         head, *rest = op.split(".")
-        if head in ("ld", "st"):
+        if head == "cp":
+            source, target = self._place(args[1], mask), self._place(args[0], mask)
+            words = int(args[2]) // 4
+            found = self.spaces["global"].read(source, np.uint32, words)
+            self.spaces["shared"].write(target, found, np.uint32)
+        elif head in ("ld", "st"):
             self._move(head, rest, args, mask)
         elif head == "mov" and args[0].startswith("{"):
             low, high = args[0].strip("{}").split(", ")

@@ -8,7 +8,7 @@ next, 0 for an input that all states share.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -16,15 +16,16 @@ from closedform.lowerings.cuda.division import Division
 from closedform.lowerings.cuda.far_angles import TABLE, far
 from closedform.lowerings.cuda.memory import Arrays
 from closedform.lowerings.cuda.order import TEST, ordered
-from closedform.lowerings.cuda.plan import Plan
+from closedform.lowerings.cuda.plan import ABSENT, Plan
+from closedform.lowerings.cuda.staying import StayingArrays
 from closedform.lowerings.cuda.text import Emitter, Text
 from closedform.lowerings.cuda.waiting import NEVER, with_moves
 from closedform.lowerings.native.ir import OPERATIONS
 from closedform.lowerings.native.sincos import BOUND, sincos
 from closedform.lowerings.native.steps import Step
-from closedform.program.program import Entry, Program
+from closedform.program.program import LEAVES, Entry, Program
 
-VERSION, TARGET = "7.0", "sm_70"
+VERSION, TARGET, STAYING_TARGET = "7.0", "sm_70", "sm_80"
 
 
 class CudaCode:
@@ -36,8 +37,9 @@ class CudaCode:
         self.e = Emitter(self.text, plan.kind)
         self.steps, self.slots = with_moves(program, ordered(program).steps,
                                             plan.registers or NEVER)
-        self.arrays = Arrays(self.text, program, plan, min(self.slots, plan.slots))
-        self.values: dict[int, str] = {}
+        kind = StayingArrays if plan.staying else Arrays
+        self.arrays = kind(self.text, program, plan, min(self.slots, plan.slots))
+        self.lanes: list[dict[int, str]] = [{} for _ in range(plan.width)]
         self.far = 0
         self.divide = Division(self.text, self.e)
         self.careful = False
@@ -62,9 +64,10 @@ class CudaCode:
         self.arrays.end()
         arguments = [".param .u64 n", *(f".param .u64 {a}{what}" for a in self.arrays.names
                                         for what in ("", "_stride"))]
-        own = self._local(3 * len(self.tested))
+        own = self._local(3 * len(self.tested) * self.plan.width)
         return "\n".join([
-            f".version {VERSION}", f".target {TARGET}", ".address_size 64", "",
+            f".version {VERSION}", f".target {STAYING_TARGET if self.plan.staying else TARGET}",
+            ".address_size 64", "",
             *([TABLE] if self.far or self.tested else []),
             *([".extern .shared .align 128 .b8 pool[];"] if self.shared else []),
             f".visible .entry {self.name}(", ",\n".join(f"  {a}" for a in arguments),
@@ -77,18 +80,21 @@ class CudaCode:
     # ------------------------------------------------------------------ steps
     def _run(self, step: Step) -> None:
         if step.op == "read":
-            self.values[step.results[0]] = self._read(step.results[0])
-        elif step.op == "put":
-            self.text.line(f"st.{self._slot(step)}, {self.values[step.args[0]]}")
-        elif step.op == "get":
-            self.values[step.results[0]] = self.text.new("f")
-            where = self._slot(step)
-            space, place = where.split(" ", 1)
-            self.text.line(f"ld.{space} {self.values[step.results[0]]}, {place}")
+            self._read(step.results[0])
         elif step.op == TEST:
-            self._test([self._value(i) for i in step.args], step.args)
+            self._test([self._value(i, values) for values in self.lanes for i in step.args],
+                       step.args)
         else:
-            self._compute(step)
+            for lane, values in enumerate(self.lanes):
+                if step.op == "put":
+                    self.text.line(f"st.{self._slot(step, lane)}, {values[step.args[0]]}")
+                elif step.op == "get":
+                    space, place = self._slot(step, lane).split(" ", 1)
+                    values[step.results[0]] = self.text.let("f", f"ld.{space}", place)
+                else:
+                    self._compute(step, lane)
+            for place in step.results if step.op != "get" else ():
+                self._write(place)
 
     def _again(self) -> None:
         """All steps once more, for threads with a divisor that the quick division is not for."""
@@ -103,34 +109,37 @@ class CudaCode:
                     self._run(step)
             self.text.line("bra ONCE")
 
-    def _slot(self, step: Step) -> str:
-        if step.array < self.plan.slots:
-            return f"shared.{self.e.type} [{self.arrays.slot(step.array)}]"
-        return f"local.{self.e.type} [own+{(step.array - self.plan.slots) * self.plan.size}]"
+    def _slot(self, step: Step, lane: int) -> str:
+        width, slots = self.plan.width, self.plan.slots
+        if step.array < slots:
+            return f"shared.{self.e.type} [{self.arrays.slot(step.array * width + lane)}]"
+        own = ((step.array - slots) * width + lane) * self.plan.size
+        return f"local.{self.e.type} [own+{own}]"
 
     def _local(self, k: int) -> int:
         """Bytes of local memory up to number k behind the values that wait there."""
-        return (max(self.slots - self.plan.slots, 0) + k) * self.plan.size
+        return (max(self.slots - self.plan.slots, 0) * self.plan.width + k) * self.plan.size
 
-    def _read(self, place: int) -> str:
-        return self.arrays.read(*self.program.code[place].args)
+    def _read(self, place: int) -> None:
+        found = self.arrays.read(*self.program.code[place].args)
+        for values, x in zip(self.lanes, found, strict=True):
+            values[place] = x
 
-    def _compute(self, step: Step) -> None:
-        args = [self._value(i) for i in step.args]
+    def _compute(self, step: Step, lane: int) -> None:
+        values = self.lanes[lane]
+        args = [self._value(i, values) for i in step.args]
         results: Sequence[str]
         if step.op == "sincos":
-            results = self._sincos(args[0], step.args[0])
+            results = self._sincos(args[0], step.args[0], lane)
         elif step.op == "div" and not self.careful:
             results = [self.divide(*args, self.program.code[step.args[0]].value)]
         else:
             results = [OPERATIONS[step.op](self.e, *args)]
-        for place, value in zip(step.results, results, strict=True):
-            self.values[place] = value
-            self._write(place)
+        values.update(zip(step.results, results, strict=True))
 
-    def _value(self, place: int) -> str:
+    def _value(self, place: int, values: Mapping[int, str]) -> str:
         constant = self.program.code[place].value
-        return self.values[place] if constant is None else self.e.number(constant)
+        return values[place] if constant is None else self.e.number(constant)
 
     # ------------------------------------------------------------------ angles
     def _test(self, angles: Sequence[str], places: tuple[int, ...]) -> None:
@@ -176,11 +185,12 @@ class CudaCode:
         text.line(f"sub.u32 {left}, {left}, 1")
         text.line(f"@{text.let('p', 'setp.ne.u32', left, '0')} bra FARTHER")
 
-    def _sincos(self, x: str, angle: int) -> tuple[str, str]:
+    def _sincos(self, x: str, angle: int, lane: int) -> tuple[str, str]:
         """Sine and cosine; of an angle that was not known at the start with a test of its own."""
         sine, cosine = sincos(self.e, x)
         if angle in self.tested:
-            k, count = self.tested.index(angle), len(self.tested)
+            count = len(self.tested) * self.plan.width
+            k = self.tested.index(angle) + lane * len(self.tested)
             for turn, value in enumerate((sine, cosine), 1):
                 self.text.line(f"@{self.is_far} ld.local.{self.e.type} {value}, "
                                f"[own+{self._local(turn * count + k)}]")
@@ -203,24 +213,21 @@ class CudaCode:
     def _write_leaves(self) -> None:
         """Constants, and entries of inputs that are outputs as they are."""
         for place in self.entries:
-            if place < 0:
+            if place == -1:
                 self._write(place)
-            elif self.program.code[place].op in ("input", "const"):
+            elif place < 0:
+                continue
+            elif self.program.code[place].op in LEAVES:
                 if self.program.code[place].op == "input":
-                    self.values[place] = self._read(place)
+                    self._read(place)
                 self._write(place)
 
     def _write(self, place: int) -> None:
-        for array, k, entry in self.entries.get(place, ()) if place >= -1 else ():
-            if entry.index < 0:
-                value = self.e.number(entry.constant)
-            else:
-                value = self._value(place)
-                value = self.e.negate(value) if entry.sign < 0 else value
-            self.arrays.write(array, k, value)
+        for array, k, entry in self.entries.get(place, ()) if place != ABSENT else ():
+            self.arrays.write(array, k, [self._entry(entry, values) for values in self.lanes])
 
-
-def threads_of(count: int, plan: Plan) -> tuple[int, int]:
-    """Blocks and threads of a block for so many states."""
-    return -(-count // plan.block), plan.block
-
+    def _entry(self, entry: Entry, values: Mapping[int, str]) -> str:
+        if entry.index < 0:
+            return self.e.number(entry.constant)
+        value = self._value(entry.index, values)
+        return self.e.negate(value) if entry.sign < 0 else value

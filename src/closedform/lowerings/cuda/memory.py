@@ -7,12 +7,12 @@ that is not the same.
 
 from __future__ import annotations
 
-from closedform.lowerings.cuda.plan import WARP, Plan
-from closedform.lowerings.cuda.text import TYPES, Text
-from closedform.program.program import Program, size
+from collections.abc import Sequence
 
-VECTOR = 16
-"""Bytes that a lane moves at once."""
+from closedform.lowerings.cuda.plan import WAITING, WARP, Plan
+from closedform.lowerings.cuda.text import TYPES, Text
+from closedform.lowerings.cuda.tiles import Mover
+from closedform.program.program import Program, size
 
 
 class Arrays:
@@ -34,11 +34,12 @@ class Arrays:
             self.offsets[a] = at
             at += WARP * self.counts[a] * plan.size
         self.slots_at = at
-        at += slots * WARP * plan.size
+        at += slots * plan.width * WARP * plan.size
         self.bytes = -(-at // 128) * 128
         self.base: dict[str, str] = {}
         self.strides: dict[str, str] = {}
         self.last: dict[str, tuple[int, str]] = {}
+        self.changing = {f"in{k}" for k, slot in enumerate(program.inputs) if slot.name == WAITING}
 
     # ------------------------------------------------------------------ once
     def begin(self) -> None:
@@ -55,21 +56,36 @@ class Arrays:
                                  text.let("r", "mov.u32", "pool"))
             self.own_slots = text.let("r", "mad.lo.u32", lane, str(self.plan.size), self.pool)
         if self.tiles:
-            self.lane = lane
             first = text.let("q", "sub.u64", state, text.let("q", "cvt.u64.u32", lane))
             text.line(f"@{text.let('p', 'setp.ge.u64', first, n)} bra DONE")
             left = text.let("q", "sub.u64", n, first)
-            self.valid = text.let("r", "cvt.u32.u64", text.let("q", "min.u64", left, str(WARP)))
+            valid = text.let("r", "cvt.u32.u64", text.let("q", "min.u64", left, str(WARP)))
             state = text.let("q", "min.u64", state, text.let("q", "sub.u64", n, "1"))
+            self.mover = Mover(text, lane, self.pool, valid)
             self.first = first
         else:
+            if self.plan.width > 1:
+                state = text.let("q", "mul.lo.u64", state, str(self.plan.width))
             text.line(f"@{text.let('p', 'setp.ge.u64', state, n)} bra DONE")
         for a in self.names:
-            self._locate(a, state)
+            self._locate(a, state, self._pointer(a))
+        for a in self.tiles:
+            if a.startswith("in"):
+                self.mover.load(self.base[a], self.offsets[a], self._row(a))
+        if any(a.startswith("in") for a in self.tiles):
+            text.line("bar.warp.sync -1")
 
-    def _locate(self, a: str, state: str) -> None:
+    def _pointer(self, a: str) -> str:
+        return self.text.let("q", "cvta.to.global.u64",
+                             self.text.let("q", "ld.param.u64", f"[{a}]"))
+
+    def _row(self, a: str) -> int:
+        """Bytes of a state."""
+        return self.counts[a] * self.plan.size
+
+    def _locate(self, a: str, state: str, pointer: str) -> None:
+        """Where the entries of a state are, as `read` and `write` go on from."""
         text = self.text
-        pointer = text.let("q", "cvta.to.global.u64", text.let("q", "ld.param.u64", f"[{a}]"))
         layout = self.layouts[a]
         if layout == "states":
             stride = text.let("q", "ld.param.u64", f"[{a}_stride]")
@@ -79,33 +95,45 @@ class Arrays:
             stride = text.let("q", "ld.param.u64", f"[{a}_stride]")
             self.base[a] = text.let("q", "mad.lo.u64", state, stride, pointer)
         else:
-            row = self.counts[a] * self.plan.size
-            self.base[a] = text.let("q", "mad.lo.u64", self.first, str(row), pointer)
-            self.strides[a] = text.let("r", "mad.lo.u32", self.lane, str(row), self.pool)
-            if a.startswith("in"):
-                self._load_tile(a)
+            row = str(self._row(a))
+            self.base[a] = text.let("q", "mad.lo.u64", self.first, row, pointer)
+            lane = self.mover.own if a.startswith("in") else self.mover.lane
+            self.strides[a] = text.let("r", "mad.lo.u32", lane, row, self.pool)
 
     def end(self) -> None:
         outputs = [a for a in self.tiles if a.startswith("out")]
         if outputs:
-            self._store_tiles(outputs)
+            self.text.line("bar.warp.sync -1")
+        for a in outputs:
+            self.mover.store(self.base[a], self.offsets[a], self._row(a))
 
     # ------------------------------------------------------------------ entries
     def slot(self, k: int) -> str:
         return f"{self.own_slots}+{self.slots_at + k * WARP * self.plan.size}"
 
-    def read(self, array: int, k: int) -> str:
-        a = f"in{array}"
+    def read(self, array: int, k: int) -> list[str]:
+        """An entry of an input, for each state of the thread."""
+        a, width = f"in{array}", self.plan.width
         if self.layouts[a] == "tile":
-            return self.text.let("f", f"ld.shared.{self.type}", f"[{self._in_tile(a, k)}]")
-        return self.text.let("f", f"ld.global.nc.{self.type}", f"[{self._place(a, k)}]")
+            return [self.text.let("f", f"ld.shared.{self.type}", f"[{self._in_tile(a, k)}]")]
+        cached = "" if a in self.changing else ".nc"
+        if self.layouts[a] == "rows" or width == 1:
+            place = self._place(a, k)
+            return [self.text.let("f", f"ld.global{cached}.{self.type}", f"[{place}]")] * width
+        values = [self.text.new("f") for _ in range(width)]
+        self.text.line(f"ld.global{cached}.v{width}.{self.type} {{{', '.join(values)}}}, "
+                       f"[{self._place(a, k)}]")
+        return values
 
-    def write(self, array: int, k: int, value: str) -> None:
+    def write(self, array: int, k: int, values: Sequence[str]) -> None:
         a = f"out{array}"
         if self.layouts[a] == "tile":
-            self.text.line(f"st.shared.{self.type} [{self._in_tile(a, k)}], {value}")
+            self.text.line(f"st.shared.{self.type} [{self._in_tile(a, k)}], {values[0]}")
+        elif len(values) == 1:
+            self.text.line(f"st.global.{self.type} [{self._place(a, k)}], {values[0]}")
         else:
-            self.text.line(f"st.global.{self.type} [{self._place(a, k)}], {value}")
+            self.text.line(f"st.global.v{len(values)}.{self.type} [{self._place(a, k)}], "
+                           f"{{{', '.join(values)}}}")
 
     def _in_tile(self, a: str, k: int) -> str:
         return f"{self.strides[a]}+{self.offsets[a] + k * self.plan.size}"
@@ -120,65 +148,3 @@ class Arrays:
             pointer = self.text.let("q", "mad.wide.s32", self.strides[a], str(k - start), pointer)
         self.last[a] = k, pointer
         return pointer
-
-    # ------------------------------------------------------------------ tiles
-    def _units(self, a: str) -> int:
-        """Pieces of 16 bytes in a tile."""
-        return WARP * self.counts[a] * self.plan.size // VECTOR
-
-    def _load_tile(self, a: str) -> None:
-        """The warp's rows into shared memory; what lies beyond the last state is not touched."""
-        text, at = self.text, self._shifted()
-        limit = text.let("r", "mul.lo.u32", self.valid, str(self.counts[a] * self.plan.size))
-        source = text.let("q", "add.u64", self.base[a], text.let("q", "cvt.u64.u32", at))
-        target = text.let("r", "add.u32", self.pool, at)
-        moved = []
-        for k in range(-(-self._units(a) // WARP)):
-            shift = k * WARP * VECTOR
-            end = text.let("r", "add.u32", at, str(shift + VECTOR))
-            inside = text.let("p", "setp.le.u32", end, limit)
-            words = [text.new("r") for _ in range(4)]
-            text.line(f"@{inside} ld.global.nc.v4.b32 {{{', '.join(words)}}}, [{source}+{shift}]")
-            moved.append((inside, words, shift))
-        for inside, words, shift in moved:
-            text.line(f"@{inside} st.shared.v4.b32 [{target}+{self.offsets[a] + shift}], "
-                      f"{{{', '.join(words)}}}")
-        self._rest_of_tile(a, limit, load=True)
-        text.line("bar.warp.sync -1")
-
-    def _store_tiles(self, outputs: list[str]) -> None:
-        text, at = self.text, self._shifted()
-        text.line("bar.warp.sync -1")
-        source = text.let("r", "add.u32", self.pool, at)
-        wide = text.let("q", "cvt.u64.u32", at)
-        for a in outputs:
-            limit = text.let("r", "mul.lo.u32", self.valid, str(self.counts[a] * self.plan.size))
-            target = text.let("q", "add.u64", self.base[a], wide)
-            for k in range(-(-self._units(a) // WARP)):
-                shift = k * WARP * VECTOR
-                end = text.let("r", "add.u32", at, str(shift + VECTOR))
-                inside = text.let("p", "setp.le.u32", end, limit)
-                words = "{" + ", ".join(text.new("r") for _ in range(4)) + "}"
-                text.line(f"@{inside} ld.shared.v4.b32 {words}, "
-                          f"[{source}+{self.offsets[a] + shift}]")
-                text.line(f"@{inside} st.global.v4.b32 [{target}+{shift}], {words}")
-            self._rest_of_tile(a, limit, load=False)
-
-    def _rest_of_tile(self, a: str, limit: str, load: bool) -> None:
-        """The last bytes of a part of a tile, fewer than 16: words of 4 by the first lanes."""
-        text = self.text
-        start = text.let("r", "and.b32", limit, str(-VECTOR & 0xFFFFFFFF))
-        at = text.let("r", "mad.lo.u32", self.lane, "4", start)
-        inside = text.let("p", "setp.lt.u32", at, limit)
-        shared = text.let("r", "add.u32", self.pool, at)
-        place = text.let("q", "add.u64", self.base[a], text.let("q", "cvt.u64.u32", at))
-        word = text.new("r")
-        here, there = f"shared.b32 [{shared}+{self.offsets[a]}]", f"global.b32 [{place}]"
-        source, target = (there, here) if load else (here, there)
-        space, address = source.split(" ")
-        text.line(f"@{inside} ld.{space} {word}, {address}")
-        text.line(f"@{inside} st.{target}, {word}")
-
-    def _shifted(self) -> str:
-        """Where the lane's part of every piece begins."""
-        return self.text.let("r", "shl.b32", self.lane, "4")

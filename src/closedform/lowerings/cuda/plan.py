@@ -14,6 +14,10 @@ Layout = Literal["states", "rows", "tile"]
 k·size; "tile" is rows without gaps that a warp moves together through shared memory."""
 
 WARP = 32
+ABSENT = -2
+"""The place of an output's entry that another kernel writes."""
+WAITING = "waiting"
+"""The input and output of pieces of a program for what waits between them."""
 
 
 @dataclass(frozen=True)
@@ -21,6 +25,8 @@ class Plan:
     """`registers` values are in registers at a time, 0: as the assembler likes; `slots` of those
     that wait are in shared memory, further ones in local memory. `chained`: the address of an entry
     comes from that of the one before, so that the assembler cannot compute them all at the start.
+    `staying` warps take tile after tile, and ask for the next one's inputs before they compute.
+    `width` states of one thread are neighbours, with states last: wider loads and stores.
     """
 
     kind: Kind
@@ -30,6 +36,8 @@ class Plan:
     registers: int = 0
     slots: int = 0
     chained: bool = False
+    staying: bool = False
+    width: int = 1
 
     @property
     def size(self) -> int:
@@ -39,6 +47,11 @@ class Plan:
     @property
     def warps(self) -> int:
         return self.block // WARP
+
+    @property
+    def states(self) -> int:
+        """Of a block."""
+        return self.block * self.width
 
 
 FEW_OUTPUTS = 8
