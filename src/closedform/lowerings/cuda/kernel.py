@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Sequence
+import os
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,12 +16,16 @@ from closedform.errors import ArgumentError
 from closedform.lowerings.cuda.arrays import Library, View, library_of
 from closedform.lowerings.cuda.code import CudaCode
 from closedform.lowerings.cuda.driver import Device, Function, device
+from closedform.lowerings.cuda.pieces import stages
 from closedform.lowerings.cuda.plan import Layout, Plan, chosen
 from closedform.lowerings.native.ir import Kind
 from closedform.lowerings.store.cache import Cache, entry_key
 from closedform.program.program import Program, Slot
 
 KINDS: dict[Any, Kind] = {np.dtype(np.float64): "double", np.dtype(np.float32): "float"}
+KINDS_BACK: dict[Kind, Any] = {kind: dtype for dtype, kind in KINDS.items()}
+SCRATCH = 1 << 30
+"""Bytes for what waits between the kernels of one plan."""
 MOST = 1 << 27
 """States of one launch: offsets between entries are numbers of 32 bits."""
 
@@ -32,12 +39,78 @@ class Part(NamedTuple):
     shared: bool = False
 
 
+@dataclass(frozen=True)
+class Kernels:
+    """The functions of a plan in a device's memory, one after the other."""
+
+    functions: tuple[Function, ...]
+    launches: tuple[Launch, ...]
+
+    @classmethod
+    def loaded(cls, on: Device, found: Mapping[str, bytes]) -> Kernels:
+        launches = tuple(Launch(*row) for row in json.loads(found["interface"]))
+        functions, start = [], 0
+        for launch in launches:
+            code = found["code"][start:start + launch.size]
+            functions.append(on.function(code, "kernel", launch.shared))
+            start += launch.size
+        return cls(tuple(functions), launches)
+
+    @property
+    def slots(self) -> int:
+        return max(launch.slots for launch in self.launches)
+
+    def launch(self, count: int, stream: int, arrays: Sequence[int], inputs: int,
+               waiting: Sequence[int]) -> None:
+        """Run for so many states; `arrays` are addresses and strides, `inputs` of them first."""
+        for function, told in zip(self.functions, self.launches, strict=True):
+            between = waiting if told.slots else ()
+            blocks = -(-count // told.states)
+            if told.staying:
+                blocks = min(blocks, function.blocks_at_once(told.block))
+            function.launch(blocks, told.block, stream,
+                            [count, *arrays[:inputs], *between, *arrays[inputs:], *between])
+
+
+class Launch(NamedTuple):
+    """What a launch must know of a kernel; `size` is that of its code in bytes."""
+
+    size: int
+    shared: int
+    block: int
+    states: int
+    slots: int
+    staying: bool
+
+
+def _compiled(program: Program, plan: Plan, on: Device) -> dict[str, bytes]:
+    """A plan's kernels for the cache; they are compiled side by side."""
+    made = [(stage, CudaCode(stage.program, stage.plan)) for stage in stages(program, plan)]
+    texts = [code.ptx() for _, code in made]
+    if len(texts) == 1:
+        codes = [on.machine_code(texts[0])]
+    else:
+        with ThreadPoolExecutor(min(len(texts), os.cpu_count() or 1)) as pool:
+            codes = list(pool.map(on.machine_code, texts))
+    launches = [Launch(len(code), text.shared, stage.plan.block, stage.plan.states, stage.slots,
+                       stage.plan.staying)
+                for code, (stage, text) in zip(codes, made, strict=True)]
+    return {"code": b"".join(codes), "interface": json.dumps(launches).encode()}
+
+
+def _even(plan: Plan, parts: Sequence[Part]) -> bool:
+    """Whether neighbouring states can be moved together."""
+    whole = plan.width * plan.size
+    return all(part.pointer % whole == 0 and part.stride % whole == 0
+               for part in parts if part.layout == "states")
+
+
 class CudaKernel:
     """Launches a program's kernels; they are made when first needed."""
 
     def __init__(self, program: Callable[[], Program], cache: Cache, title: str) -> None:
         self._program, self.cache, self.title = program, cache, title
-        self._functions: dict[tuple[int, Plan], Function] = {}
+        self._sequences: dict[tuple[int, Plan], Kernels] = {}
         self._plans: dict[tuple[Any, ...], Plan] = {}
 
     @property
@@ -51,22 +124,20 @@ class CudaKernel:
             self._plans[key] = chosen(self.program, kind, inputs, outputs)
         return self._plans[key]
 
-    def ptx(self, plan: Plan) -> str:
-        return CudaCode(self.program, plan).ptx()
+    def ptx(self, plan: Plan) -> list[str]:
+        """The texts of a plan's kernels, in the order in which they run."""
+        return [CudaCode(stage.program, stage.plan).ptx() for stage in stages(self.program, plan)]
 
-    def function(self, on: Device, plan: Plan) -> Function:
-        """The function of a plan on a device: loaded, found in the cache, or compiled."""
-        if (on.ordinal, plan) not in self._functions:
+    def sequence(self, on: Device, plan: Plan) -> Kernels:
+        """The kernels of a plan on a device: loaded, found in the cache, or compiled."""
+        if (on.ordinal, plan) not in self._sequences:
             key = entry_key("cuda", self.program.digest, repr(plan), on.generation)
             found = self.cache.read(key)
             if found is None:
-                made = CudaCode(self.program, plan)
-                found = {"code": on.machine_code(made.ptx()),
-                         "interface": json.dumps({"shared": made.shared}).encode()}
+                found = _compiled(self.program, plan, on)
                 self.cache.write(key, found)
-            shared = json.loads(found["interface"])["shared"]
-            self._functions[on.ordinal, plan] = on.function(found["code"], "kernel", shared)
-        return self._functions[on.ordinal, plan]
+            self._sequences[on.ordinal, plan] = Kernels.loaded(on, found)
+        return self._sequences[on.ordinal, plan]
 
     # ------------------------------------------------------------------ calling
     def __call__(self, given: Sequence[Any], out: Any = None) -> list[Any]:
@@ -99,14 +170,21 @@ class CudaKernel:
         on, stream = device(at), library.stream(at)
         size = 8 if kind == "double" else 4
         plan = self.plan(kind, tuple(x.layout for x in inputs), tuple(x.layout for x in outputs))
-        function = self.function(on, plan)
-        for start in range(0, states, MOST):
-            count = min(MOST, states - start)
-            arguments = [count]
+        if plan.width > 1 and not _even(plan, (*inputs, *outputs)):
+            plan = replace(plan, width=1)
+        kernels = self.sequence(on, plan)
+        most = min(MOST, max(SCRATCH // (kernels.slots * size), 1 << 16)) if kernels.slots else MOST
+        waiting = library.empty((kernels.slots, min(states, most)), KINDS_BACK[kind], at) if (
+            kernels.slots) else None
+        for start in range(0, states, most):
+            count = min(most, states - start)
+            arguments = []
             for part in (*inputs, *outputs):
                 step = size if part.layout == "states" else part.stride
                 arguments += [part.pointer + start * step, part.stride]
-            function.launch(-(-count // plan.block), plan.block, stream, arguments)
+            kernels.launch(count, stream, arguments, 2 * len(inputs),
+                           [library.view(waiting).pointer, min(states, most) * size]
+                           if waiting is not None else [])
         if not library.ordered:
             on.wait(stream)
 

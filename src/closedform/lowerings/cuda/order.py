@@ -8,6 +8,7 @@ the GPU's own, because a thread has 255 registers and whatever does not fit wait
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -49,6 +50,7 @@ def arithmetic(program: Program) -> list[Step]:
     return found
 
 
+@lru_cache(maxsize=8)
 def ordered(program: Program) -> Ordered:
     """The order with the smallest largest live set of those tried."""
     steps = arithmetic(program)

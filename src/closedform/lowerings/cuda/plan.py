@@ -27,6 +27,8 @@ class Plan:
     comes from that of the one before, so that the assembler cannot compute them all at the start.
     `staying` warps take tile after tile, and ask for the next one's inputs before they compute.
     `width` states of one thread are neighbours, with states last: wider loads and stores.
+    `filled`: entries that are constants are written by a kernel of their own, before. A program of
+    more than `largest` instructions is cut into several kernels; 0: it is not.
     """
 
     kind: Kind
@@ -38,6 +40,8 @@ class Plan:
     chained: bool = False
     staying: bool = False
     width: int = 1
+    filled: bool = False
+    largest: int = 0
 
     @property
     def size(self) -> int:
