@@ -1,25 +1,24 @@
 """A program as the PTX of one kernel, one thread a state.
 
-    kernel(u64 n, for each array: u64 address, u64 stride)
+    kernel(u64 n, for each array: u64 address, u64 stride; u64 word, u64 call)
 
 A stride is in bytes: from one entry to the next where states are last, else from one state to the
-next, 0 for an input that all states share.
+next, 0 for an input that all states share. `word` and `call`: see `watch.py`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-import numpy as np
-
-from closedform.lowerings.cuda.division import Division
+from closedform.lowerings.cuda.division import quotient
 from closedform.lowerings.cuda.far_angles import TABLE, far
-from closedform.lowerings.cuda.memory import Arrays
-from closedform.lowerings.cuda.order import TEST, ordered
+from closedform.lowerings.cuda.memory import Arrays, LoopingArrays
+from closedform.lowerings.cuda.order import ordered
 from closedform.lowerings.cuda.plan import ABSENT, Plan
 from closedform.lowerings.cuda.staying import StayingArrays
 from closedform.lowerings.cuda.text import Emitter, Text
 from closedform.lowerings.cuda.waiting import NEVER, with_moves
+from closedform.lowerings.cuda.watch import Watch
 from closedform.lowerings.native.ir import OPERATIONS
 from closedform.lowerings.native.sincos import BOUND, sincos
 from closedform.lowerings.native.steps import Step
@@ -37,13 +36,12 @@ class CudaCode:
         self.e = Emitter(self.text, plan.kind)
         self.steps, self.slots = with_moves(program, ordered(program).steps,
                                             plan.registers or NEVER)
-        kind = StayingArrays if plan.staying else Arrays
+        self.careful = plan.careful
+        kind = LoopingArrays if plan.careful else StayingArrays if plan.staying else Arrays
         self.arrays = kind(self.text, program, plan, min(self.slots, plan.slots))
         self.lanes: list[dict[int, str]] = [{} for _ in range(plan.width)]
         self.far = 0
-        self.divide = Division(self.text, self.e)
-        self.careful = False
-        self.tested: tuple[int, ...] = ()
+        self.watch = Watch(self.e)
         self.entries: dict[int, list[tuple[int, int, Entry]]] = {}
         for array, output in enumerate(program.outputs):
             for k, entry in enumerate(output.entries):
@@ -59,16 +57,16 @@ class CudaCode:
         self._write_leaves()
         for step in self.steps:
             self._run(step)
-        if self.divide.beyond:
-            self._again()
+        self.watch.tell()
         self.arrays.end()
         arguments = [".param .u64 n", *(f".param .u64 {a}{what}" for a in self.arrays.names
-                                        for what in ("", "_stride"))]
-        own = self._local(3 * len(self.tested) * self.plan.width)
+                                        for what in ("", "_stride")),
+                     ".param .u64 word", ".param .u64 call"]
+        own = max(self.slots - self.plan.slots, 0) * self.plan.width * self.plan.size
         return "\n".join([
             f".version {VERSION}", f".target {STAYING_TARGET if self.plan.staying else TARGET}",
             ".address_size 64", "",
-            *([TABLE] if self.far or self.tested else []),
+            *([TABLE] if self.far else []),
             *([".extern .shared .align 128 .b8 pool[];"] if self.shared else []),
             f".visible .entry {self.name}(", ",\n".join(f"  {a}" for a in arguments),
             f")\n.maxntid {self.plan.block}, 1, 1\n{{",
@@ -81,9 +79,6 @@ class CudaCode:
     def _run(self, step: Step) -> None:
         if step.op == "read":
             self._read(step.results[0])
-        elif step.op == TEST:
-            self._test([self._value(i, values) for values in self.lanes for i in step.args],
-                       step.args)
         else:
             for lane, values in enumerate(self.lanes):
                 if step.op == "put":
@@ -96,29 +91,12 @@ class CudaCode:
             for place in step.results if step.op != "get" else ():
                 self._write(place)
 
-    def _again(self) -> None:
-        """All steps once more, for threads with a divisor that the quick division is not for."""
-        self.text.line(f"@{self.divide.beyond} bra AGAIN")
-        self.text.label("ONCE")
-        with self.text.apart():
-            self.text.label("AGAIN")
-            self.careful = True
-            self.arrays.last.clear()
-            for step in self.steps:
-                if step.op != TEST:
-                    self._run(step)
-            self.text.line("bra ONCE")
-
     def _slot(self, step: Step, lane: int) -> str:
         width, slots = self.plan.width, self.plan.slots
         if step.array < slots:
             return f"shared.{self.e.type} [{self.arrays.slot(step.array * width + lane)}]"
         own = ((step.array - slots) * width + lane) * self.plan.size
         return f"local.{self.e.type} [own+{own}]"
-
-    def _local(self, k: int) -> int:
-        """Bytes of local memory up to number k behind the values that wait there."""
-        return (max(self.slots - self.plan.slots, 0) * self.plan.width + k) * self.plan.size
 
     def _read(self, place: int) -> None:
         found = self.arrays.read(*self.program.code[place].args)
@@ -130,9 +108,10 @@ class CudaCode:
         args = [self._value(i, values) for i in step.args]
         results: Sequence[str]
         if step.op == "sincos":
-            results = self._sincos(args[0], step.args[0], lane)
+            results = self._sincos(args[0])
         elif step.op == "div" and not self.careful:
-            results = [self.divide(*args, self.program.code[step.args[0]].value)]
+            known = self.program.code[step.args[0]].value
+            results = [quotient(self.e, self.watch, args[0], args[1], known)]
         else:
             results = [OPERATIONS[step.op](self.e, *args)]
         values.update(zip(step.results, results, strict=True))
@@ -141,59 +120,11 @@ class CudaCode:
         constant = self.program.code[place].value
         return values[place] if constant is None else self.e.number(constant)
 
-    # ------------------------------------------------------------------ angles
-    def _test(self, angles: Sequence[str], places: tuple[int, ...]) -> None:
-        """One test of all angles that are known from the start, on the upper words of numbers.
-
-        A thread with one that is far out finds all sines and cosines now, and keeps them.
-        """
-        text, e, self.tested = self.text, self.e, places
-        bound = int(np.array(BOUND, np.float64 if e.kind == "double" else np.float32).view(
-            np.uint64 if e.kind == "double" else np.uint32)) >> (32 if e.kind == "double" else 0)
-        words = [text.let("r", "and.b32", e.upper_word(x), "0x7FFFFFFF") for x in angles]
-        top = words[0]
-        for word in words[1:]:
-            top = text.let("r", "max.u32", top, word)
-        self.is_far = text.let("p", "setp.ge.u32", top, str(bound))
-        text.line(f"@{self.is_far} bra FAR")
-        text.label("NEAR")
-        with text.apart():
-            text.label("FAR")
-            for k, x in enumerate(angles):
-                text.line(f"st.local.{e.type} [own+{self._local(k)}], {x}")
-            self._far_loop(len(angles))
-            text.line("bra NEAR")
-
-    def _far_loop(self, count: int) -> None:
-        """Sine and cosine of `count` angles in local memory, whatever their size, behind them."""
-        text, e, size = self.text, self.e, self.plan.size
-        place, left = text.new("q"), text.new("r")
-        text.line(f"mov.u64 {place}, own")
-        text.line(f"mov.u32 {left}, {count}")
-        text.label("FARTHER")
-        start = self._local(0)
-        x = text.let("f", f"ld.local.{e.type}", f"[{place}+{start}]")
-        near = sincos(e, x)
-        double = e.kind == "double"
-        found = far(text, x if double else text.let("d", "cvt.f64.f32", x))
-        beyond = e.compare("ogt", e.intrinsic("fabs", x), e.number(BOUND))
-        for k, (one, other) in enumerate(zip(found, near, strict=True)):
-            one = one if double else text.let("f", "cvt.rn.f32.f64", one)
-            text.line(f"st.local.{e.type} [{place}+{start + (k + 1) * count * size}], "
-                      f"{e.select(beyond, one, other)}")
-        text.line(f"add.u64 {place}, {place}, {size}")
-        text.line(f"sub.u32 {left}, {left}, 1")
-        text.line(f"@{text.let('p', 'setp.ne.u32', left, '0')} bra FARTHER")
-
-    def _sincos(self, x: str, angle: int, lane: int) -> tuple[str, str]:
-        """Sine and cosine; of an angle that was not known at the start with a test of its own."""
+    def _sincos(self, x: str) -> tuple[str, str]:
+        """Sine and cosine; the careful kernel has a branch for an angle that is far out."""
         sine, cosine = sincos(self.e, x)
-        if angle in self.tested:
-            count = len(self.tested) * self.plan.width
-            k = self.tested.index(angle) + lane * len(self.tested)
-            for turn, value in enumerate((sine, cosine), 1):
-                self.text.line(f"@{self.is_far} ld.local.{self.e.type} {value}, "
-                               f"[own+{self._local(turn * count + k)}]")
+        if not self.careful:
+            self.watch.angle(x)
             return sine, cosine
         beyond = self.e.compare("ogt", self.e.intrinsic("fabs", x), self.e.number(BOUND))
         self.far += 1

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import itertools
 import sys
 from collections.abc import Sequence
 from ctypes import byref, c_char_p, c_int, c_size_t, c_uint, c_uint64, c_void_p
@@ -30,6 +31,8 @@ LARGE_SHARED, PREFER_SHARED = 8, 9
 """Attributes of functions."""
 USUAL_SHARED = 48 << 10
 OUT_OF_MEMORY = 2
+WORDS = 1 << 12
+_calls = itertools.count(1)
 STICKY = {700: "an illegal address", 715: "an illegal instruction", 716: "an address not aligned",
           719: "an unspecified failure", 714: "an illegal address space", 717: "an address space",
           718: "an invalid program counter", 710: "an assertion", 709: "a destroyed context"}
@@ -133,6 +136,18 @@ class Device:
         version = c_int()
         library().cuDriverGetVersion(byref(version))
         return f"sm_{self.capability[0]}{self.capability[1]} driver {version.value}"
+
+    @functools.cached_property
+    def words(self) -> int:
+        """Memory for what kernels of one call tell each other, a word each."""
+        start = self.allocate(8 * WORDS)
+        check(library().cuMemsetD8_v2(c_uint64(start), c_uint(0), c_size_t(8 * WORDS)), self.name)
+        return start
+
+    def new_call(self) -> tuple[int, int]:
+        """The address of a word that no other call of late has, and the call's number."""
+        number = next(_calls)
+        return self.words + 8 * (number % WORDS), number
 
     def enter(self) -> None:
         """Make this device the one of the calling thread."""

@@ -63,24 +63,28 @@ class Kernels:
     def launch(self, count: int, stream: int, arrays: Sequence[int], inputs: int,
                waiting: Sequence[int]) -> None:
         """Run for so many states; `arrays` are addresses and strides, `inputs` of them first."""
+        call = self.functions[0].device.new_call()
         for function, told in zip(self.functions, self.launches, strict=True):
             between = waiting if told.slots else ()
             blocks = -(-count // told.states)
-            if told.staying:
+            if told.looping:
                 blocks = min(blocks, function.blocks_at_once(told.block))
             function.launch(blocks, told.block, stream,
-                            [count, *arrays[:inputs], *between, *arrays[inputs:], *between])
+                            [count, *arrays[:inputs], *between, *arrays[inputs:], *between, *call])
 
 
 class Launch(NamedTuple):
-    """What a launch must know of a kernel; `size` is that of its code in bytes."""
+    """What a launch must know of a kernel; `size` is that of its code in bytes.
+
+    `looping` kernels go through all states, however few blocks there are.
+    """
 
     size: int
     shared: int
     block: int
     states: int
     slots: int
-    staying: bool
+    looping: bool
 
 
 def _compiled(program: Program, plan: Plan, on: Device) -> dict[str, bytes]:
@@ -93,7 +97,7 @@ def _compiled(program: Program, plan: Plan, on: Device) -> dict[str, bytes]:
         with ThreadPoolExecutor(min(len(texts), os.cpu_count() or 1)) as pool:
             codes = list(pool.map(on.machine_code, texts))
     launches = [Launch(len(code), text.shared, stage.plan.block, stage.plan.states, stage.slots,
-                       stage.plan.staying)
+                       stage.plan.staying or stage.plan.careful)
                 for code, (stage, text) in zip(codes, made, strict=True)]
     return {"code": b"".join(codes), "interface": json.dumps(launches).encode()}
 

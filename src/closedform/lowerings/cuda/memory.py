@@ -148,3 +148,29 @@ class Arrays:
             pointer = self.text.let("q", "mad.wide.s32", self.strides[a], str(k - start), pointer)
         self.last[a] = k, pointer
         return pointer
+
+
+class LoopingArrays(Arrays):
+    """For the careful kernel: nothing if there is no word for it, else all states in a loop."""
+
+    def begin(self) -> None:
+        text = self.text
+        word = text.let("q", "cvta.to.global.u64", text.let("q", "ld.param.u64", "[word]"))
+        found = text.let("q", "ld.global.u64", f"[{word}]")
+        call = text.let("q", "ld.param.u64", "[call]")
+        text.line(f"@{text.let('p', 'setp.ne.u64', found, call)} bra DONE")
+        block = text.let("r", "mov.u32", "%ctaid.x")
+        threads = str(self.plan.block)
+        self.n = text.let("q", "ld.param.u64", "[n]")
+        self.state = text.let("q", "mad.wide.u32", block, threads, text.let(
+            "q", "cvt.u64.u32", text.let("r", "mov.u32", "%tid.x")))
+        self.step = text.let("q", "mul.wide.u32", text.let("r", "mov.u32", "%nctaid.x"), threads)
+        text.line(f"@{text.let('p', 'setp.ge.u64', self.state, self.n)} bra DONE")
+        text.label("LOOP")
+        for a in self.names:
+            self._locate(a, self.state, self._pointer(a))
+
+    def end(self) -> None:
+        self.text.line(f"add.u64 {self.state}, {self.state}, {self.step}")
+        more = self.text.let("p", "setp.lt.u64", self.state, self.n)
+        self.text.line(f"@{more} bra LOOP")

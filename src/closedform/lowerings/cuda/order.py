@@ -17,8 +17,6 @@ from closedform.lowerings.native.steps import Step, fused_products, step_of
 from closedform.program.ordering.live_ranges import eager_orders
 from closedform.program.program import LEAVES, Entry, Instruction, Output, Program
 
-TEST = "test"
-"""The step that looks whether one of its arguments, angles, is far out."""
 FEW = 5000
 """Steps up to which many orders are tried."""
 
@@ -56,37 +54,16 @@ def ordered(program: Program) -> Ordered:
     steps = arithmetic(program)
     if not steps:
         return Ordered((), 0)
-    early, steps = _angles_first(program, steps)
     graph, made_by = _graph(program, steps)
     visits = list(_visits(graph))
     best: Ordered | None = None
     for order in eager_orders(graph, visits[:1] if len(steps) > FEW else visits):
-        chosen = (*early, *(steps[made_by[i]] for i in order if i in made_by))
+        chosen = tuple(steps[made_by[i]] for i in order if i in made_by)
         live = largest_live_set(program, chosen)
         if best is None or live < best.live:
             best = Ordered(chosen, live)
     assert best is not None
     return best
-
-
-def _angles_first(program: Program, steps: list[Step]) -> tuple[list[Step], list[Step]]:
-    """What finds the angles that depend on no sine, and their test, apart from all other steps."""
-    makers = {i: step for step in steps for i in step.results}
-    after_trig: set[int] = set()
-    for step in steps:
-        if step.op == "sincos" or any(i in after_trig for i in step.args):
-            after_trig.update(step.results)
-    angles = [step.args[0] for step in steps if step.op == "sincos"
-              and step.args[0] not in after_trig]
-    needed, todo = set[int](), list(angles)
-    while todo:
-        i = todo.pop()
-        if i in makers and i not in needed:
-            needed.add(i)
-            todo += makers[i].args
-    early = [step for step in steps if step.results[0] in needed]
-    test = [Step(TEST, (), tuple(angles))] if angles else []
-    return [*early, *test], [step for step in steps if step.results[0] not in needed]
 
 
 def largest_live_set(program: Program, steps: Sequence[Step]) -> int:
@@ -109,11 +86,10 @@ def _graph(program: Program, steps: Sequence[Step]) -> tuple[Program, dict[int, 
     code: list[Instruction] = []
     place: dict[int, int] = {}
     made_by: dict[int, int] = {}
-    done = {i for step in steps for i in step.results}
     for i, instruction in enumerate(program.code):
-        if instruction.op in LEAVES or i not in done:             # known from the start
+        if instruction.op in LEAVES:
             place[i] = len(code)
-            code.append(instruction if instruction.op == "const" else Instruction("input", (0, i)))
+            code.append(instruction)
     for k, step in enumerate(steps):
         made_by[len(code)] = k
         for i in step.results:

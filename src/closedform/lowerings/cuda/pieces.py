@@ -13,8 +13,8 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import NamedTuple
 
-from closedform.lowerings.cuda.order import TEST, ordered
-from closedform.lowerings.cuda.plan import ABSENT, WAITING, Plan
+from closedform.lowerings.cuda.order import ordered
+from closedform.lowerings.cuda.plan import ABSENT, WAITING, Layout, Plan
 from closedform.lowerings.native.steps import Step
 from closedform.program.ordering.waiting import waiting_slots
 from closedform.program.program import LEAVES, Entry, Instruction, Output, Program, Slot
@@ -37,23 +37,33 @@ class Stage(NamedTuple):
 
 def stages(program: Program, plan: Plan) -> list[Stage]:
     """The kernels that compute a program, in order."""
-    found = []
+    found, careful = [], _careful(program, plan)
     if plan.filled:
         found.append(Stage(_constants(program), _alone(plan), 0))
         program = _without_constants(program)
     if not plan.largest:
-        return [*found, Stage(program, plan, 0)]
+        return [*found, Stage(program, plan, 0), *careful]
     pieces, slots = cut(program, plan.largest)
     if len(pieces) == 1:
-        return [*found, Stage(program, plan, 0)]
+        return [*found, Stage(program, plan, 0), *careful]
     inputs, outputs = (*plan.inputs, "states"), (*plan.outputs, "states")
     whole = replace(plan, inputs=inputs, outputs=outputs)
-    return [*found, *(Stage(piece, whole, slots) for piece in pieces)]
+    return [*found, *(Stage(piece, whole, slots) for piece in pieces), *careful]
+
+
+def _careful(program: Program, plan: Plan) -> list[Stage]:
+    """The kernel for what is rare, behind the others, if the program has such things."""
+    if not any(op in ("sin", "cos", "div") for op, _, _ in program.code):
+        return []
+    def direct(layouts: tuple[Layout, ...]) -> tuple[Layout, ...]:
+        return tuple("rows" if layout == "tile" else layout for layout in layouts)
+    return [Stage(program, Plan(plan.kind, direct(plan.inputs), direct(plan.outputs),
+                                careful=True), 0)]
 
 
 def cut(program: Program, largest: int) -> tuple[list[Program], int]:
     """Pieces of at most so many instructions, and the slots of what waits between them."""
-    steps = [step for step in ordered(program).steps if step.op != TEST]
+    steps = ordered(program).steps
     bounds = _bounds(program, steps, largest)
     parts = [steps[start:stop] for start, stop in pairwise(bounds)]
     slots, count = waiting_slots([[(s.results, s.args) for s in part] for part in parts])

@@ -28,7 +28,8 @@ class Plan:
     `staying` warps take tile after tile, and ask for the next one's inputs before they compute.
     `width` states of one thread are neighbours, with states last: wider loads and stores.
     `filled`: entries that are constants are written by a kernel of their own, before. A program of
-    more than `largest` instructions is cut into several kernels; 0: it is not.
+    more than `largest` instructions is cut into several kernels; 0: it is not. `careful`: for what
+    is rare, see `watch.py`.
     """
 
     kind: Kind
@@ -42,6 +43,7 @@ class Plan:
     width: int = 1
     filled: bool = False
     largest: int = 0
+    careful: bool = False
 
     @property
     def size(self) -> int:
