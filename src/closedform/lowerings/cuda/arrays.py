@@ -6,9 +6,11 @@ and others.
 
 from __future__ import annotations
 
+import functools
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -60,8 +62,7 @@ class Library:
 def library_of(x: object) -> Library:
     """The library of an array, by the module of its type."""
     root = type(x).__module__.partition(".")[0]
-    return {"torch": _torch, "cupy": _cupy, "jaxlib": _jax, "jax": _jax,
-            "numba": _numba}.get(root, _plain)()
+    return LIBRARIES.get(root, _plain)()
 
 
 def interface_view(x: Any) -> View:
@@ -82,9 +83,11 @@ def _c_strides(shape: Sequence[int], size: int) -> tuple[int, ...]:
     return tuple(reversed(strides))
 
 
+@functools.cache
 def _torch() -> Library:
     torch = sys.modules["torch"]
-    numbers = {torch.float64: np.dtype(np.float64), torch.float32: np.dtype(np.float32)}
+    numbers: dict[Any, np.dtype[Any]] = {
+        torch.float64: np.dtype(np.float64), torch.float32: np.dtype(np.float32)}
     kinds = {x: t for t, x in numbers.items()}
 
     def view(x: Any) -> View:
@@ -103,6 +106,7 @@ def _torch() -> Library:
         lambda x, shape: x.expand(shape).contiguous())
 
 
+@functools.cache
 def _cupy() -> Library:
     cupy = sys.modules["cupy"]
 
@@ -114,6 +118,7 @@ def _cupy() -> Library:
                    lambda x, shape: cupy.ascontiguousarray(cupy.broadcast_to(x, shape)))
 
 
+@functools.cache
 def _jax() -> Library:
     import jax
     import jax.numpy as jnp
@@ -130,6 +135,7 @@ def _jax() -> Library:
                    ordered=False)
 
 
+@functools.cache
 def _numba() -> Library:
     from numba import cuda
 
@@ -141,6 +147,7 @@ def _numba() -> Library:
                    lambda at: 0, contiguous, ordered=False)
 
 
+@functools.cache
 def _plain() -> Library:
     def refused(x: Any, shape: tuple[int, ...]) -> Any:
         raise ArgumentError(f"an array of {type(x).__name__} has to be contiguous, "
@@ -166,3 +173,8 @@ class DeviceArray:
         owner: Device | None = getattr(self, "_device", None)
         if owner is not None and hasattr(self, "_pointer"):
             owner.free(self._pointer)
+
+
+LIBRARIES: Mapping[str, Callable[[], Library]] = MappingProxyType({
+    "torch": _torch, "cupy": _cupy, "jaxlib": _jax, "jax": _jax, "numba": _numba})
+"""By the first part of the module that an array's type is of."""

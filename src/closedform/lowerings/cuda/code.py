@@ -88,8 +88,8 @@ class CudaCode:
                     values[step.results[0]] = self.text.let("f", f"ld.{space}", place)
                 else:
                     self._compute(step, lane)
-            for place in step.results if step.op != "get" else ():
-                self._write(place)
+            for result in step.results if step.op != "get" else ():
+                self._write(result)
 
     def _slot(self, step: Step, lane: int) -> str:
         width, slots = self.plan.width, self.plan.slots

@@ -210,6 +210,7 @@ class Function:
     handle: int
     shared: int
 
+    @functools.cache                     # noqa: B019
     def blocks_at_once(self, threads: int) -> int:
         """How many blocks run at the same time on the whole device."""
         found = c_int()

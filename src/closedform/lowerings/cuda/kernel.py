@@ -23,7 +23,8 @@ from closedform.lowerings.store.cache import Cache, entry_key
 from closedform.program.program import Program, Slot
 
 KINDS: dict[Any, Kind] = {np.dtype(np.float64): "double", np.dtype(np.float32): "float"}
-KINDS_BACK: dict[Kind, Any] = {kind: dtype for dtype, kind in KINDS.items()}
+ASYNC = (8, 0)
+"""The compute capability that has copies which are not waited for."""
 SCRATCH = 1 << 30
 """Bytes for what waits between the kernels of one plan."""
 MOST = 1 << 27
@@ -31,12 +32,10 @@ MOST = 1 << 27
 
 
 class Part(NamedTuple):
-    """An array as a kernel sees it: where, in which layout, and the stride that goes with it."""
+    """An array as a kernel sees it: its layout, and the stride that goes with it."""
 
-    pointer: int
     layout: Layout
     stride: int
-    shared: bool = False
 
 
 @dataclass(frozen=True)
@@ -102,11 +101,52 @@ def _compiled(program: Program, plan: Plan, on: Device) -> dict[str, bytes]:
     return {"code": b"".join(codes), "interface": json.dumps(launches).encode()}
 
 
-def _even(plan: Plan, parts: Sequence[Part]) -> bool:
-    """Whether neighbouring states can be moved together."""
-    whole = plan.width * plan.size
-    return all(part.pointer % whole == 0 and part.stride % whole == 0
-               for part in parts if part.layout == "states")
+@dataclass(frozen=True)
+class Launchable:
+    """Kernels for arrays in memory that the caller looks after: streams, graphs, other languages.
+
+    Called with the number of states and the addresses of inputs and outputs, in rows without gaps,
+    or with states last and `count` entries from one row to the next; on a stream's handle.
+    """
+
+    kernels: Kernels
+    layout: Layout
+    sizes: tuple[int, ...]
+    inputs: int
+    size: int
+
+    @property
+    def handles(self) -> tuple[int, ...]:
+        """The driver's handles of the functions, in the order in which they run."""
+        return tuple(function.handle for function in self.kernels.functions)
+
+    def __call__(self, count: int, *pointers: int, stream: int = 0, waiting: int = 0) -> None:
+        if len(pointers) != len(self.sizes):
+            raise ArgumentError(f"{len(self.sizes)} addresses are needed, not {len(pointers)}")
+        if self.kernels.slots and not waiting:
+            raise ArgumentError(f"waiting must be the address of {self.kernels.slots} numbers for "
+                                "every state, for what waits between the kernels")
+        stride = [count * self.size if self.layout == "states" else m * self.size
+                  for m in self.sizes]
+        arrays = [x for pair in zip(pointers, stride, strict=True) for x in pair]
+        self.kernels.launch(count, stream, arrays, 2 * self.inputs,
+                            (waiting, count * self.size) if waiting else ())
+
+
+class _Call(NamedTuple):
+    """What a call with arrays of some shapes does."""
+
+    batch: tuple[int, ...]
+    dtype: Any
+    device: int
+    kernels: Kernels
+    inputs: tuple[Part, ...]
+    outputs: tuple[Part, ...]
+    copied: frozenset[int]
+
+    @property
+    def states(self) -> int:
+        return math.prod(self.batch)
 
 
 class CudaKernel:
@@ -116,6 +156,7 @@ class CudaKernel:
         self._program, self.cache, self.title = program, cache, title
         self._sequences: dict[tuple[int, Plan], Kernels] = {}
         self._plans: dict[tuple[Any, ...], Plan] = {}
+        self._calls: dict[tuple[Any, ...], _Call] = {}
 
     @property
     def program(self) -> Program:
@@ -127,6 +168,12 @@ class CudaKernel:
         if key not in self._plans:
             self._plans[key] = chosen(self.program, kind, inputs, outputs)
         return self._plans[key]
+
+    def _plan_on(self, on: Device, kind: Kind, parts: Sequence[Layout]) -> Plan:
+        """The plan for a device, of the layouts of inputs and outputs."""
+        count = len(self.program.inputs)
+        plan = self.plan(kind, tuple(parts[:count]), tuple(parts[count:]))
+        return plan if on.capability >= ASYNC else replace(plan, staying=False)
 
     def ptx(self, plan: Plan) -> list[str]:
         """The texts of a plan's kernels, in the order in which they run."""
@@ -143,91 +190,125 @@ class CudaKernel:
             self._sequences[on.ordinal, plan] = Kernels.loaded(on, found)
         return self._sequences[on.ordinal, plan]
 
+    def launchable(self, kind: Kind, layout: Layout, ordinal: int) -> Launchable:
+        """The kernels for dense arrays of one layout on a device."""
+        program = self.program
+        arrays = (*program.inputs, *program.outputs)
+        plan = replace(self._plan_on(device(ordinal), kind, [layout for _ in arrays]),
+                       width=1)                         # whatever the number of states
+        sizes = (*(math.prod(slot.shape) for slot in program.inputs),
+                 *(len(output.entries) for output in program.outputs))
+        return Launchable(self.sequence(device(ordinal), plan), layout, sizes,
+                          len(program.inputs), plan.size)
+
     # ------------------------------------------------------------------ calling
     def __call__(self, given: Sequence[Any], out: Any = None) -> list[Any]:
         """The outputs for arrays of states, in the caller's kind of array."""
-        program = self.program
         library = library_of(given[0])
         views = [library.view(x) for x in given]
+        outs = None if out is None else list(out) if isinstance(out, tuple | list) else [out]
+        written = [library_of(x).view(x) for x in outs or ()]
+        key = tuple([(v.shape, v.strides, v.dtype, v.device, v.pointer & 15)
+                     for v in (*views, *written)])
+        call = self._calls.get(key)
+        if call is None:
+            call = self._calls[key] = self._prepared(views, written if outs is not None else None)
+        if outs is None:
+            outs, places = self._results(library, call)
+        else:
+            self._check_overlap(views, written)
+            places = [view.pointer for view in written]
+        pointers = []
+        for k, view in enumerate(views):
+            if k in call.copied:
+                copy = library.contiguous(given[k], call.batch + self.program.inputs[k].shape)
+                pointers.append(library.view(copy).pointer)
+            else:
+                pointers.append(view.pointer)
+        if call.states:
+            self._launch(library, call, [*pointers, *places])
+        return outs
+
+    def _prepared(self, views: Sequence[View], written: Sequence[View] | None) -> _Call:
+        """What a call with arrays of these shapes does, whatever their memory."""
+        program = self.program
         dtype, at = self._agreed(views, program.inputs)
         batch = self._batch(views, program.inputs)
-        arrays = list(given)
-        parts = []
+        parts, copied = [], set()
         for k, (view, slot) in enumerate(zip(views, program.inputs, strict=True)):
             part = located(view, slot.shape, batch)
             if part is None:
-                arrays[k] = library.contiguous(given[k], batch + slot.shape)
-                part = located(library.view(arrays[k]), slot.shape, batch)
-                assert part is not None
+                copied.add(k)
+                part = Part("rows", math.prod(slot.shape) * dtype.itemsize)
             parts.append(part)
-        if out is not None:
-            self._check_overlap(views, out if isinstance(out, tuple | list) else [out])
         last = any(part.layout == "states" for part in parts)
-        results, places = self._results(library, out, batch, dtype, at, last)
-        self._launch(library, at, KINDS[dtype], parts, places, math.prod(batch))
-        return results
-
-    def _launch(self, library: Library, at: int, kind: Kind, inputs: Sequence[Part],
-                outputs: Sequence[Part], states: int) -> None:
-        if states == 0:
-            return
-        on, stream = device(at), library.stream(at)
-        size = 8 if kind == "double" else 4
-        plan = self.plan(kind, tuple(x.layout for x in inputs), tuple(x.layout for x in outputs))
-        if plan.width > 1 and not _even(plan, (*inputs, *outputs)):
+        states = math.prod(batch)
+        if written is None:
+            places = [Part("states", states * dtype.itemsize) if last and batch
+                      else Part("rows", len(x.entries) * dtype.itemsize) for x in program.outputs]
+        else:
+            places = self._given(written, batch, dtype, at)
+        plan = self._plan_on(device(at), KINDS[dtype], [x.layout for x in (*parts, *places)])
+        even = all(part.stride % (plan.width * plan.size) == 0 and (
+            written is None or view.pointer % (plan.width * plan.size) == 0)
+            for part, view in zip((*parts, *places), (*views, *(written or ())), strict=False)
+            if part.layout == "states")
+        if not even:
             plan = replace(plan, width=1)
-        kernels = self.sequence(on, plan)
-        most = min(MOST, max(SCRATCH // (kernels.slots * size), 1 << 16)) if kernels.slots else MOST
-        waiting = library.empty((kernels.slots, min(states, most)), KINDS_BACK[kind], at) if (
-            kernels.slots) else None
-        for start in range(0, states, most):
-            count = min(most, states - start)
-            arguments = []
-            for part in (*inputs, *outputs):
-                step = size if part.layout == "states" else part.stride
-                arguments += [part.pointer + start * step, part.stride]
-            kernels.launch(count, stream, arguments, 2 * len(inputs),
-                           [library.view(waiting).pointer, min(states, most) * size]
-                           if waiting is not None else [])
-        if not library.ordered:
-            on.wait(stream)
+        kernels = self.sequence(device(at), plan)
+        return _Call(batch, dtype, at, kernels, tuple(parts), tuple(places), frozenset(copied))
 
-    def _results(self, library: Library, out: Any, batch: tuple[int, ...], dtype: Any, at: int,
-                 last: bool) -> tuple[list[Any], list[Part]]:
+    def _launch(self, library: Library, call: _Call, pointers: Sequence[int]) -> None:
+        stream = library.stream(call.device)
+        kernels, states, size = call.kernels, call.states, call.dtype.itemsize
+        most = min(MOST, max(SCRATCH // (kernels.slots * size), 1 << 16)) if kernels.slots else MOST
+        most = min(most, states)
+        waiting = library.empty((kernels.slots, most), call.dtype, call.device) if (
+            kernels.slots) else None
+        between = () if waiting is None else (library.view(waiting).pointer, most * size)
+        parts = (*call.inputs, *call.outputs)
+        for start in range(0, states, most):
+            arguments = [x for part, pointer in zip(parts, pointers, strict=True) for x in (
+                pointer + start * (size if part.layout == "states" else part.stride), part.stride)]
+            kernels.launch(min(most, states - start), stream, arguments, 2 * len(call.inputs),
+                           between)
+        if not library.ordered:
+            device(call.device).wait(stream)
+
+    def _results(self, library: Library, call: _Call) -> tuple[list[Any], list[int]]:
+        """New arrays, and where they are."""
+        results, pointers = [], []
+        for slot, place in zip(self.program.outputs, call.outputs, strict=True):
+            if place.layout == "states":
+                made = library.empty((math.prod(slot.shape), *call.batch), call.dtype, call.device)
+                results.append(_moved(made, call.batch, slot.shape))
+            else:
+                made = library.empty(call.batch + slot.shape, call.dtype, call.device)
+                results.append(made)
+            pointers.append(library.view(made).pointer)
+        return results, pointers
+
+    def _given(self, written: Sequence[View], batch: tuple[int, ...], dtype: Any,
+               at: int) -> list[Part]:
+        """The caller's arrays for results."""
         slots = self.program.outputs
-        results, places = [], []
-        if out is None:
-            for slot in slots:
-                if last and batch:
-                    made = library.empty((math.prod(slot.shape), *batch), dtype, at)
-                    results.append(_moved(made, batch, slot.shape))
-                    view = library.view(made)
-                    states = math.prod(batch)
-                    places.append(Part(view.pointer, "states", states * dtype.itemsize))
-                else:
-                    made = library.empty(batch + slot.shape, dtype, at)
-                    results.append(made)
-                    places.append(_rows(library.view(made), slot.shape))
-            return results, places
-        given = [out] if len(slots) == 1 and not isinstance(out, tuple) else list(out)
-        if len(given) != len(slots):
+        if len(written) != len(slots):
             raise ArgumentError(f"{self.title}: out must be an array for each of "
                                 f"{', '.join(slot.name for slot in slots)}")
-        for slot, x in zip(slots, given, strict=True):
-            view = library_of(x).view(x)
+        found = []
+        for slot, view in zip(slots, written, strict=True):
             self._check_out(view, batch + slot.shape, dtype, at, slot.name)
             part = located(view, slot.shape, batch)
-            if part is None or part.shared:
+            if part is None or (batch and part.stride == 0):
                 raise ArgumentError(f"{self.title}: out for {slot.name} must have states first or "
                                     f"last and no gaps, not the strides {view.strides}")
-            results.append(x)
-            places.append(part)
-        return results, places
+            found.append(part)
+        return found
 
-    def _check_overlap(self, views: Sequence[View], outs: Sequence[Any]) -> None:
+    def _check_overlap(self, views: Sequence[View], written: Sequence[View]) -> None:
         """An output must not lie upon an input: threads of other states may still read it."""
-        for slot, x in zip(self.program.outputs, outs, strict=True):
-            start, stop = _extent(library_of(x).view(x))
+        for slot, out in zip(self.program.outputs, written, strict=True):
+            start, stop = _extent(out)
             for view, given in zip(views, self.program.inputs, strict=True):
                 first, end = _extent(view)
                 if start < end and first < stop:
@@ -280,19 +361,17 @@ class CudaKernel:
 def located(view: View, slot: tuple[int, ...], batch: tuple[int, ...]) -> Part | None:
     """How a kernel reaches an array of states; None if it cannot without a copy."""
     cut, size = len(view.shape) - len(slot), view.dtype.itemsize
+    count, leading = math.prod(slot), view.shape[:len(view.shape) - len(slot)]
     entry = _single_stride(slot, view.strides[cut:], size)
-    if cut == 0 or (math.prod(view.shape[:cut]) == 1 and math.prod(batch) == 1):
-        return Part(view.pointer, "rows", 0, shared=cut == 0) if entry == size else None
-    if view.shape[:cut] != batch:
+    if math.prod(leading) == 1:
+        return Part("strided", 0) if entry == size else None
+    state = _single_stride(leading, view.strides[:cut], size)
+    if leading != batch or state is None:
         return None
-    state = _single_stride(batch, view.strides[:cut], size)
-    if entry == size and state is not None and math.prod(slot) > 1:
-        return Part(view.pointer, "rows", state)
-    if state == size and entry is not None:
-        return Part(view.pointer, "states", entry)
-    if math.prod(slot) == 1 and state is not None:
-        return Part(view.pointer, "rows", state)
-    return None
+    if entry == size or count == 1:
+        dense = state == count * size and view.pointer % 16 == 0
+        return Part("rows" if dense else "strided", state)
+    return Part("states", entry) if state == size and entry is not None else None
 
 
 def _single_stride(shape: Sequence[int], strides: Sequence[int], size: int) -> int | None:
@@ -314,10 +393,6 @@ def _extent(view: View) -> tuple[int, int]:
     """The first byte of an array, and the one behind its last."""
     last = sum((n - 1) * max(stride, 0) for n, stride in zip(view.shape, view.strides, strict=True))
     return view.pointer, view.pointer + (last + view.dtype.itemsize) * (0 not in view.shape)
-
-
-def _rows(view: View, slot: tuple[int, ...]) -> Part:
-    return Part(view.pointer, "rows", math.prod(slot) * view.dtype.itemsize)
 
 
 def _moved(made: Any, batch: tuple[int, ...], shape: tuple[int, ...]) -> Any:

@@ -91,7 +91,7 @@ class Arrays:
             stride = text.let("q", "ld.param.u64", f"[{a}_stride]")
             self.strides[a] = text.let("r", "cvt.u32.u64", stride)
             self.base[a] = text.let("q", "mad.lo.u64", state, str(self.plan.size), pointer)
-        elif layout == "rows":
+        elif layout in ("rows", "strided"):
             stride = text.let("q", "ld.param.u64", f"[{a}_stride]")
             self.base[a] = text.let("q", "mad.lo.u64", state, stride, pointer)
         else:
@@ -117,7 +117,7 @@ class Arrays:
         if self.layouts[a] == "tile":
             return [self.text.let("f", f"ld.shared.{self.type}", f"[{self._in_tile(a, k)}]")]
         cached = "" if a in self.changing else ".nc"
-        if self.layouts[a] == "rows" or width == 1:
+        if self.layouts[a] != "states" or width == 1:
             place = self._place(a, k)
             return [self.text.let("f", f"ld.global{cached}.{self.type}", f"[{place}]")] * width
         values = [self.text.new("f") for _ in range(width)]
@@ -139,7 +139,7 @@ class Arrays:
         return f"{self.strides[a]}+{self.offsets[a] + k * self.plan.size}"
 
     def _place(self, a: str, k: int) -> str:
-        if self.layouts[a] == "rows":
+        if self.layouts[a] != "states":
             return f"{self.base[a]}+{k * self.plan.size}"
         start, pointer = self.last.get(a, (0, self.base[a]))
         if not self.plan.chained:

@@ -17,6 +17,10 @@ from closedform.lowerings.native.steps import Step, fused_products, step_of
 from closedform.program.ordering.live_ranges import eager_orders
 from closedform.program.program import LEAVES, Entry, Instruction, Output, Program
 
+COST = {"sincos": 45, "div": 12}
+"""Instructions of a step, where it is not one."""
+WRITE = 3
+"""Instructions that write an entry: its address, a sign, the store."""
 FEW = 5000
 """Steps up to which many orders are tried."""
 

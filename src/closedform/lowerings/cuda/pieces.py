@@ -13,16 +13,12 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import NamedTuple
 
-from closedform.lowerings.cuda.order import ordered
+from closedform.lowerings.cuda.order import COST, WRITE, ordered
 from closedform.lowerings.cuda.plan import ABSENT, WAITING, Layout, Plan
 from closedform.lowerings.native.steps import Step
 from closedform.program.ordering.waiting import waiting_slots
 from closedform.program.program import LEAVES, Entry, Instruction, Output, Program, Slot
 
-COST = {"sincos": 45, "div": 12}
-"""Instructions of a step, where it is not one."""
-WRITE = 3
-"""Instructions that write an entry: its address, a sign, the store."""
 APART = 50
 """Steps of which the one with the fewest values waiting is considered for a cut."""
 
@@ -67,6 +63,7 @@ def cut(program: Program, largest: int) -> tuple[list[Program], int]:
     bounds = _bounds(program, steps, largest)
     parts = [steps[start:stop] for start, stop in pairwise(bounds)]
     slots, count = waiting_slots([[(s.results, s.args) for s in part] for part in parts])
+    count = max(count, 1)                               # an array without entries has no address
     return [_Piece(program, slots, count).made(part, k == 0) for k, part in enumerate(parts)], count
 
 

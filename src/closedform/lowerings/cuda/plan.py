@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal
 
-from closedform.lowerings.cuda.order import ordered
+from closedform.lowerings.cuda.order import COST, WRITE, ordered
 from closedform.lowerings.native.ir import BYTES, Kind
 from closedform.program.program import Program
 
-Layout = Literal["states", "rows", "tile"]
+Layout = Literal["states", "rows", "strided", "tile"]
 """Where entry k of state i lies: "states" last, at k·stride + i·size; in "rows", at i·stride +
-k·size; "tile" is rows without gaps that a warp moves together through shared memory."""
+k·size, without gaps and aligned, or "strided" where that does not hold: an array that all states
+share has the stride 0. "tile" is rows that a warp moves together through shared memory."""
 
 WARP = 32
 ABSENT = -2
@@ -60,26 +61,57 @@ class Plan:
         return self.block * self.width
 
 
-FEW_OUTPUTS = 8
-"""Entries up to which threads write their own rows."""
+FEW_OUTPUTS, SOME_OUTPUTS, MANY_OUTPUTS = 8, 40, 150
+"""Entries up to which threads may write rows of their own, up to which input tiles pay, and from
+which on constants are written apart."""
+SHORT = 450
+"""Steps up to which a thread that reads and writes its own row keeps up with the memory."""
 LARGEST_TILE = 56 << 10
 """Bytes of a warp's tile."""
+CROWDED = {"double": (95, 104, 105), "float": (110, 110, 210)}
+"""Values alive from which on we say which wait; how many then stay in registers, and slots."""
+LONG = 6500
+"""Instructions of one kernel at most: the instruction cache."""
+PIECE = {"double": 5000, "float": 6500}
 
 
 def chosen(program: Program, kind: Kind, inputs: tuple[Layout, ...],
            outputs: tuple[Layout, ...]) -> Plan:
-    """The plan for arrays of these layouts, by what was measured (`benchmarks/cuda.py`)."""
-    size = BYTES[kind]
+    """The plan for arrays of these layouts, by what was measured on an H200.
+
+    Before sm_80 there are no copies that are not waited for: `staying` is to be left out there.
+    """
     entries = sum(len(output.entries) for output in program.outputs)
-    live = ordered(program).live
-    rows = all(layout == "rows" for layout in outputs)
-    tiled = rows and entries > FEW_OUTPUTS and WARP * entries * size <= LARGEST_TILE
-    plan = Plan(kind, inputs, tuple("tile" for _ in outputs) if tiled else outputs)
-    if tiled:
-        return plan
-    plan = replace(plan, chained=True)
-    if kind == "double" and live > 105:
-        return replace(plan, registers=104 if live < 160 else 94, slots=105)
-    if kind == "float" and live >= 180:
-        return replace(plan, registers=205, slots=210)
-    return plan
+    steps, live = ordered(program)
+    plan = Plan(kind, inputs, outputs)
+    if all(layout == "rows" for layout in outputs):
+        if WARP * entries * plan.size > LARGEST_TILE:
+            return _waiting(plan, live)
+        return _by_tiles(plan, entries, len(steps), live)
+    long = sum(COST.get(step.op, 1) for step in steps) + WRITE * entries > LONG
+    constants = sum(e.index < 0 for output in program.outputs for e in output.entries)
+    plan = replace(_waiting(plan, live), chained=True, filled=entries > MANY_OUTPUTS and (
+        constants > SOME_OUTPUTS), largest=PIECE[kind] if long else 0)
+    wide = kind == "float" and entries > FEW_OUTPUTS and live < CROWDED[kind][0]
+    return replace(plan, width=2) if wide else plan
+
+
+def _by_tiles(plan: Plan, entries: int, steps: int, live: int) -> Plan:
+    """Rows in and out, with whole warps moving what is more than a few numbers."""
+    def tiles(inputs: bool, **more: Any) -> Plan:
+        moved = tuple("tile" if inputs and layout == "rows" else layout for layout in plan.inputs)
+        return replace(plan, inputs=moved, outputs=tuple("tile" for _ in plan.outputs), **more)
+
+    if plan.kind == "double":
+        if entries <= FEW_OUTPUTS and steps <= SHORT:
+            return plan
+        if entries <= FEW_OUTPUTS:
+            return tiles(True, staying=True)
+        return tiles(entries <= SOME_OUTPUTS, block=64 if entries <= SOME_OUTPUTS else 32)
+    crowded = live >= CROWDED["float"][0]
+    return tiles(True, staying=entries <= (MANY_OUTPUTS - 8 if crowded else SOME_OUTPUTS))
+
+
+def _waiting(plan: Plan, live: int) -> Plan:
+    crowded, registers, slots = CROWDED[plan.kind]
+    return replace(plan, registers=registers, slots=slots) if live > crowded else plan

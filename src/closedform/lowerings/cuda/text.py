@@ -116,8 +116,7 @@ class Emitter:
     # ------------------------------------------------------------------ quarter turns
     def quadrant(self, x: str) -> str:
         """The lower 32 bits of a number."""
-        return self._words(x)[0] if self.kind == "double" else self.text.let(
-            "r", "mov.b32", x)
+        return self._words(x)[0] if self.kind == "double" else self._bits(x)
 
     def is_odd(self, quadrant: str) -> str:
         return self.text.let("p", "setp.ne.u32", self.text.let("r", "and.b32", quadrant, "1"), "0")
@@ -130,7 +129,7 @@ class Emitter:
         top = self.text.let("r", "shl.b32", quadrant, "30")
         flip = self.text.let("r", "and.b32", top, "0x80000000")
         if self.kind == "float":
-            bits = self.text.let("r", "xor.b32", self.text.let("r", "mov.b32", x), flip)
+            bits = self.text.let("r", "xor.b32", self._bits(x), flip)
             return self.text.let(self.register, "mov.b32", bits)
         low, high = self._words(x)
         return self.text.let(self.register, "mov.b64",
@@ -138,9 +137,14 @@ class Emitter:
 
     def upper_word(self, x: str) -> str:
         """The upper 32 bits of a number."""
-        return self._words(x)[1] if self.kind == "double" else self.text.let("r", "mov.b32", x)
+        return self._words(x)[1] if self.kind == "double" else self._bits(x)
+
+    def _bits(self, x: str) -> str:
+        x = x if x.startswith("%") else self._let("mov", x)
+        return self.text.let("r", "mov.b32", x)
 
     def _words(self, x: str) -> tuple[str, str]:
+        x = x if x.startswith("%") else self._let("mov", x)
         low, high = self.text.new("r"), self.text.new("r")
         self.text.line(f"mov.b64 {{{low}, {high}}}, {x}")
         return low, high

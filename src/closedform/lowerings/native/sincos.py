@@ -17,8 +17,27 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Protocol, cast
 
 from closedform.lowerings.native.ir import BYTES, Emitter, Function, Lanes
+
+
+class Arithmetic(Protocol):
+    """What an emitter of any language has for sines and cosines."""
+
+    @property
+    def lanes(self) -> Lanes: ...
+    def number(self, x: float) -> str: ...
+    def binary(self, op: str, x: str, y: str) -> str: ...
+    def multiply_add(self, x: str, y: str, z: str) -> str: ...
+    def exact_difference(self, x: str, y: str) -> str: ...
+    def negate(self, x: str) -> str: ...
+    def select(self, mask: str, x: str, y: str) -> str: ...
+    def quadrant(self, x: str) -> str: ...
+    def is_odd(self, quadrant: str) -> str: ...
+    def following(self, quadrant: str) -> str: ...
+    def turned(self, x: str, quadrant: str) -> str: ...
+
 
 BOUND = 1e5
 """The largest angle that the reduction (i) takes."""
@@ -48,7 +67,7 @@ SHORT_PARTS = (1.57079632673412561417, 6.07710050630396597660e-11, 2.02226624871
 """π/2 in parts of 33 bits, the last with 53 [fdlibm 5.3, e_rem_pio2.c]."""
 
 
-def sincos(e: Emitter, x: str) -> tuple[str, str]:
+def sincos(e: Arithmetic, x: str) -> tuple[str, str]:
     """sin x and cos x for |x| ≤ `BOUND`."""
     kind = e.lanes.kind
     magic = e.number(ROUND[kind])
@@ -57,19 +76,19 @@ def sincos(e: Emitter, x: str) -> tuple[str, str]:
     if e.lanes.fma:
         r, near = _reduced(e, x, n)
     else:
-        parts = _reduced_in_short_parts if kind == "double" else _reduced_in_double
-        r = near = parts(e, x, n)
+        r = near = (_reduced_in_short_parts(e, x, n) if kind == "double"
+                    else _reduced_in_double(cast(Emitter, e), x, n))
     return turned_back(e, e.quadrant(shifted), *polynomials(e, r, near))
 
 
-def turned_back(e: Emitter, quadrant: str, sine: str, cosine: str) -> tuple[str, str]:
+def turned_back(e: Arithmetic, quadrant: str, sine: str, cosine: str) -> tuple[str, str]:
     """(ii): sine and cosine of the angle from those of r."""
     odd = e.is_odd(quadrant)
     return (e.turned(e.select(odd, cosine, sine), quadrant),
             e.turned(e.select(odd, sine, cosine), e.following(quadrant)))
 
 
-def _reduced(e: Emitter, x: str, n: str) -> tuple[str, str]:
+def _reduced(e: Arithmetic, x: str, n: str) -> tuple[str, str]:
     """r of (i) with fused multiply-add."""
     minus_n = e.negate(n)
     first, second, third = (e.number(part) for part in WHOLE_PARTS[e.lanes.kind])
@@ -77,7 +96,7 @@ def _reduced(e: Emitter, x: str, n: str) -> tuple[str, str]:
     return e.multiply_add(minus_n, third, near), near
 
 
-def _reduced_in_short_parts(e: Emitter, x: str, n: str) -> str:
+def _reduced_in_short_parts(e: Arithmetic, x: str, n: str) -> str:
     """r of (i) without it: x − nP₁ is exact, the errors of − nP₂ and − nP₃ are added at the end."""
     p1, p2, p3, p4 = (e.binary("fmul", n, e.number(part)) for part in SHORT_PARTS)
     r1 = e.binary("fsub", x, p1)
@@ -98,7 +117,7 @@ def _reduced_in_double(e: Emitter, x: str, n: str) -> str:
     return f.let(f"fptrunc {wide.lanes.type} {r} to {e.lanes.type}")
 
 
-def polynomials(e: Emitter, r: str, near: str) -> tuple[str, str]:
+def polynomials(e: Arithmetic, r: str, near: str) -> tuple[str, str]:
     """sin r = r + r³ S(r²) and cos r = (1 − r²/2) + r⁴ C(r²) on |r| ≤ π/4.
 
     r² is that of a number `near` r, known earlier: where the two differ, r² is nothing beside 1.
@@ -110,13 +129,13 @@ def polynomials(e: Emitter, r: str, near: str) -> tuple[str, str]:
     return (e.multiply_add(sine, e.binary("fmul", z, r), r), e.multiply_add(cosine, zz, head))
 
 
-def _even_and_odd(e: Emitter, coefficients: Sequence[float], z: str, zz: str) -> str:
+def _even_and_odd(e: Arithmetic, coefficients: Sequence[float], z: str, zz: str) -> str:
     """E(z²) + z O(z²): as many operations as Horner's rule and one more, in half the chain."""
     even, odd = (_horner(e, coefficients[k::2], zz) for k in (0, 1))
     return e.multiply_add(odd, z, even)
 
 
-def _horner(e: Emitter, coefficients: Sequence[float], z: str) -> str:
+def _horner(e: Arithmetic, coefficients: Sequence[float], z: str) -> str:
     result = e.number(coefficients[-1])
     for c in reversed(coefficients[:-1]):
         result = e.multiply_add(result, z, e.number(c))
