@@ -56,14 +56,16 @@ def test_without_a_driver_a_cuda_array_is_refused_by_name():
     kernel = cf.compile(cf.load("planar2r")).gravity_torque
 
     class Array(Pretended):
-        __cuda_array_interface__ = {"shape": (4, 2), "typestr": "<f8", "data": (4096, False),
-                                    "version": 3}
+        @property
+        def __cuda_array_interface__(self):
+            return {"shape": (4, 2), "typestr": "<f8", "data": (4096, False), "version": 3}
     with pytest.raises(MissingDependency, match="no NVIDIA driver"):
         kernel(Array())
 
 
 def test_nothing_of_a_gpu_is_loaded_before_it_is_needed():
-    code = ("import closedform as cf, sys; cf.compile(cf.load('planar2r')).gravity_torque([0., 1.]);"
+    code = ("import closedform as cf, sys;"
+            "cf.compile(cf.load('planar2r')).gravity_torque([0., 1.]);"
             "from closedform.lowerings.cuda import driver;"
             "assert driver.library.cache_info().currsize == 0;"
             "assert not {'torch', 'cupy', 'jax', 'numba'} & set(sys.modules)")

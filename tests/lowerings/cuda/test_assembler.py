@@ -1,4 +1,4 @@
-"""NVIDIA's assembler takes the text, for old and new GPUs; named programs keep to their registers."""
+"""NVIDIA's assembler takes the text, for old and new GPUs, and needs few registers for arms."""
 
 import re
 import shutil

@@ -85,7 +85,8 @@ def test_a_divisor_of_extreme_size_is_divided_by_exactly():
     from closedform.lowerings.call.kernel import compile_program
     from closedform.program.record import record
     kernel = compile_program(record(lambda x, y: x / y, {"x": (), "y": ()}, "quotient"))
-    sizes = np.array([0.0, -0.0, np.inf, np.nan, 1.0, -3.0, 1e-300, 1e300, 5e-324, -1e-310, 1.7e308])
+    sizes = np.array([0.0, -0.0, np.inf, np.nan, 1.0, -3.0, 1e-300, 1e300, 5e-324, -1e-310,
+                      1.7e308])
     x, y = (a.ravel() for a in np.meshgrid(sizes, sizes))
     same(kernel(torch.tensor(x, device="cuda"), torch.tensor(y, device="cuda")), kernel(x, y))
 
