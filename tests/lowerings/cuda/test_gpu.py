@@ -42,7 +42,7 @@ def states(kernel, robot, count, dtype):
 
 
 def many(result):
-    return list(result) if isinstance(result, tuple) else [result]
+    return list(result) if isinstance(result, tuple | list) else [result]
 
 
 def same(found, expected):

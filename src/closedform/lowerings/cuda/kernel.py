@@ -299,7 +299,7 @@ class CudaKernel:
         for slot, view in zip(slots, written, strict=True):
             self._check_out(view, batch + slot.shape, dtype, at, slot.name)
             part = located(view, slot.shape, batch)
-            if part is None or (batch and part.stride == 0):
+            if part is None or (math.prod(batch) > 1 and part.stride == 0):
                 raise ArgumentError(f"{self.title}: out for {slot.name} must have states first or "
                                     f"last and no gaps, not the strides {view.strides}")
             found.append(part)
