@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test lint types unit slow bench stubs docs clean
+.PHONY: demo test lint types unit slow bench bench-gpu stubs docs clean
 
 demo: .venv/.installed
 	$(BIN)/python -m closedform.interfaces.demo build/demo
@@ -26,6 +26,10 @@ slow: .venv/.tested
 	@echo "laws on $(TREES) random trees each, seed $(SEED) (again: make slow SEED=$(SEED))"
 	$(BIN)/pytest -n 2 tests/laws --trees $(TREES) --hypothesis-seed=$(SEED)
 	$(BIN)/python tools/oldest_versions.py
+
+# on a machine with an NVIDIA GPU, and PyTorch in the environment
+bench-gpu: .venv/.installed
+	$(BIN)/python benchmarks/cuda.py --write docs/benchmarks-gpu.md
 
 bench: .venv/.benched
 	$(BIN)/python benchmarks/run.py $(BENCH)

@@ -7,6 +7,13 @@ import numpy as np
 from closedform.lowerings.call.code import c_library
 from closedform.lowerings.native.cpu import Cpu, host, load, object_code
 from closedform.lowerings.native.functions import batch_module, scalar_module
+from closedform.program.program import Entry, Instruction, Output, Program, Slot
+
+SINCOS = Program(
+    "sincos", (Slot("x", ()),),
+    (Output("s", (), (Entry(1, 1),)), Output("c", (), (Entry(2, 1),))),
+    (Instruction("input", (0, 0)), Instruction("sin", (0,)), Instruction("cos", (0,))),
+)
 
 KINDS = {np.float64: "double", np.float32: "float"}
 

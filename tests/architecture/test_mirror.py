@@ -57,6 +57,11 @@ HOLDS = {
         "lowerings", "call/code store/program_bytes"),
     "lowerings/native/test_functions.py": (
         "lowerings/native", "cpu emit ir memory outputs steps"),
+    "lowerings/cuda/test_code.py": (
+        "lowerings/cuda", "division far_angles memory order pieces plan staying text tiles "
+        "waiting watch"),
+    "lowerings/cuda/test_gpu.py": (
+        "lowerings/cuda", "driver kernel"),
     "lowerings/source/test_c_source.py": (
         "lowerings/source", "assignments c_batch c_text"),
     "lowerings/source/test_jax.py": (

@@ -49,7 +49,8 @@ FOLDERS = {
     },
     "program": {"rules": set(), "ordering": {"rules"}},
     "lowerings": {
-        "native": set(), "store": set(), "source": set(), "call": {"native", "store", "source"},
+        "native": set(), "store": set(), "source": set(), "cuda": {"native", "store"},
+        "call": {"native", "store", "source", "cuda"},
     },
     "model": {"groups": set(), "joints": {"groups"}, "elasticity": {"joints"},
               "formats": {"groups", "joints"}, "zoo": {"formats"},

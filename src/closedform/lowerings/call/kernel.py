@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
+import numpy as np
+
+from closedform.errors import ArgumentError
 from closedform.lowerings.call.code import Code, Judge, Native, Watch, trusted, unwatched
 from closedform.lowerings.call.derived import Derivative, How
 from closedform.lowerings.call.signature import Interface, Subject
-from closedform.lowerings.call.slow import SlowPath
+from closedform.lowerings.call.slow import KIND_OF, SlowPath
 from closedform.lowerings.call.vectorcall import addresses, set_vectorcall, vectorcall_type, works
+from closedform.lowerings.cuda.kernel import Launchable
 from closedform.lowerings.source.jax import jax_function
 from closedform.lowerings.store.cache import Cache
 from closedform.lowerings.to_casadi import casadi_function
@@ -181,6 +185,28 @@ class Kernel:
     def jax(self) -> Callable[..., Any]:
         """The program as a function of JAX arrays for one state; `jax.vmap` makes batches of it."""
         return jax_function(self.program)
+
+    # ------------------------------------------------------------------ on GPUs
+    @property
+    def ptx(self) -> str:
+        """What runs on a GPU for rows of float64: the text of each kernel, one after the other."""
+        gpu = self._path.gpu
+        plan = gpu.plan("double", tuple("rows" for _ in self.interface.inputs),
+                        tuple("rows" for _ in self.interface.outputs))
+        return "\n".join(gpu.ptx(plan))
+
+    def cuda(self, dtype: Any = np.float64, layout: Literal["rows", "states"] = "rows",
+             device: int = 0) -> Launchable:
+        """What launches the kernels on addresses and a stream: for graphs and other languages.
+
+        Arrays have states first ("rows") or last ("states"). CUDA arrays need none of this: the
+        kernel takes them as it takes NumPy's.
+        """
+        kind = KIND_OF.get(np.dtype(dtype))
+        if kind is None or layout not in ("rows", "states"):
+            raise ArgumentError(f"dtype must be float64 or float32 and layout 'rows' or 'states', "
+                                f"not {dtype!r} and {layout!r}")
+        return self._path.gpu.launchable(kind, layout, device)
 
     # ------------------------------------------------------------------ calling
     def __call__(self, *args: Any, **named: Any) -> Any:

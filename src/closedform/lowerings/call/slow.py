@@ -20,6 +20,8 @@ from closedform.errors import ArgumentError, suggestion
 from closedform.lowerings.call.code import Code
 from closedform.lowerings.call.signature import Subject
 from closedform.lowerings.call.threads import in_threads, thread_count
+from closedform.lowerings.cuda.arrays import is_cuda
+from closedform.lowerings.cuda.kernel import CudaKernel
 from closedform.lowerings.native.ir import Kind
 from closedform.program.program import Slot
 
@@ -50,6 +52,7 @@ class SlowPath:
         fields = tuple(slot.name for slot in self.interface.outputs)
         self.result = (
             result_type(_camel_case(self.interface.name), fields) if len(fields) > 1 else None)
+        self.gpu = CudaKernel(lambda: code.program, code.cache, self.title)
         self.variant: tuple[str, Callable[[], Any]] | None = None
         self.rows: tuple[str, Callable[[int], Any]] | None = None
 
@@ -72,6 +75,9 @@ class SlowPath:
                 return kernel()(*args, out=out, threads=threads, **named)
             named.pop(name, None)
         given = self._bound(args, named)
+        if any(map(is_cuda, given)):
+            results = self._on_gpu(given, out)
+            return results[0] if self.result is None else self.result(*results)
         single = bool(given) and all(getattr(x, "dtype", None) == np.float32 for x in given)
         dtype = np.dtype(np.float32 if single else np.float64)
         arrays = [real_array(x, slot.shape, f"{self.title}: {slot.name}", dtype)
@@ -82,6 +88,12 @@ class SlowPath:
         if out is None and batch == ():
             results = [x[()] if x.ndim == 0 else x for x in results]
         return results[0] if self.result is None else self.result(*results)
+
+    def _on_gpu(self, given: Sequence[Any], out: Any) -> list[Any]:
+        for slot, x in zip(self.interface.inputs, given, strict=True):
+            if not is_cuda(x):
+                raise ArgumentError(f"{self.title}: {slot.name} must be on the GPU like the others")
+        return self.gpu(given, out)
 
     def _other_rows(self, name: str, args: Sequence[Any], named: Mapping[str, Any]) -> int | None:
         """How many rows an input has that fits but for their number."""

@@ -19,6 +19,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from closedform.lowerings.native.emit import StepWriter
+from closedform.lowerings.native.far_angles import add_repair
 from closedform.lowerings.native.ir import (
     APART,
     BYTES,
@@ -30,7 +31,6 @@ from closedform.lowerings.native.ir import (
     Module,
 )
 from closedform.lowerings.native.memory import OneState, StatesInLanes, add_fill
-from closedform.lowerings.native.sincos import add_repair
 from closedform.lowerings.native.steps import Step, pieces, steps, waiting_places
 from closedform.program.program import Program
 
@@ -80,7 +80,7 @@ def scalar_module(program: Program, lanes: Lanes) -> Module:
 def _add_functions_called(module: Module, parts: Sequence[Sequence[Step]], lanes: Lanes) -> None:
     called = {step.op for part in parts for step in part}
     if "sincos" in called:
-        add_repair(module, lanes.kind)
+        add_repair(module, lanes)
     if "fill" in called:
         add_fill(module, lanes)
 

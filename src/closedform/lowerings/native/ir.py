@@ -12,7 +12,7 @@ import struct
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import Literal
+from typing import Any, Literal, cast
 
 import numpy as np
 
@@ -212,10 +212,28 @@ class Emitter:
                 f"insertelement {t} {made}, {self.lanes.kind} {y}, i32 {k}")
         return made
 
-    def sign(self, x: str) -> str:
-        """−1, 0 or 1; NaN stays NaN."""
-        below = self.select(self.compare("olt", x, self.number(0.0)), self.number(-1.0), x)
-        return self.select(self.compare("ogt", x, self.number(0.0)), self.number(1.0), below)
+    def exact_difference(self, x: str, y: str) -> str:
+        """x − y with the sign of a zero as IEEE says."""
+        return self.function.let(f"fsub {self.lanes.type} {x}, {y}")
+
+    def quadrant(self, x: str) -> str:
+        """The bits of a number, of which the lowest count quarter turns."""
+        return self.cast(x, self.lanes.type, self.lanes.bits)
+
+    def is_odd(self, quadrant: str) -> str:
+        lowest = self.bitwise("and", quadrant, self.integer(1))
+        return self.function.let(f"icmp ne {self.lanes.bits} {lowest}, {self.integer(0)}")
+
+    def following(self, quadrant: str) -> str:
+        return self.bitwise("add", quadrant, self.integer(1))
+
+    def turned(self, x: str, quadrant: str) -> str:
+        """x, or −x if bit 1 of the quadrant is set."""
+        length = 8 * BYTES[self.lanes.kind]
+        top = self.bitwise("shl", quadrant, self.integer(length - 2))
+        flip = self.bitwise("and", top, self.integer(-1 << (length - 1)))
+        bits = self.bitwise("xor", self.quadrant(x), flip)
+        return self.cast(bits, self.lanes.bits, self.lanes.type)
 
     def load(self, pointer: str, size: int = 0, align: int = 0) -> str:
         """The lanes found some bytes after a pointer."""
@@ -229,15 +247,22 @@ class Emitter:
             f"store {self.lanes.type} {x}, ptr {place}, align {align or self.lanes.bytes}")
 
 
+def _sign(e: Any, x: str) -> str:
+    """−1, 0 or 1; NaN stays NaN."""
+    below = e.select(e.compare("olt", x, e.number(0.0)), e.number(-1.0), x)
+    return cast(str, e.select(e.compare("ogt", x, e.number(0.0)), e.number(1.0), below))
+
+
 OPERATIONS: Mapping[str, Callable[..., str]] = MappingProxyType({
     "add": lambda e, x, y: e.binary("fadd", x, y),
     "sub": lambda e, x, y: e.binary("fsub", x, y),
     "mul": lambda e, x, y: e.binary("fmul", x, y),
     "div": lambda e, x, y: e.binary("fdiv", x, y),
     "sqrt": lambda e, x: e.intrinsic("sqrt", x),
-    "sign": Emitter.sign,
+    "sign": _sign,
     "fma": lambda e, x, y, z: e.intrinsic("fma", x, y, z),                 # x y + z
     "fms": lambda e, x, y, z: e.intrinsic("fma", x, y, e.negate(z)),       # x y − z
     "fnma": lambda e, x, y, z: e.intrinsic("fma", e.negate(x), y, z),      # z − x y
 })
-"""How arithmetic is written; sines and cosines are in `sincos.py`, others in the C library."""
+"""How arithmetic is written by an emitter of any language; sines and cosines are in `sincos.py`,
+others in the C library."""

@@ -6,8 +6,8 @@
 (i) subtracts nπ/2 in parts. With fused multiply-add x − nP₁ is exact (P₁ is π/2 rounded),
 x − nP₁ − nP₂ is rounded once however much cancels, and P₃ is the rest. Without it the parts have so
 few bits that their products with n are exact, and what the subtractions lose is carried along. Both
-hold to 2 units in the last place for |x| ≤ `BOUND`; lanes beyond it are rare, and get the C
-library's answer after one branch for all angles of a step. NaN passes, infinities give NaN.
+hold to 2 units in the last place for |x| ≤ `BOUND`; lanes beyond it are rare, and are repaired
+(`far_angles.py`) after one branch for all angles of a step. NaN passes, infinities give NaN.
 
 Polynomials: [fdlibm 5.3, k_sin.c and k_cos.c] for double; for float the minimax polynomials of
 [Cephes 2.2, sinf.c] on |r| ≤ π/4.
@@ -17,17 +17,27 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Protocol, cast
 
-from closedform.lowerings.native.ir import (
-    APART,
-    BYTES,
-    Emitter,
-    Function,
-    Kind,
-    Lanes,
-    Module,
-    number,
-)
+from closedform.lowerings.native.ir import BYTES, Emitter, Function, Lanes
+
+
+class Arithmetic(Protocol):
+    """What an emitter of any language has for sines and cosines."""
+
+    @property
+    def lanes(self) -> Lanes: ...
+    def number(self, x: float) -> str: ...
+    def binary(self, op: str, x: str, y: str) -> str: ...
+    def multiply_add(self, x: str, y: str, z: str) -> str: ...
+    def exact_difference(self, x: str, y: str) -> str: ...
+    def negate(self, x: str) -> str: ...
+    def select(self, mask: str, x: str, y: str) -> str: ...
+    def quadrant(self, x: str) -> str: ...
+    def is_odd(self, quadrant: str) -> str: ...
+    def following(self, quadrant: str) -> str: ...
+    def turned(self, x: str, quadrant: str) -> str: ...
+
 
 BOUND = 1e5
 """The largest angle that the reduction (i) takes."""
@@ -57,27 +67,28 @@ SHORT_PARTS = (1.57079632673412561417, 6.07710050630396597660e-11, 2.02226624871
 """π/2 in parts of 33 bits, the last with 53 [fdlibm 5.3, e_rem_pio2.c]."""
 
 
-def sincos(e: Emitter, x: str) -> tuple[str, str]:
+def sincos(e: Arithmetic, x: str) -> tuple[str, str]:
     """sin x and cos x for |x| ≤ `BOUND`."""
-    kind, f = e.lanes.kind, e.function
+    kind = e.lanes.kind
     magic = e.number(ROUND[kind])
     shifted = e.multiply_add(x, e.number(2 / math.pi), magic)
-    n = f.let(f"fsub {e.lanes.type} {shifted}, {magic}")
-    quadrant = e.cast(shifted, e.lanes.type, e.lanes.bits)
+    n = e.exact_difference(shifted, magic)
     if e.lanes.fma:
         r, near = _reduced(e, x, n)
     else:
-        parts = _reduced_in_short_parts if kind == "double" else _reduced_in_double
-        r = near = parts(e, x, n)
-    sine, cosine = _polynomials(e, r, near)
-    lowest = e.bitwise("and", quadrant, e.integer(1))
-    odd = f.let(f"icmp ne {e.lanes.bits} {lowest}, {e.integer(0)}")
-    following = e.bitwise("add", quadrant, e.integer(1))
-    return (_signed(e, e.select(odd, cosine, sine), quadrant),
-            _signed(e, e.select(odd, sine, cosine), following))
+        r = near = (_reduced_in_short_parts(e, x, n) if kind == "double"
+                    else _reduced_in_double(cast(Emitter, e), x, n))
+    return turned_back(e, e.quadrant(shifted), *polynomials(e, r, near))
 
 
-def _reduced(e: Emitter, x: str, n: str) -> tuple[str, str]:
+def turned_back(e: Arithmetic, quadrant: str, sine: str, cosine: str) -> tuple[str, str]:
+    """(ii): sine and cosine of the angle from those of r."""
+    odd = e.is_odd(quadrant)
+    return (e.turned(e.select(odd, cosine, sine), quadrant),
+            e.turned(e.select(odd, sine, cosine), e.following(quadrant)))
+
+
+def _reduced(e: Arithmetic, x: str, n: str) -> tuple[str, str]:
     """r of (i) with fused multiply-add."""
     minus_n = e.negate(n)
     first, second, third = (e.number(part) for part in WHOLE_PARTS[e.lanes.kind])
@@ -85,7 +96,7 @@ def _reduced(e: Emitter, x: str, n: str) -> tuple[str, str]:
     return e.multiply_add(minus_n, third, near), near
 
 
-def _reduced_in_short_parts(e: Emitter, x: str, n: str) -> str:
+def _reduced_in_short_parts(e: Arithmetic, x: str, n: str) -> str:
     """r of (i) without it: x − nP₁ is exact, the errors of − nP₂ and − nP₃ are added at the end."""
     p1, p2, p3, p4 = (e.binary("fmul", n, e.number(part)) for part in SHORT_PARTS)
     r1 = e.binary("fsub", x, p1)
@@ -106,7 +117,7 @@ def _reduced_in_double(e: Emitter, x: str, n: str) -> str:
     return f.let(f"fptrunc {wide.lanes.type} {r} to {e.lanes.type}")
 
 
-def _polynomials(e: Emitter, r: str, near: str) -> tuple[str, str]:
+def polynomials(e: Arithmetic, r: str, near: str) -> tuple[str, str]:
     """sin r = r + r³ S(r²) and cos r = (1 − r²/2) + r⁴ C(r²) on |r| ≤ π/4.
 
     r² is that of a number `near` r, known earlier: where the two differ, r² is nothing beside 1.
@@ -118,26 +129,17 @@ def _polynomials(e: Emitter, r: str, near: str) -> tuple[str, str]:
     return (e.multiply_add(sine, e.binary("fmul", z, r), r), e.multiply_add(cosine, zz, head))
 
 
-def _even_and_odd(e: Emitter, coefficients: Sequence[float], z: str, zz: str) -> str:
+def _even_and_odd(e: Arithmetic, coefficients: Sequence[float], z: str, zz: str) -> str:
     """E(z²) + z O(z²): as many operations as Horner's rule and one more, in half the chain."""
     even, odd = (_horner(e, coefficients[k::2], zz) for k in (0, 1))
     return e.multiply_add(odd, z, even)
 
 
-def _horner(e: Emitter, coefficients: Sequence[float], z: str) -> str:
+def _horner(e: Arithmetic, coefficients: Sequence[float], z: str) -> str:
     result = e.number(coefficients[-1])
     for c in reversed(coefficients[:-1]):
         result = e.multiply_add(result, z, e.number(c))
     return result
-
-
-def _signed(e: Emitter, x: str, quadrant: str) -> str:
-    """x, or −x if bit 1 of the quadrant is set."""
-    length = 8 * BYTES[e.lanes.kind]
-    top = e.bitwise("shl", quadrant, e.integer(length - 2))
-    flip = e.bitwise("and", top, e.integer(-1 << (length - 1)))
-    bits = e.bitwise("xor", e.cast(x, e.lanes.type, e.lanes.bits), flip)
-    return e.cast(bits, e.lanes.bits, e.lanes.type)
 
 
 def sincos_of_all(
@@ -201,31 +203,3 @@ def _repaired(
     function.line(f"call preserve_mostcc void @repair(ptr {x}, ptr {s}, ptr {c}, i64 {count})")
     return [(e.load(s, place, BYTES[kind]), e.load(c, place, BYTES[kind]))
             for e, place in zip(emitters, places, strict=True)]
-
-
-def add_repair(module: Module, kind: Kind) -> None:
-    """void repair(x, s, c, n): s = sin x and c = cos x by the C library where |x| > `BOUND`.
-
-    It preserves registers, so that its callers need not save theirs for a call that hardly comes.
-    """
-    f = Function(module)
-    one, align = Emitter(f, Lanes(kind, 1, fma=False)), BYTES[kind]
-    f.line("br label %head")
-    f.label("head")
-    f.line("%k = phi i64 [ 0, %start ], [ %next, %latch ]")
-    x, s, c = (f.let(f"getelementptr {kind}, ptr %{array}, i64 %k") for array in "xsc")
-    angle = one.load(x, align=align)
-    far = one.compare("ogt", one.intrinsic("fabs", angle), number(BOUND, kind))
-    f.line(f"br i1 {far}, label %far, label %latch")
-    f.label("far")
-    for name, place in (("sin", s), ("cos", c)):
-        one.store(one.library(name, angle), place, align=align)
-    f.line("br label %latch")
-    f.label("latch")
-    f.line("%next = add i64 %k, 1")
-    f.line("%more = icmp slt i64 %next, %n")
-    f.line("br i1 %more, label %head, label %done")
-    f.label("done")
-    f.finish("internal preserve_mostcc void @repair(ptr %x, ptr %s, ptr %c, i64 %n)", APART)
-
-

@@ -51,7 +51,7 @@ def steps(program: Program, fma: bool, columns: int) -> list[Step]:
     return list(_with_writes(program, computed, columns))
 
 
-def _fused(program: Program) -> dict[int, int]:
+def fused_products(program: Program) -> dict[int, int]:
     """For each sum that swallows a product used nowhere else, that product."""
     code, uses = program.code, program.uses
     result = {}
@@ -63,7 +63,7 @@ def _fused(program: Program) -> dict[int, int]:
     return result
 
 
-def _step(program: Program, place: int, fused: dict[int, int]) -> Step:
+def step_of(program: Program, place: int, fused: dict[int, int]) -> Step:
     """The step of an arithmetic instruction."""
     op, args = program.code[place].op, program.code[place].args
     if place not in fused:
@@ -92,15 +92,15 @@ def _angles(program: Program) -> tuple[dict[int, list[int]], list[int]]:
 def _arithmetic(program: Program, fma: bool) -> Iterator[Step]:
     """What is computed, in order, the angles known at the start first."""
     code = program.code
-    fused = _fused(program) if fma else {}
+    fused = fused_products(program) if fma else {}
     swallowed = set(fused.values())
     pairs, early = _angles(program)
     needed = set(early)
     for place in reversed(range(len(code))):
         if place in needed and code[place].op not in LEAVES:
-            needed.update(_step(program, place, fused).args)
+            needed.update(step_of(program, place, fused).args)
     first = sorted(place for place in needed if code[place].op not in LEAVES)
-    yield from (_step(program, place, fused) for place in first)
+    yield from (step_of(program, place, fused) for place in first)
     if early:
         yield Step("sincos", tuple(i for x in early for i in pairs[x]), tuple(early))
     done = needed | swallowed | {i for x in early for i in pairs[x]}
@@ -112,7 +112,7 @@ def _arithmetic(program: Program, fma: bool) -> Iterator[Step]:
             yield Step("sincos", tuple(pair), instruction.args)
             done.update(pair)
         else:
-            yield _step(program, place, fused)
+            yield step_of(program, place, fused)
 
 
 def _with_reads(program: Program, arithmetic: Sequence[Step], columns: int) -> Iterator[Step]:

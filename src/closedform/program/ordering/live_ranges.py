@@ -8,7 +8,7 @@ registers and the fastest cache.
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 
@@ -23,11 +23,16 @@ def by_live_ranges(program: Program) -> Program:
     each of them an instruction that does not enlarge the live set goes before all that do. Of
     equals the first is taken.
     """
+    return reordered(program, min(eager_orders(program, _visits(program)),
+                                  key=lambda order: _largest_live_set(program, order)))
+
+
+def eager_orders(program: Program, visits: Iterable[list[int]]) -> Iterator[list[int]]:
+    """The order as it is and depth-first walks of these visits, each made eager."""
     need = _registers(program)
-    walks = [_depth_first(program, roots, need) for roots in _visits(program)]
+    walks = [_depth_first(program, roots, need) for roots in visits]
     uses = _Uses(program, walks[0])
-    orders = [_Eager(uses, base).order() for base in (sorted(walks[0]), *walks)]
-    return reordered(program, min(orders, key=lambda order: _largest_live_set(program, order)))
+    return (_Eager(uses, base).order() for base in (sorted(walks[0]), *walks))
 
 
 def largest_live_set(program: Program) -> int:
@@ -118,9 +123,12 @@ def _registers(program: Program) -> list[int]:
             need.append(int(op == "input"))
         elif len(args) == 1:
             need.append(max(need[args[0]], 1))
-        else:
+        elif len(args) == 2:
             x, y = need[args[0]], need[args[1]]
             need.append(max(x, y) if x != y else x + 1)
+        else:
+            ranked = sorted((need[x] for x in args), reverse=True)
+            need.append(max(x + k for k, x in enumerate(ranked)))
     return need
 
 
@@ -139,8 +147,8 @@ class _Uses:
             op, args, _ = code[i]
             if op in LEAVES:
                 continue
-            if len(args) == 2 and args[0] == args[1]:
-                args = args[:1]
+            if len(set(args)) < len(args):
+                args = tuple(dict.fromkeys(args))
             self.args[i] = args
             for x in args:
                 self.users[x].append(i)

@@ -1,0 +1,164 @@
+"""A program as the PTX of one kernel, one thread a state.
+
+    kernel(u64 n, for each array: u64 address, u64 stride; u64 word, u64 call)
+
+A stride is in bytes: from one entry to the next where states are last, else from one state to the
+next, 0 for an input that all states share. `word` and `call`: see `watch.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from closedform.lowerings.cuda.division import quotient
+from closedform.lowerings.cuda.far_angles import TABLE, far
+from closedform.lowerings.cuda.memory import Arrays, LoopingArrays
+from closedform.lowerings.cuda.order import ordered
+from closedform.lowerings.cuda.plan import ABSENT, Plan
+from closedform.lowerings.cuda.staying import StayingArrays
+from closedform.lowerings.cuda.text import Emitter, Text
+from closedform.lowerings.cuda.waiting import NEVER, with_moves
+from closedform.lowerings.cuda.watch import Watch
+from closedform.lowerings.native.ir import OPERATIONS
+from closedform.lowerings.native.sincos import BOUND, sincos
+from closedform.lowerings.native.steps import Step
+from closedform.program.program import LEAVES, Entry, Program
+
+VERSION, TARGET, STAYING_TARGET = "7.0", "sm_70", "sm_80"
+
+
+class CudaCode:
+    """The text of a kernel, and what a launch must know of it."""
+
+    def __init__(self, program: Program, plan: Plan, name: str = "kernel") -> None:
+        self.program, self.plan, self.name = program, plan, name
+        self.text = Text(plan.kind)
+        self.e = Emitter(self.text, plan.kind)
+        self.steps, self.slots = with_moves(program, ordered(program).steps,
+                                            plan.registers or NEVER)
+        self.careful = plan.careful
+        kind = LoopingArrays if plan.careful else StayingArrays if plan.staying else Arrays
+        self.arrays = kind(self.text, program, plan, min(self.slots, plan.slots))
+        self.lanes: list[dict[int, str]] = [{} for _ in range(plan.width)]
+        self.far = 0
+        self.watch = Watch(self.e)
+        self.entries: dict[int, list[tuple[int, int, Entry]]] = {}
+        for array, output in enumerate(program.outputs):
+            for k, entry in enumerate(output.entries):
+                self.entries.setdefault(entry.index, []).append((array, k, entry))
+
+    @property
+    def shared(self) -> int:
+        """Bytes of shared memory of a block."""
+        return self.arrays.bytes * self.plan.warps
+
+    def ptx(self) -> str:
+        self.arrays.begin()
+        self._write_leaves()
+        for step in self.steps:
+            self._run(step)
+        self.watch.tell()
+        self.arrays.end()
+        arguments = [".param .u64 n", *(f".param .u64 {a}{what}" for a in self.arrays.names
+                                        for what in ("", "_stride")),
+                     ".param .u64 word", ".param .u64 call"]
+        own = max(self.slots - self.plan.slots, 0) * self.plan.width * self.plan.size
+        return "\n".join([
+            f".version {VERSION}", f".target {STAYING_TARGET if self.plan.staying else TARGET}",
+            ".address_size 64", "",
+            *([TABLE] if self.far else []),
+            *([".extern .shared .align 128 .b8 pool[];"] if self.shared else []),
+            f".visible .entry {self.name}(", ",\n".join(f"  {a}" for a in arguments),
+            f")\n.maxntid {self.plan.block}, 1, 1\n{{",
+            *self.text.declarations(),
+            *([f"  .local .align 8 .b8 own[{own}];"] if own else []),
+            *self.text.lines, "DONE:", "  ret;",
+            *(line for lines in self.text.later for line in lines), "}", ""])
+
+    # ------------------------------------------------------------------ steps
+    def _run(self, step: Step) -> None:
+        if step.op == "read":
+            self._read(step.results[0])
+        else:
+            for lane, values in enumerate(self.lanes):
+                if step.op == "put":
+                    self.text.line(f"st.{self._slot(step, lane)}, {values[step.args[0]]}")
+                elif step.op == "get":
+                    space, place = self._slot(step, lane).split(" ", 1)
+                    values[step.results[0]] = self.text.let("f", f"ld.{space}", place)
+                else:
+                    self._compute(step, lane)
+            for result in step.results if step.op != "get" else ():
+                self._write(result)
+
+    def _slot(self, step: Step, lane: int) -> str:
+        width, slots = self.plan.width, self.plan.slots
+        if step.array < slots:
+            return f"shared.{self.e.type} [{self.arrays.slot(step.array * width + lane)}]"
+        own = ((step.array - slots) * width + lane) * self.plan.size
+        return f"local.{self.e.type} [own+{own}]"
+
+    def _read(self, place: int) -> None:
+        found = self.arrays.read(*self.program.code[place].args)
+        for values, x in zip(self.lanes, found, strict=True):
+            values[place] = x
+
+    def _compute(self, step: Step, lane: int) -> None:
+        values = self.lanes[lane]
+        args = [self._value(i, values) for i in step.args]
+        results: Sequence[str]
+        if step.op == "sincos":
+            results = self._sincos(args[0])
+        elif step.op == "div" and not self.careful:
+            known = self.program.code[step.args[0]].value
+            results = [quotient(self.e, self.watch, args[0], args[1], known)]
+        else:
+            results = [OPERATIONS[step.op](self.e, *args)]
+        values.update(zip(step.results, results, strict=True))
+
+    def _value(self, place: int, values: Mapping[int, str]) -> str:
+        constant = self.program.code[place].value
+        return values[place] if constant is None else self.e.number(constant)
+
+    def _sincos(self, x: str) -> tuple[str, str]:
+        """Sine and cosine; the careful kernel has a branch for an angle that is far out."""
+        sine, cosine = sincos(self.e, x)
+        if not self.careful:
+            self.watch.angle(x)
+            return sine, cosine
+        beyond = self.e.compare("ogt", self.e.intrinsic("fabs", x), self.e.number(BOUND))
+        self.far += 1
+        mark = self.far
+        self.text.line(f"@{beyond} bra FAR{mark}")
+        self.text.label(f"BACK{mark}")
+        with self.text.apart():
+            self.text.label(f"FAR{mark}")
+            double = self.plan.kind == "double"
+            found = far(self.text, x if double else self.text.let("d", "cvt.f64.f32", x))
+            for old, new in zip((sine, cosine), found, strict=True):
+                self.text.line(f"{'mov.f64' if double else 'cvt.rn.f32.f64'} {old}, {new}")
+            self.text.line(f"bra BACK{mark}")
+        return sine, cosine
+
+    # ------------------------------------------------------------------ outputs
+    def _write_leaves(self) -> None:
+        """Constants, and entries of inputs that are outputs as they are."""
+        for place in self.entries:
+            if place == -1:
+                self._write(place)
+            elif place < 0:
+                continue
+            elif self.program.code[place].op in LEAVES:
+                if self.program.code[place].op == "input":
+                    self._read(place)
+                self._write(place)
+
+    def _write(self, place: int) -> None:
+        for array, k, entry in self.entries.get(place, ()) if place != ABSENT else ():
+            self.arrays.write(array, k, [self._entry(entry, values) for values in self.lanes])
+
+    def _entry(self, entry: Entry, values: Mapping[int, str]) -> str:
+        if entry.index < 0:
+            return self.e.number(entry.constant)
+        value = self._value(entry.index, values)
+        return self.e.negate(value) if entry.sign < 0 else value

@@ -1,0 +1,231 @@
+"""The CUDA driver through ctypes: devices, modules, functions, launches; nothing else is needed.
+
+The driver's library is opened when the first CUDA array is met. Kernels run in the primary context
+of a device, which is the one that PyTorch, CuPy and JAX use too; it is set anew before every
+launch, because threads that others start have none.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import itertools
+import sys
+from collections.abc import Sequence
+from ctypes import byref, c_char_p, c_int, c_size_t, c_uint, c_uint64, c_void_p
+from dataclasses import dataclass
+from typing import Any
+
+from closedform.errors import ClosedformError, MissingDependency
+
+OLDEST = (7, 0)
+"""The compute capability that the text needs."""
+OLDEST_DRIVER = 11000
+"""The driver that knows the version of PTX that is written: 11.0, R450."""
+LOG = 1 << 14
+ERROR_LOG, ERROR_LOG_BYTES = 5, 6
+"""Options of the driver's compiler."""
+CAPABILITY, MULTIPROCESSORS, SHARED_PER_BLOCK = (75, 76), 16, 97
+"""Attributes of devices."""
+LARGE_SHARED, PREFER_SHARED = 8, 9
+"""Attributes of functions."""
+USUAL_SHARED = 48 << 10
+OUT_OF_MEMORY = 2
+WORDS = 1 << 12
+_calls = itertools.count(1)
+STICKY = {700: "an illegal address", 715: "an illegal instruction", 716: "an address not aligned",
+          719: "an unspecified failure", 714: "an illegal address space", 717: "an address space",
+          718: "an invalid program counter", 710: "an assertion", 709: "a destroyed context"}
+"""Errors that a kernel leaves behind, and every later call repeats."""
+
+
+class CudaError(ClosedformError, RuntimeError):
+    """What the CUDA driver refuses, with its own name for it."""
+
+
+@functools.cache
+def library() -> Any:
+    """The driver's library, ready."""
+    try:
+        found = ctypes.CDLL("nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1")
+    except OSError:
+        raise MissingDependency("a CUDA array is given, but there is no NVIDIA driver "
+                                "(libcuda) on this machine") from None
+    found.cuLaunchKernel.argtypes = [c_void_p, *[c_uint] * 7, c_void_p, c_void_p, c_void_p]
+    found.cuCtxSetCurrent.argtypes = [c_void_p]
+    if found.cuInit(0):
+        raise MissingDependency("a CUDA array is given, but the NVIDIA driver finds no device")
+    version = c_int()
+    found.cuDriverGetVersion(byref(version))
+    if version.value < OLDEST_DRIVER:
+        raise CudaError(f"the NVIDIA driver knows CUDA {_version(version.value)}; kernels need "
+                        f"{_version(OLDEST_DRIVER)} (R450) or a later one")
+    return found
+
+
+def _version(code: int) -> str:
+    return f"{code // 1000}.{code % 1000 // 10}"
+
+
+def check(code: int, doing: str) -> None:
+    """An error by name, unless all is well."""
+    if code == 0:
+        return
+    if code == OUT_OF_MEMORY:
+        raise MemoryError(f"{doing}: the GPU has not enough memory")
+    if code in STICKY:
+        raise CudaError(f"{doing}: an earlier kernel on this GPU ended with {STICKY[code]}; with "
+                        "CUDA_LAUNCH_BLOCKING=1 the one that did it raises the error")
+    name = c_char_p()
+    library().cuGetErrorName(c_int(code), byref(name))
+    raise CudaError(f"{doing}: {name.value.decode() if name.value else code}")
+
+
+@functools.cache
+def device(ordinal: int) -> Device:
+    """A device in its primary context."""
+    cuda = library()
+    handle, context = c_int(), c_void_p()
+    check(cuda.cuDeviceGet(byref(handle), c_int(ordinal)), f"device {ordinal}")
+    check(cuda.cuDevicePrimaryCtxRetain(byref(context), handle), f"device {ordinal}")
+    name = ctypes.create_string_buffer(256)
+    cuda.cuDeviceGetName(name, c_int(256), handle)
+    found = Device(ordinal, handle.value, context.value or 0, name.value.decode())
+    if found.capability < OLDEST:
+        raise CudaError(f"{found.name} has the compute capability "
+                        f"{'.'.join(map(str, found.capability))}; kernels need "
+                        f"{'.'.join(map(str, OLDEST))} or a later one")
+    return found
+
+
+def device_of(pointer: int) -> int:
+    """The number of the device that memory is on."""
+    found = c_int()
+    check(library().cuPointerGetAttribute(byref(found), c_int(9), c_uint64(pointer)),
+          "an array's memory")
+    return found.value
+
+
+@dataclass(frozen=True)
+class Device:
+    """A GPU."""
+
+    ordinal: int
+    handle: int
+    context: int
+    name: str
+
+    def attribute(self, number: int) -> int:
+        found = c_int()
+        check(library().cuDeviceGetAttribute(byref(found), c_int(number), c_int(self.handle)),
+              self.name)
+        return found.value
+
+    @functools.cached_property
+    def capability(self) -> tuple[int, int]:
+        major, minor = (self.attribute(k) for k in CAPABILITY)
+        return major, minor
+
+    @functools.cached_property
+    def multiprocessors(self) -> int:
+        return self.attribute(MULTIPROCESSORS)
+
+    @functools.cached_property
+    def generation(self) -> str:
+        """What machine code is made for: the chip and the driver."""
+        version = c_int()
+        library().cuDriverGetVersion(byref(version))
+        return f"sm_{self.capability[0]}{self.capability[1]} driver {version.value}"
+
+    @functools.cached_property
+    def words(self) -> int:
+        """Memory for what kernels of one call tell each other, a word each."""
+        start = self.allocate(8 * WORDS)
+        check(library().cuMemsetD8_v2(c_uint64(start), c_uint(0), c_size_t(8 * WORDS)), self.name)
+        return start
+
+    def new_call(self) -> tuple[int, int]:
+        """The address of a word that no other call of late has, and the call's number."""
+        number = next(_calls)
+        return self.words + 8 * (number % WORDS), number
+
+    def enter(self) -> None:
+        """Make this device the one of the calling thread."""
+        check(library().cuCtxSetCurrent(self.context), self.name)
+
+    def machine_code(self, ptx: str) -> bytes:
+        """PTX compiled by the driver, to be kept."""
+        cuda = library()
+        self.enter()
+        log = ctypes.create_string_buffer(LOG)
+        keys = (c_int * 2)(ERROR_LOG, ERROR_LOG_BYTES)
+        values = (c_void_p * 2)(ctypes.cast(log, c_void_p), c_void_p(LOG))
+        linker, text = c_void_p(), ptx.encode() + b"\0"
+        check(cuda.cuLinkCreate_v2(c_uint(2), keys, values, byref(linker)), "the compiler")
+        try:
+            code = cuda.cuLinkAddData_v2(linker, c_int(1), c_char_p(text), c_size_t(len(text)),
+                                         c_char_p(b"kernel"), c_uint(0), None, None)
+            start, size = c_void_p(), c_size_t()
+            code = code or cuda.cuLinkComplete(linker, byref(start), byref(size))
+            if code:
+                told = log.value.decode(errors="replace").strip()
+                check(code, f"compiling for {self.name} ({self.generation}): {told}")
+            return ctypes.string_at(start, size.value)
+        finally:
+            cuda.cuLinkDestroy(linker)
+
+    def function(self, code: bytes, name: str, shared: int) -> Function:
+        """A function of machine code, loaded for as long as the process runs."""
+        cuda = library()
+        self.enter()
+        module, found = c_void_p(), c_void_p()
+        check(cuda.cuModuleLoadData(byref(module), c_char_p(code)), f"loading {name}")
+        check(cuda.cuModuleGetFunction(byref(found), module, c_char_p(name.encode())), name)
+        if shared > USUAL_SHARED:
+            check(cuda.cuFuncSetAttribute(found, c_int(LARGE_SHARED), c_int(shared)), name)
+        if shared:
+            check(cuda.cuFuncSetAttribute(found, c_int(PREFER_SHARED), c_int(100)), name)
+        return Function(self, found.value or 0, shared)
+
+    def allocate(self, size: int) -> int:
+        self.enter()
+        found = c_uint64()
+        check(library().cuMemAlloc_v2(byref(found), c_size_t(size)), f"{size} bytes")
+        return found.value
+
+    def free(self, pointer: int) -> None:
+        self.enter()
+        library().cuMemFree_v2(c_uint64(pointer))
+
+    def wait(self, stream: int) -> None:
+        self.enter()
+        check(library().cuStreamSynchronize(c_void_p(stream)), self.name)
+
+
+@dataclass(frozen=True)
+class Function:
+    """A kernel in a device's memory."""
+
+    device: Device
+    handle: int
+    shared: int
+
+    @functools.cache                     # noqa: B019
+    def blocks_at_once(self, threads: int) -> int:
+        """How many blocks run at the same time on the whole device."""
+        found = c_int()
+        self.device.enter()
+        check(library().cuOccupancyMaxActiveBlocksPerMultiprocessor(
+            byref(found), c_void_p(self.handle), c_int(threads), c_size_t(self.shared)), "a kernel")
+        return found.value * self.device.multiprocessors
+
+    def launch(self, blocks: int, threads: int, stream: int, arguments: Sequence[int]) -> None:
+        """Run with 64-bit arguments on a stream."""
+        values = (c_uint64 * len(arguments))(*arguments)
+        start = ctypes.addressof(values)
+        places = (c_void_p * len(arguments))(*range(start, start + 8 * len(arguments), 8))
+        cuda = library()
+        code = cuda.cuCtxSetCurrent(self.device.context) or cuda.cuLaunchKernel(
+            self.handle, blocks, 1, 1, threads, 1, 1, self.shared, stream, places, None)
+        if code:
+            check(code, f"a kernel on {self.device.name}")

@@ -1,0 +1,183 @@
+"""A long program as several kernels, cut where few values wait; what waits is in global memory.
+
+Straight-line code has to fit the instruction cache. Each piece is a program of its own: the inputs
+and `WAITING`, and the outputs that are known in it and `WAITING`, an array of numbered slots with
+states last that all pieces share. Entries of outputs that are constants may be a kernel by
+themselves: it has nothing to wait for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from itertools import pairwise
+from typing import NamedTuple
+
+from closedform.lowerings.cuda.order import COST, WRITE, ordered
+from closedform.lowerings.cuda.plan import ABSENT, WAITING, Layout, Plan
+from closedform.lowerings.native.steps import Step
+from closedform.program.ordering.waiting import waiting_slots
+from closedform.program.program import LEAVES, Entry, Instruction, Output, Program, Slot
+
+APART = 50
+"""Steps of which the one with the fewest values waiting is considered for a cut."""
+
+
+class Stage(NamedTuple):
+    """One kernel of a sequence; `slots` are those of `WAITING`, 0 if it is no argument."""
+
+    program: Program
+    plan: Plan
+    slots: int
+
+
+def stages(program: Program, plan: Plan) -> list[Stage]:
+    """The kernels that compute a program, in order."""
+    found, careful = [], _careful(program, plan)
+    if plan.filled:
+        found.append(Stage(_constants(program), _alone(plan), 0))
+        program = _without_constants(program)
+    if not plan.largest:
+        return [*found, Stage(program, plan, 0), *careful]
+    pieces, slots = cut(program, plan.largest)
+    if len(pieces) == 1:
+        return [*found, Stage(program, plan, 0), *careful]
+    inputs, outputs = (*plan.inputs, "states"), (*plan.outputs, "states")
+    whole = replace(plan, inputs=inputs, outputs=outputs)
+    return [*found, *(Stage(piece, whole, slots) for piece in pieces), *careful]
+
+
+def _careful(program: Program, plan: Plan) -> list[Stage]:
+    """The kernel for what is rare, behind the others, if the program has such things."""
+    if not any(op in ("sin", "cos", "div") for op, _, _ in program.code):
+        return []
+    def direct(layouts: tuple[Layout, ...]) -> tuple[Layout, ...]:
+        return tuple("rows" if layout == "tile" else layout for layout in layouts)
+    return [Stage(program, Plan(plan.kind, direct(plan.inputs), direct(plan.outputs),
+                                careful=True), 0)]
+
+
+def cut(program: Program, largest: int) -> tuple[list[Program], int]:
+    """Pieces of at most so many instructions, and the slots of what waits between them."""
+    steps = ordered(program).steps
+    bounds = _bounds(program, steps, largest)
+    parts = [steps[start:stop] for start, stop in pairwise(bounds)]
+    slots, count = waiting_slots([[(s.results, s.args) for s in part] for part in parts])
+    count = max(count, 1)                               # an array without entries has no address
+    return [_Piece(program, slots, count).made(part, k == 0) for k, part in enumerate(parts)], count
+
+
+def _bounds(program: Program, steps: Sequence[Step], largest: int) -> list[int]:
+    """Where to cut: the fewest values wait in all, and no piece is longer."""
+    waiting = _profile(steps)
+    costs = _costs(program, steps)
+    total = [0]
+    for cost in costs:
+        total.append(total[-1] + cost)
+    places = [0, *(min(range(k, min(k + APART, len(steps))), key=waiting.__getitem__)
+                   for k in range(1, len(steps), APART)), len(steps)]
+    best: list[tuple[float, int]] = [(0.0, -1)]
+    for j in range(1, len(places)):
+        options = [(best[i][0] + waiting[places[j]], i) for i in range(j)
+                   if total[places[j]] - total[places[i]] <= largest or i == j - 1]
+        best.append(min(options))
+    bounds, j = [], len(places) - 1
+    while j >= 0:
+        bounds.append(places[j])
+        j = best[j][1]
+    return sorted(set(bounds))
+
+
+def _profile(steps: Sequence[Step]) -> list[int]:
+    """How many computed values wait before each step, and behind the last."""
+    born = {i: k for k, step in enumerate(steps) for i in step.results if i >= 0}
+    last = {i: k for k, step in enumerate(steps) for i in step.args if i in born}
+    change = [0] * (len(steps) + 2)
+    for i, k in last.items():
+        change[born[i] + 1] += 1
+        change[k + 1] -= 1
+    found, now = [], 0
+    for k in range(len(steps) + 1):
+        now += change[k]
+        found.append(now)
+    found[len(steps)] = 0
+    return found
+
+
+def _costs(program: Program, steps: Sequence[Step]) -> list[int]:
+    written: dict[int, int] = {}
+    for output in program.outputs:
+        for entry in output.entries:
+            written[entry.index] = written.get(entry.index, 0) + WRITE
+    return [COST.get(step.op, 1) + sum(written.get(i, 0) for i in step.results if i >= 0)
+            for step in steps]
+
+
+class _Piece:
+    """Makes a program of some steps."""
+
+    def __init__(self, program: Program, slots: dict[int, int], count: int) -> None:
+        self.program, self.slots, self.count = program, slots, count
+        self.code: list[Instruction] = []
+        self.places: dict[int, int] = {}
+
+    def made(self, steps: Sequence[Step], first: bool) -> Program:
+        program = self.program
+        here = {i for step in steps for i in step.results if i >= 0}
+        for step in steps:
+            for i in step.results:
+                if i >= 0:
+                    self._add(i, here)
+        outputs = tuple(Output(o.name, o.shape, tuple(
+            self._entry(e, here, first) for e in o.entries)) for o in program.outputs)
+        waiting = [Entry(ABSENT, 0)] * self.count
+        for i in here & self.slots.keys():
+            waiting[self.slots[i]] = Entry(self.places[i], 1)
+        slot = (self.count,)
+        return Program(program.name, (*program.inputs, Slot(WAITING, slot)),
+                       (*outputs, Output(WAITING, slot, tuple(waiting))), tuple(self.code))
+
+    def _add(self, place: int, here: set[int]) -> int:
+        """An instruction with what it takes: leaves, what waits, products that it swallows."""
+        if place not in self.places:
+            op, args, value = self.program.code[place]
+            if op not in LEAVES and place not in here and place in self.slots:
+                made = Instruction("input", (len(self.program.inputs), self.slots[place]))
+            elif op in LEAVES:
+                made = self.program.code[place]
+            else:
+                made = Instruction(op, tuple(self._add(i, here) for i in args), value)
+            self.places[place] = len(self.code)
+            self.code.append(made)
+        return self.places[place]
+
+    def _entry(self, entry: Entry, here: set[int], first: bool) -> Entry:
+        if entry.index in here or (first and entry.index >= 0 and (
+                self.program.code[entry.index].op in LEAVES)):
+            return Entry(self._add(entry.index, here), entry.sign)
+        return entry if first and entry.index == -1 else Entry(ABSENT, 0)
+
+
+# ---------------------------------------------------------------------- constants
+def _constants(program: Program) -> Program:
+    """What writes the entries that are constants."""
+    return Program(program.name, program.inputs, _kept(program, lambda e: e.index == -1), ())
+
+
+def _without_constants(program: Program) -> Program:
+    return Program(program.name, program.inputs, _kept(program, lambda e: e.index >= 0),
+                   program.code)
+
+
+def _kept(program: Program, wanted: Callable[[Entry], bool]) -> tuple[Output, ...]:
+    return tuple(Output(o.name, o.shape, tuple(
+        e if wanted(e) else Entry(ABSENT, 0) for e in o.entries)) for o in program.outputs)
+
+
+def _alone(plan: Plan) -> Plan:
+    return Plan(plan.kind, plan.inputs, plan.outputs)
+
+
+def total_slots(found: Iterable[Stage]) -> int:
+    """Slots of the scratch memory that a sequence needs for each state."""
+    return max((stage.slots for stage in found), default=0)

@@ -1,0 +1,117 @@
+"""How a program runs on a GPU: the layout of its arrays, and what its threads keep where."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from closedform.lowerings.cuda.order import COST, WRITE, ordered
+from closedform.lowerings.native.ir import BYTES, Kind
+from closedform.program.program import Program
+
+Layout = Literal["states", "rows", "strided", "tile"]
+"""Where entry k of state i lies: "states" last, at k·stride + i·size; in "rows", at i·stride +
+k·size, without gaps and aligned, or "strided" where that does not hold: an array that all states
+share has the stride 0. "tile" is rows that a warp moves together through shared memory."""
+
+WARP = 32
+ABSENT = -2
+"""The place of an output's entry that another kernel writes."""
+WAITING = "waiting"
+"""The input and output of pieces of a program for what waits between them."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """`registers` values are in registers at a time, 0: as the assembler likes; `slots` of those
+    that wait are in shared memory, further ones in local memory. `chained`: the address of an entry
+    comes from that of the one before, so that the assembler cannot compute them all at the start.
+    `staying` warps take tile after tile, and ask for the next one's inputs before they compute.
+    `width` states of one thread are neighbours, with states last: wider loads and stores.
+    `filled`: entries that are constants are written by a kernel of their own, before. A program of
+    more than `largest` instructions is cut into several kernels; 0: it is not. `careful`: for what
+    is rare, see `watch.py`.
+    """
+
+    kind: Kind
+    inputs: tuple[Layout, ...]
+    outputs: tuple[Layout, ...]
+    block: int = 64
+    registers: int = 0
+    slots: int = 0
+    chained: bool = False
+    staying: bool = False
+    width: int = 1
+    filled: bool = False
+    largest: int = 0
+    careful: bool = False
+
+    @property
+    def size(self) -> int:
+        """Bytes of a number."""
+        return BYTES[self.kind]
+
+    @property
+    def warps(self) -> int:
+        return self.block // WARP
+
+    @property
+    def states(self) -> int:
+        """Of a block."""
+        return self.block * self.width
+
+
+FEW_OUTPUTS, SOME_OUTPUTS, MANY_OUTPUTS = 8, 40, 150
+"""Entries up to which threads may write rows of their own, up to which input tiles pay, and from
+which on constants are written apart."""
+SHORT = 450
+"""Steps up to which a thread that reads and writes its own row keeps up with the memory."""
+LARGEST_TILE = 56 << 10
+"""Bytes of a warp's tile."""
+CROWDED = {"double": (95, 104, 105), "float": (110, 110, 210)}
+"""Values alive from which on we say which wait; how many then stay in registers, and slots."""
+LONG = 6500
+"""Instructions of one kernel at most: the instruction cache."""
+PIECE = {"double": 5000, "float": 6500}
+
+
+def chosen(program: Program, kind: Kind, inputs: tuple[Layout, ...],
+           outputs: tuple[Layout, ...]) -> Plan:
+    """The plan for arrays of these layouts, by what was measured on an H200.
+
+    Before sm_80 there are no copies that are not waited for: `staying` is to be left out there.
+    """
+    entries = sum(len(output.entries) for output in program.outputs)
+    steps, live = ordered(program)
+    plan = Plan(kind, inputs, outputs)
+    if all(layout == "rows" for layout in outputs):
+        if WARP * entries * plan.size > LARGEST_TILE:
+            return _waiting(plan, live)
+        return _by_tiles(plan, entries, len(steps), live)
+    long = sum(COST.get(step.op, 1) for step in steps) + WRITE * entries > LONG
+    constants = sum(e.index < 0 for output in program.outputs for e in output.entries)
+    plan = replace(_waiting(plan, live), chained=True, filled=entries > MANY_OUTPUTS and (
+        constants > SOME_OUTPUTS), largest=PIECE[kind] if long else 0)
+    wide = kind == "float" and entries > FEW_OUTPUTS and live < CROWDED[kind][0]
+    return replace(plan, width=2) if wide else plan
+
+
+def _by_tiles(plan: Plan, entries: int, steps: int, live: int) -> Plan:
+    """Rows in and out, with whole warps moving what is more than a few numbers."""
+    def tiles(inputs: bool, **more: Any) -> Plan:
+        moved = tuple("tile" if inputs and layout == "rows" else layout for layout in plan.inputs)
+        return replace(plan, inputs=moved, outputs=tuple("tile" for _ in plan.outputs), **more)
+
+    if plan.kind == "double":
+        if entries <= FEW_OUTPUTS and steps <= SHORT:
+            return plan
+        if entries <= FEW_OUTPUTS:
+            return tiles(True, staying=True)
+        return tiles(entries <= SOME_OUTPUTS, block=64 if entries <= SOME_OUTPUTS else 32)
+    crowded = live >= CROWDED["float"][0]
+    return tiles(True, staying=entries <= (MANY_OUTPUTS - 8 if crowded else SOME_OUTPUTS))
+
+
+def _waiting(plan: Plan, live: int) -> Plan:
+    crowded, registers, slots = CROWDED[plan.kind]
+    return replace(plan, registers=registers, slots=slots) if live > crowded else plan

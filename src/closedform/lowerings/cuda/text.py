@@ -1,0 +1,150 @@
+"""PTX as text: registers, instructions, and the operations of a program on numbers.
+
+The emitter has the methods of the one for LLVM, so that arithmetic, sines and cosines are written
+by the same code and round alike. Every operation is `.rn`: without it the assembler fuses products
+and sums as it likes.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Literal
+
+from closedform.lowerings.native.ir import Kind, Lanes
+
+Register = Literal["f", "d", "r", "q", "p"]
+"""A number of the kernel, a double, 32 or 64 bits, a truth value."""
+TYPES: Mapping[Kind, str] = MappingProxyType({"double": "f64", "float": "f32"})
+INSTRUCTIONS: Mapping[str, str] = MappingProxyType({
+    "fadd": "add.rn", "fsub": "sub.rn", "fmul": "mul.rn", "fdiv": "div.rn", "fma": "fma.rn",
+    "sqrt": "sqrt.rn", "fabs": "abs", "olt": "setp.lt", "ogt": "setp.gt"})
+
+
+@dataclass
+class Text:
+    """The lines of a kernel, and how many registers of each class it has."""
+
+    kind: Kind
+    lines: list[str] = field(default_factory=list)
+    later: list[list[str]] = field(default_factory=list)
+    counts: dict[Register, int] = field(default_factory=dict)
+
+    def new(self, register: Register) -> str:
+        self.counts[register] = self.counts.get(register, 0) + 1
+        return f"%{register}{self.counts[register]}"
+
+    def line(self, text: str) -> None:
+        self.lines.append(f"  {text};")
+
+    def label(self, name: str) -> None:
+        self.lines.append(f"{name}:")
+
+    def let(self, register: Register, instruction: str, *args: str) -> str:
+        """A new register with the result of an instruction."""
+        made = self.new(register)
+        self.line(f"{instruction} {made}, {', '.join(args)}")
+        return made
+
+    @contextmanager
+    def apart(self) -> Iterator[None]:
+        """What is written meanwhile stands behind the end of the kernel: code for rare cases."""
+        main, self.lines = self.lines, []
+        yield
+        self.later.append(self.lines)
+        self.lines = main
+
+    def declarations(self) -> list[str]:
+        types = {"f": TYPES[self.kind], "d": "f64", "r": "b32", "q": "b64", "p": "pred"}
+        return [f"  .reg .{types[name]} %{name}<{count + 1}>;"
+                for name, count in self.counts.items()]
+
+
+def literal(x: float, kind: Kind) -> str:
+    """A number, every bit of it."""
+    if kind == "double":
+        return "0d" + struct.pack(">d", x).hex().upper()
+    return "0f" + struct.pack(">f", x).hex().upper()
+
+
+@dataclass(frozen=True)
+class Emitter:
+    """Writes operations on numbers of a kind into a text."""
+
+    text: Text
+    kind: Kind
+    register: Register = "f"
+
+    @property
+    def lanes(self) -> Lanes:
+        return Lanes(self.kind, 1, fma=True)
+
+    @property
+    def type(self) -> str:
+        return TYPES[self.kind]
+
+    def number(self, x: float) -> str:
+        return literal(x, self.kind)
+
+    def _let(self, instruction: str, *args: str) -> str:
+        return self.text.let(self.register, f"{instruction}.{self.type}", *args)
+
+    def binary(self, op: str, x: str, y: str) -> str:
+        return self._let(INSTRUCTIONS[op], x, y)
+
+    def intrinsic(self, name: str, *args: str) -> str:
+        return self._let(INSTRUCTIONS[name], *args)
+
+    def multiply_add(self, x: str, y: str, z: str) -> str:
+        return self._let("fma.rn", x, y, z)
+
+    def exact_difference(self, x: str, y: str) -> str:
+        return self._let("sub.rn", x, y)
+
+    def negate(self, x: str) -> str:
+        return self._let("neg", x)
+
+    def compare(self, condition: str, x: str, y: str) -> str:
+        return self.text.let("p", f"{INSTRUCTIONS[condition]}.{self.type}", x, y)
+
+    def select(self, mask: str, x: str, y: str) -> str:
+        return self._let("selp", x, y, mask)
+
+    # ------------------------------------------------------------------ quarter turns
+    def quadrant(self, x: str) -> str:
+        """The lower 32 bits of a number."""
+        return self._words(x)[0] if self.kind == "double" else self._bits(x)
+
+    def is_odd(self, quadrant: str) -> str:
+        return self.text.let("p", "setp.ne.u32", self.text.let("r", "and.b32", quadrant, "1"), "0")
+
+    def following(self, quadrant: str) -> str:
+        return self.text.let("r", "add.u32", quadrant, "1")
+
+    def turned(self, x: str, quadrant: str) -> str:
+        """x, or −x if bit 1 of the quadrant is set."""
+        top = self.text.let("r", "shl.b32", quadrant, "30")
+        flip = self.text.let("r", "and.b32", top, "0x80000000")
+        if self.kind == "float":
+            bits = self.text.let("r", "xor.b32", self._bits(x), flip)
+            return self.text.let(self.register, "mov.b32", bits)
+        low, high = self._words(x)
+        return self.text.let(self.register, "mov.b64",
+                             f"{{{low}, {self.text.let('r', 'xor.b32', high, flip)}}}")
+
+    def upper_word(self, x: str) -> str:
+        """The upper 32 bits of a number."""
+        return self._words(x)[1] if self.kind == "double" else self._bits(x)
+
+    def _bits(self, x: str) -> str:
+        x = x if x.startswith("%") else self._let("mov", x)
+        return self.text.let("r", "mov.b32", x)
+
+    def _words(self, x: str) -> tuple[str, str]:
+        x = x if x.startswith("%") else self._let("mov", x)
+        low, high = self.text.new("r"), self.text.new("r")
+        self.text.line(f"mov.b64 {{{low}, {high}}}, {x}")
+        return low, high

@@ -1,0 +1,67 @@
+"""What is rare is noticed and done again: angles far out, and divisors of extreme size.
+
+The quick kernel has no code for them, which would cost registers and order. A thread that meets one
+writes the number of the call into a word that the careful kernel reads, behind it on the stream:
+that one ends at once, or computes all states again with the exact division and the long reduction
+of angles.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from closedform.lowerings.cuda.text import Emitter
+from closedform.lowerings.native.ir import Kind
+from closedform.lowerings.native.sincos import BOUND
+
+RANGE: dict[Kind, int] = {"double": 400, "float": 50}
+"""Divisors, and dividends that are not 0, are within 2 to the power of this and of its negative."""
+BIAS: dict[Kind, int] = {"double": 1023, "float": 127}
+EXPONENT: dict[Kind, int] = {"double": 20, "float": 23}
+"""Bits below the exponent in the upper word."""
+
+
+class Watch:
+    """Whether a thread met something that the quick kernel is not for: `seen`, a register."""
+
+    def __init__(self, e: Emitter) -> None:
+        self.e, self.text = e, e.text
+        self.seen = ""
+
+    def angle(self, x: str) -> None:
+        """Note an angle that may be beyond the bound; its upper word tells."""
+        double = self.e.kind == "double"
+        bits = np.array(BOUND, np.float64 if double else np.float32).view(
+            np.uint64 if double else np.uint32)
+        word = self.text.let("r", "and.b32", self.e.upper_word(x), "0x7FFFFFFF")
+        self._note("ge", word, str(int(bits) >> (32 if double else 0)))
+
+    def size(self, x: str, or_zero: bool = False) -> None:
+        """Note a number whose exponent is out of range."""
+        text, kind = self.text, self.e.kind
+        shifted = text.let("r", "shl.b32", self.e.upper_word(x), "1")
+        first = (BIAS[kind] - RANGE[kind]) << EXPONENT[kind] + 1
+        moved = text.let("r", "sub.u32", shifted, str(first))
+        if or_zero:
+            nothing = text.let("p", f"setp.eq.{self.e.type}", x, self.e.number(0.0))
+            moved = text.let("r", "selp.b32", "0", moved, nothing)
+        self._note("gt", moved, str(2 * RANGE[kind] << EXPONENT[kind] + 1))
+
+    def known(self, x: float) -> None:
+        """The same of a constant."""
+        if not 2.0 ** -RANGE[self.e.kind] <= abs(x) <= 2.0 ** RANGE[self.e.kind]:
+            self._note("eq", self.text.let("r", "mov.u32", "0"), "0")
+
+    def _note(self, condition: str, x: str, y: str) -> None:
+        old = f", {self.seen}" if self.seen else ""
+        made = self.text.new("p")
+        self.text.line(f"setp.{condition}{'.or' if old else ''}.u32 {made}, {x}, {y}{old}")
+        self.seen = made
+
+    def tell(self) -> None:
+        """Leave word for the careful kernel."""
+        if self.seen:
+            word = self.text.let("q", "cvta.to.global.u64",
+                                 self.text.let("q", "ld.param.u64", "[word]"))
+            call = self.text.let("q", "ld.param.u64", "[call]")
+            self.text.line(f"@{self.seen} st.global.u64 [{word}], {call}")

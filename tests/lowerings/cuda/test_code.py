@@ -1,0 +1,134 @@
+"""Programs as PTX: bit for bit what the CPU's kernels give, in every layout and by every plan."""
+
+import numpy as np
+import pytest
+
+import closedform as cf
+from closedform.lowerings.call.kernel import compile_program
+from closedform.lowerings.cuda.code import CudaCode
+from closedform.lowerings.native.cpu import host
+from closedform.lowerings.store.cache import Cache
+from cuda_runs import DTYPES, emulated, plan_of
+from random_programs import random_inputs, random_program
+
+pytestmark = pytest.mark.skipif(not host().fma, reason="this processor has no fused multiply-add, "
+                                "so that its own kernels round in another way")
+PLANS = {
+    "states last": ("states", "states", {}),
+    "states last, chained": ("states", "states", {"chained": True}),
+    "rows": ("rows", "rows", {}),
+    "strided": ("strided", "strided", {}),
+    "tiles out": ("rows", "tile", {}),
+    "tiles": ("tile", "tile", {"block": 32}),
+    "tiles in": ("tile", "rows", {}),
+    "warps that stay": ("tile", "tile", {"staying": True, "block": 32}),
+    "warps that stay, own rows": ("tile", "rows", {"staying": True}),
+    "few registers": ("states", "states", {"registers": 8, "slots": 3}),
+    "two states a thread": ("states", "states", {"width": 2}),
+    "constants apart": ("states", "states", {"filled": True}),
+    "pieces": ("states", "states", {"largest": 60, "chained": True}),
+    "pieces of rows": ("rows", "rows", {"largest": 60, "filled": True}),
+}
+
+
+def outputs(result):
+    return list(result) if isinstance(result, tuple) else [result]
+
+
+def same(found, expected):
+    for x, y in zip(found, outputs(expected), strict=True):
+        assert x.dtype == y.dtype
+        np.testing.assert_array_equal(x, y)
+
+
+@pytest.mark.parametrize("kind", DTYPES)
+@pytest.mark.parametrize("name", PLANS)
+@pytest.mark.parametrize("count", [2, 70])
+def test_random_programs_by_every_plan(name, kind, count):
+    inputs, outs, more = PLANS[name]
+    program = random_program(len(name), operations=40)
+    states = [x.astype(DTYPES[kind]) for x in random_inputs(program, 3, (count,))]
+    found = emulated(program, plan_of(program, kind, inputs, outs, **more), states)
+    same(found, compile_program(program, Cache(None))(*states))
+
+
+@pytest.mark.parametrize("count", [1, 31, 32, 33, 65])
+@pytest.mark.parametrize("name", ["rows", "tiles", "warps that stay", "states last"])
+def test_odd_numbers_of_states(name, count):
+    inputs, outs, more = PLANS[name]
+    program = random_program(11, operations=20)
+    states = random_inputs(program, 1, (count,))
+    same(emulated(program, plan_of(program, "double", inputs, outs, **more), states),
+         compile_program(program, Cache(None))(*states))
+
+
+@pytest.mark.parametrize("kind", DTYPES)
+@pytest.mark.parametrize("robot, name", [
+    ("planar2r", "forward_dynamics"), ("ur5", "inverse_dynamics_derivatives"),
+    ("panda", "inverse_dynamics"), ("panda", "mass_matrix")])
+def test_robots(robot, name, kind):
+    kernel = getattr(cf.compile(cf.load(robot)), name)
+    program = kernel.program
+    rng = np.random.default_rng(2)
+    states = [rng.normal(size=(40, *slot.shape)).astype(DTYPES[kind]) for slot in program.inputs]
+    for layout in ("rows", "states"):
+        plan = kernel._path.gpu.plan(kind, (layout,) * len(program.inputs),
+                                     (layout,) * len(program.outputs))
+        same(emulated(program, plan, states), kernel(*states))
+
+
+@pytest.mark.parametrize("kind", DTYPES)
+def test_angles_far_out_and_what_is_not_finite(kind):
+    """Zeros of both signs, infinities, NaN, the bound itself, and angles up to the largest."""
+    kernel = cf.compile(cf.load("planar2r")).inverse_dynamics
+    largest = 3e38 if kind == "float" else 1e308
+    odd = np.array([0.0, -0.0, np.inf, -np.inf, np.nan, 1e5, -1e5, np.nextafter(1e5, 2e5), 3e5,
+                    -1e8, 1e22, largest, 1e-300, 5e-324, 2.0])
+    q = np.stack((odd, odd[::-1]), axis=1).astype(DTYPES[kind])
+    v = np.ones_like(q)
+    program = kernel.program
+    for layout in ("rows", "states"):
+        same(emulated(program, plan_of(program, kind, layout, layout), [q, v, v]), kernel(q, v, v))
+
+
+@pytest.mark.parametrize("kind", DTYPES)
+def test_quotients_of_any_size(kind):
+    """Subnormal, zero, infinite and huge numbers over each other, and ordinary ones."""
+    from closedform.program.record import record
+    program = record(lambda x, y: x / y, {"x": (), "y": ()}, "quotient")
+    sizes = np.array([0.0, -0.0, np.inf, -np.inf, np.nan, 1.0, -3.0, 1e-30, 1e30, 7e37, 1e-45])
+    if kind == "double":
+        sizes = np.concatenate((sizes, [1e-300, 1e300, 5e-324, -1e-310, 1.7e308, 1e150, 1e-150]))
+    x, y = (a.ravel().astype(DTYPES[kind]) for a in np.meshgrid(sizes, sizes))
+    rng = np.random.default_rng(0)
+    ordinary = rng.normal(size=(2, 500)).astype(DTYPES[kind])
+    for states in ([x, y], list(ordinary)):
+        found = emulated(program, plan_of(program, kind, "rows", "rows"), states)
+        same(found, compile_program(program, Cache(None))(*states))
+        with np.errstate(all="ignore"):
+            exact = np.where(np.isnan(found[0]), found[0], states[0] / states[1])
+        np.testing.assert_array_equal(np.signbit(found[0]), np.signbit(exact))
+
+
+def test_what_is_shared_by_all_states_has_the_stride_zero():
+    program = random_program(4, operations=20)
+    x = random_inputs(program, 1, (5,))
+    kernel = compile_program(program, Cache(None))
+    expected = kernel(x[0], x[1], x[2][0])
+    alike = [x[0], x[1], np.broadcast_to(x[2][0], x[2].shape)]
+    same(emulated(program, plan_of(program, "double", "rows", "rows"), alike), expected)
+
+
+def test_the_text_of_a_kernel():
+    """A small one in full, for readers: what a thread of a pendulum does."""
+    from pathlib import Path
+    program = cf.compile(cf.Robot("pendulum", [cf.Body(
+        "b", None, cf.Revolute((0, 1, 0)), inertia=cf.Inertia(2.0, (0.5, 0, 0)))])
+    ).gravity_torque.program
+    text = CudaCode(program, plan_of(program, "double", "rows", "rows")).ptx()
+    golden = Path(__file__).parent / "golden" / "gravity_torque.ptx"
+    import os
+    if os.environ.get("CLOSEDFORM_REWRITE_GOLDEN"):
+        golden.parent.mkdir(exist_ok=True)
+        golden.write_text(text)
+    assert text == golden.read_text()
