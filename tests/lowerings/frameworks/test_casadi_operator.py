@@ -119,7 +119,7 @@ def test_names_and_sizes_are_those_of_the_symbolic_function(kernel, callback):
     assert [f.size_in(k) for k in range(f.n_in())] == [g.size_in(k) for k in range(g.n_in())]
     assert [f.size_out(k) for k in range(f.n_out())] == [g.size_out(k) for k in range(g.n_out())]
     assert f.jacobian().name_out() == g.jacobian().name_out()
-    assert f.reverse(1).name_in() == g.reverse(1).name_in()
+    assert f.reverse(1).name_out() == g.reverse(1).name_out()
 
 
 # ---------------------------------------------------------------------- derivatives
