@@ -265,8 +265,27 @@ def swing(f, nodes, solver):
 # ---------------------------------------------------------------------- names and refusals
 def test_names_are_legal_and_distinct():
     assert legal("bras__1-ü") == "bras_1" and legal("7dof") == "x_7dof" and legal("jac") == "x_jac"
+    assert legal("sin") == "x_sin"
     assert distinct(["a b", "a_b", "a b"]) == ["a_b", "a_b_2", "a_b_3"]
     assert distinct(["q"], ["q"]) == ["q_out"]
+
+
+@pytest.mark.parametrize("nodes", [1, 9])
+def test_programs_may_have_no_inputs_no_entries_or_nothing_to_differentiate(callback, nodes):
+    def made(function, shapes, name):
+        return of(compile_program(record(function, shapes, name), Cache(None)), nodes, callback)
+
+    alone = made(lambda: {"y": np.array([1.0, 2.0])}, {}, "alone")
+    np.testing.assert_array_equal(called(alone)[0], np.tile([[1.0], [2.0]], nodes))
+    empty = made(lambda x: {"y": x, "z": np.array([[3.0]])}, {"x": (0,)}, "zero")
+    assert [x.shape for x in called(empty, np.zeros((0, nodes)))] == [(0, nodes), (1, nodes)]
+    assert empty.reverse(1).jacobian().n_out() == 5
+    fixed = made(lambda x: {"y": np.array([1.0, 0.0])}, {"x": (3,)}, "fixed")
+    assert fixed.jacobian().nnz_out(0) == 0 and fixed.reverse(1).jacobian().nnz_out() == 0
+    linear = made(lambda x: 3.0 * x, {"x": (3,)}, "sin")
+    assert linear.name() == "x_sin" and linear.jacobian().nnz_out(0) == 3 * nodes
+    assert linear.reverse(1).jacobian().nnz_out(0) == 0
+    np.testing.assert_array_equal(called(linear, np.ones((3, nodes)))[0], 3.0)
 
 
 def test_robots_and_frames_with_odd_names_are_taken(callback):

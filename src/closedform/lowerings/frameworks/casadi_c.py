@@ -66,13 +66,13 @@ class Library(Module):
 
 
 def library(functions: Iterable[casadi_plan.Function], nodes: int, cpu: Cpu) -> Library:
-    """CasADi's functions for so many nodes."""
+    """CasADi's functions for so many nodes; names of all else begin with a dot."""
     made = Library()
     most = 1
     for tag, function in enumerate(functions):
-        _Written(made, f"f{tag}", function, nodes, cpu).add()
-        most = max(most, *(p.pattern.nonzeros for p in function.arguments))
-    made.constants.append(f"@zero = internal constant [{most} x double] zeroinitializer")
+        _Written(made, f".f{tag}", function, nodes, cpu).add()
+        most = max([most, *(p.pattern.nonzeros for p in function.arguments)])
+    made.constants.append(f"@.zero = internal constant [{most} x double] zeroinitializer")
     return made
 
 
@@ -112,7 +112,7 @@ class _Written:
         f = self.f
         given = f.let(f"load ptr, ptr {f.offset('%arg', DOUBLE * k)}")
         null = f.let(f"icmp eq ptr {given}, null")
-        return (f.let(f"select i1 {null}, ptr @zero, ptr {given}"),
+        return (f.let(f"select i1 {null}, ptr @.zero, ptr {given}"),
                 f.let(f"select i1 {null}, i64 0, i64 {DOUBLE * port.pattern.nonzeros}"))
 
     def _once(self, tag: str, stage: Stage, arguments: Sequence[tuple[str, str]],

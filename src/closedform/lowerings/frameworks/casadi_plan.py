@@ -19,12 +19,17 @@ import numpy as np
 from closedform.arrays import Floats
 from closedform.lowerings.frameworks.differentiable import Differentiable
 from closedform.lowerings.frameworks.sparsity import Indices, Mask, Pattern, directions, reached
+from closedform.program.ops import FUNCTIONS
 from closedform.program.ordering.live_ranges import needed
 from closedform.program.program import Output, Program, Slot, size
 
 WRITTEN_OUT = 1500
 """Operations of a program up to which its derivative by many inputs is written out; above, it is
 made of tangents (benchmarks/casadi_operator.py)."""
+
+
+TAKEN = frozenset({"null", "jac", "hess", *(op.name for op in FUNCTIONS)})
+"""Names with a meaning: CasADi's, and those of the C library."""
 
 
 class Port(NamedTuple):
@@ -73,7 +78,7 @@ def legal(name: str) -> str:
     """A name that CasADi takes: letters, digits and single underscores, a letter first."""
     words = "_".join(filter(None, "".join(
         c if c.isascii() and c.isalnum() else "_" for c in name).split("_")))
-    free = words[:1].isalpha() and words not in ("null", "jac", "hess")
+    free = words[:1].isalpha() and words not in TAKEN
     return words if free else f"x_{words}".rstrip("_")
 
 
@@ -116,6 +121,9 @@ class Plan:
         self.at = {s.name: k for k, s in enumerate(self.x)}
 
     def functions(self) -> tuple[Function, ...]:
+        """All of them; of a kernel without inputs the value alone."""
+        if not self.x:
+            return (self.value(),)
         return self.value(), self.jacobian(), self.adjoint(), self.second()
 
     def value(self) -> Function:
@@ -258,18 +266,17 @@ def _ranges(slots: Sequence[Slot]) -> tuple[list[int], list[int]]:
 
 def _whole(program: Program, y: Sequence[Slot], x: Sequence[Slot]) -> tuple[Mask, Indices]:
     """Of a program with an output for each y, and for it each x: what is not zero, and where."""
-    structure, start = list(program.structure().values()), 0
-    masks, places = [], []
-    for i, one in enumerate(y):
-        m, p = [], []
-        for j, two in enumerate(x):
-            shape = size(one.shape), size(two.shape)
-            m.append(structure[i * len(x) + j].reshape(shape).astype(bool))
-            p.append(start + np.arange(size(shape)).reshape(shape))
-            start += size(shape)
-        masks.append(np.hstack(m))
-        places.append(np.hstack(p))
-    return np.vstack(masks), np.vstack(places)
+    rows, columns = _starts(y), _starts(x)
+    mask = np.zeros((rows[-1], columns[-1]), bool)
+    places, start = np.zeros(mask.shape, np.int64), 0
+    structure = iter(program.structure().values())
+    for r in pairwise(rows):
+        for c in pairwise(columns):
+            part = mask[slice(*r), slice(*c)]
+            part[:] = next(structure).reshape(part.shape)
+            places[slice(*r), slice(*c)] = start + np.arange(part.size).reshape(part.shape)
+            start += part.size
+    return mask, places
 
 
 def _cheaper_half(program: Program, mask: Mask, places: Indices) -> Indices:
