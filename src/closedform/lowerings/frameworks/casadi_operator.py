@@ -8,6 +8,7 @@ finds it again on the same machine, as long as the cache keeps it.
 from __future__ import annotations
 
 import ctypes
+import hashlib
 import json
 import os
 import platform
@@ -84,20 +85,22 @@ def can_load_libraries() -> bool:
 
 # ---------------------------------------------------------------------- external
 def _external(casadi: Any, kernel: Differentiable, making: Making, nodes: int) -> Any:
-    """The external function, None where its library has no safe place."""
+    """The external function, None where its library cannot be executed."""
     name, cpu, kept = legal(kernel.interface.name), host(), making.cache
     key = entry_key("casadi", kernel.interface.digest, str(nodes), llvmlite.__version__,
                     str(llvm.llvm_version_info), cpu.triple, cpu.name, cpu.features)
-    stored = kept.read(key, ("interface",))
-    path = stored and kept.library(json.loads(stored["interface"])["library"])
-    if not path:
+    stored = kept.read(key, ("interface", "code")) or {}
+    path = kept.library(json.loads(stored["interface"])["library"]) if stored else None
+    content = stored.get("code", b"")
+    if path is None and not content:
         with making.watch(kernel.interface.name):
             content = library_of(kernel, nodes)
         path = kept.keep_library(content)
-        if path is None:
-            return _from_passing_file(casadi, name, content)
-        kept.write(key, {"interface": json.dumps({"library": path.stem[-64:]}).encode()})
-    return _loaded(casadi, name, path)
+        digest = json.dumps({"library": hashlib.sha256(content).hexdigest()}).encode()
+        kept.write(key, {"interface": digest, "code": b"" if path else content})
+    if path is not None:
+        return _loaded(casadi, name, path)
+    return _from_passing_file(casadi, name, content)
 
 
 def _loaded(casadi: Any, name: str, path: Path) -> Any:
@@ -108,7 +111,7 @@ def _loaded(casadi: Any, name: str, path: Path) -> Any:
 
 
 def _from_passing_file(casadi: Any, name: str, content: bytes) -> Any:
-    """Without a cache: the file is gone once its content is in memory."""
+    """Without a safe place to stay, the file is gone once its content is in memory."""
     with tempfile.TemporaryDirectory(prefix="closedform-") as folder:
         path = Path(folder) / f"{name}.so"
         path.write_bytes(content)
