@@ -28,8 +28,8 @@ from closedform.errors import ArgumentError, ClosedformError
 from closedform.lowerings import lanes
 from closedform.lowerings.frameworks.casadi_c import library
 from closedform.lowerings.frameworks.casadi_plan import (
+    CasadiPlan,
     Function,
-    Plan,
     Port,
     Stage,
     legal,
@@ -120,7 +120,7 @@ def _from_passing_file(casadi: Any, name: str, content: bytes) -> Any:
 
 def library_of(kernel: Differentiable, nodes: int) -> bytes:
     """The shared library of a kernel's functions for so many nodes."""
-    functions = Plan(kernel).functions()
+    functions = CasadiPlan(kernel).functions()
     code = object_code(library(functions, nodes, host()), host())
     made = shared_library(code, f"{legal(kernel.interface.name)}.so", _needed())
     _try(made, functions, nodes)
@@ -178,11 +178,11 @@ def called(code: ctypes.CDLL, function: Function, arguments: Sequence[Floats],
 
 
 # ---------------------------------------------------------------------- callback
-Run = Callable[[Differentiable], Callable[..., Any]]
+Runner = Callable[[Differentiable], Callable[..., Any]]
 """How a kernel is run."""
 
 
-def evaluated(function: Function, arguments: Sequence[Floats | None], nodes: int, run: Run,
+def evaluated(function: Function, arguments: Sequence[Floats | None], nodes: int, run: Runner,
               asked: Iterable[int] | None = None) -> dict[int, Floats]:
     """Results of a function by their number, each (nodes, nonzeros); all, if none are asked for.
 
@@ -199,7 +199,7 @@ def evaluated(function: Function, arguments: Sequence[Floats | None], nodes: int
     return results
 
 
-def _outputs(stage: Stage, arguments: Sequence[Floats | None], nodes: int, run: Run) -> Floats:
+def _outputs(stage: Stage, arguments: Sequence[Floats | None], nodes: int, run: Runner) -> Floats:
     """All that a kernel gives at each node, along all directions, one behind the other."""
     slots, count, given = stage.kernel.interface.inputs, max(stage.directions, 1), []
     for slot, x in zip(slots, stage.given, strict=True):
@@ -221,7 +221,7 @@ def _outputs(stage: Stage, arguments: Sequence[Floats | None], nodes: int, run: 
 
 def _callback(casadi: Any, kernel: Differentiable, nodes: int) -> Any:
     """The callback, whose derivatives are made when they are asked for."""
-    plan = Plan(kernel)
+    plan = CasadiPlan(kernel)
     if not plan.x:
         return _Lazy(casadi, nodes, plan.value).made
     second = _Lazy(casadi, nodes, plan.second)

@@ -104,7 +104,7 @@ def matrix(shape: tuple[int, ...]) -> tuple[int, int]:
     return (shape[0] if shape else 1), size(shape[1:])
 
 
-class Plan:
+class CasadiPlan:
     """The functions of a kernel, under the names that CasADi looks for."""
 
     def __init__(self, kernel: Differentiable) -> None:

@@ -35,7 +35,7 @@ Patch = Callable[[bytearray, int, int, int], None]
 for a symbol with its addend at another."""
 
 
-class Machine(NamedTuple):
+class Linking(NamedTuple):
     """How a processor's code is put in place."""
 
     page: int                           # the largest that its kernels use
@@ -96,9 +96,9 @@ def _in_page(scale: int) -> Patch:
 
 _JUMP = _bits(lambda address, target: target - address >> 2, 26, 0)
 X86_64, AARCH64 = 62, 183
-MACHINES: Mapping[int, Machine] = MappingProxyType({
-    X86_64: Machine(0x1000, 1, 8, {2: _distance("<i"), 4: _distance("<i"), 24: _distance("<q")}),
-    AARCH64: Machine(0x10000, 257, 1027, {
+MACHINES: Mapping[int, Linking] = MappingProxyType({
+    X86_64: Linking(0x1000, 1, 8, {2: _distance("<i"), 4: _distance("<i"), 24: _distance("<q")}),
+    AARCH64: Linking(0x10000, 257, 1027, {
         260: _distance("<q"), 261: _distance("<i"), 275: _pages, 276: _pages, 277: _in_page(0),
         278: _in_page(0), 282: _JUMP, 283: _JUMP, 284: _in_page(1), 285: _in_page(2),
         286: _in_page(3), 299: _in_page(4)}),
