@@ -24,8 +24,10 @@ from closedform.program.ordering.live_ranges import needed
 from closedform.program.program import Output, Program, Slot, size
 
 WRITTEN_OUT = 1500
-"""Operations of a program up to which its derivative by many inputs is written out; above, it is
-made of tangents (benchmarks/casadi_operator.py)."""
+"""Operations of a program up to which its second derivatives are written out; above, they are made
+of tangents (benchmarks/casadi_operator.py, last table)."""
+FIRST = 3
+"""First derivatives grow less: so many times the operations."""
 
 
 TAKEN = frozenset({"null", "jac", "hess", *(op.name for op in FUNCTIONS)})
@@ -197,7 +199,7 @@ class CasadiPlan:
     def _derivative(self, row: Differentiable | None, wrt: Sequence[str],
                     mask: Mask) -> tuple[Stage, Mask, Indices]:
         """The stage of ∂y/∂x for all y and some x; what is not zero; where the stage has it."""
-        if row is None and self.kernel.interface.operations.total > WRITTEN_OUT:
+        if row is None and self.kernel.interface.operations.total > FIRST * WRITTEN_OUT:
             seeds, places = directions(mask)
             return self._along(self.kernel.tangent(*wrt), wrt, seeds), mask, places
         whole = row or self.kernel.jacobian(*wrt)
