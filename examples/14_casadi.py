@@ -50,7 +50,7 @@ def written_out(nodes: int) -> Any:
 
 def solved(nlp: dict[str, Any], guess: Any) -> tuple[float, float]:
     """The least cost, and milliseconds of CPU per iteration of IPOPT."""
-    quiet = {"print_time": False, "ipopt.print_level": 0, "ipopt.sb": "yes"}
+    quiet: dict[str, Any] = {"print_time": False, "ipopt.print_level": 0, "ipopt.sb": "yes"}
     solver = casadi.nlpsol("solver", "ipopt", nlp, quiet)
     begin = time.process_time()
     found = solver(x0=guess, lbg=0, ubg=0)
