@@ -53,6 +53,8 @@ HOLDS = {
         "program/rules", "angles cancel factor flat share"),
     "lowerings/call/test_quick.py": (
         "lowerings/call", "python_objects signature slow vectorcall"),
+    "lowerings/frameworks/test_casadi_operator.py": (
+        "lowerings/frameworks", "casadi_c casadi_plan differentiable"),
     "lowerings/store/test_cache.py": (
         "lowerings", "call/code store/program_bytes"),
     "lowerings/native/test_functions.py": (

@@ -50,7 +50,8 @@ FOLDERS = {
     "program": {"rules": set(), "ordering": {"rules"}},
     "lowerings": {
         "native": set(), "store": set(), "source": set(), "cuda": {"native", "store"},
-        "call": {"native", "store", "source", "cuda"},
+        "frameworks": {"native", "store", "source", "cuda"},
+        "call": {"native", "store", "source", "cuda", "frameworks"},
     },
     "model": {"groups": set(), "joints": {"groups"}, "elasticity": {"joints"},
               "formats": {"groups", "joints"}, "zoo": {"formats"},

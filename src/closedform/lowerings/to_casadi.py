@@ -19,7 +19,7 @@ def casadi_function(program: Program, name: str | None = None) -> Any:
     CasADi has matrices only: vectors are columns, and an array of more axes has those behind the
     first joined, in C order.
     """
-    casadi = _casadi()
+    casadi = casadi_module()
     inputs = [casadi.SX.sym(s.name, *_rows_and_columns(s.shape)) for s in program.inputs]
     results = replay(program, [_entries(x) for x in inputs])
     outputs = [_matrix(casadi, list(array.ravel()), array.shape) for array in results.values()]
@@ -27,7 +27,7 @@ def casadi_function(program: Program, name: str | None = None) -> Any:
                            [s.name for s in program.inputs], output_names(program))
 
 
-def _casadi() -> Any:
+def casadi_module() -> Any:
     try:
         import casadi
     except ImportError:

@@ -214,6 +214,22 @@ def test_the_entries_unused_for_longest_go_first(tmp_path):
     assert [cache.read(key) is not None for key in keys] == [True, False, True, True]
 
 
+def test_libraries_go_with_the_entries_and_are_looked_at_before_they_are_named(tmp_path):
+    cache = Cache(tmp_path / "cache", limit=2500)
+    first = cache.keep_library(bytes(1500))
+    assert first.read_bytes() == bytes(1500) and first.stat().st_mode & 0o777 == 0o600
+    digest = first.stem.removeprefix("closedform-")
+    moment = time.time() - 10
+    os.utime(first, (moment, moment))
+    assert cache.library(digest) == first and time.time() - first.stat().st_mtime < 5
+    os.utime(first, (moment, moment))
+    second = cache.keep_library(bytes(1600))
+    assert not first.exists() and second.exists() and cache.library(digest) is None
+    second.write_bytes(b"other")
+    assert cache.library(second.stem.removeprefix("closedform-")) is None
+    assert Cache(None).keep_library(b"x") is None
+
+
 def test_files_left_by_a_dead_writer_are_swept_when_they_are_old(cache):
     cache.write(KEY, CONTENT)
     old, new = (cache.folder / f"closedform-{digit * 16}.part" for digit in "ab")

@@ -14,6 +14,11 @@ from closedform.lowerings.call.signature import Interface, Subject
 from closedform.lowerings.call.slow import KIND_OF, SlowPath
 from closedform.lowerings.call.vectorcall import addresses, set_vectorcall, vectorcall_type, works
 from closedform.lowerings.cuda.kernel import Launchable
+from closedform.lowerings.frameworks.casadi_operator import (
+    Making,
+    casadi_operator,
+    checked_nodes,
+)
 from closedform.lowerings.source.jax import jax_function
 from closedform.lowerings.store.cache import Cache
 from closedform.lowerings.to_casadi import casadi_function
@@ -47,7 +52,7 @@ class _Doc:
 
 
 class Kernel:
-    __slots__ = ("_code", "_derived", "_jacobian", "_kernel", "_path")
+    __slots__ = ("_code", "_derived", "_jacobian", "_kernel", "_operators", "_path")
 
     __doc__ = _Doc(
         """A function of arrays in machine code: one state, or a batch of states along leading axes.
@@ -62,6 +67,7 @@ class Kernel:
         self._path = SlowPath(code, of)
         self._derived: dict[Derivative, Kernel] = {}
         self._jacobian: JacobianOf | None = None
+        self._operators: dict[tuple[object, ...], Any] = {}
         if works():
             own = {"slow": id(self._path), "result": id(self._path.result)}
             code.own = addresses() | own
@@ -120,10 +126,15 @@ class Kernel:
         """
         return self._derivative("jacobian", wrt)
 
+    def jacobian_row(self, *wrt: str) -> Kernel | None:
+        """The Jacobian by the catalogue's row of derivatives, None where there is none."""
+        meant = Derivative.of("jacobian", wrt, self.interface)
+        return self._jacobian(meant.wrt) if self._jacobian else None
+
     def _derivative(self, how: How, wrt: tuple[str, ...]) -> Kernel:
         meant = Derivative.of(how, wrt, self.interface)
         if meant not in self._derived:
-            known = self._jacobian(meant.wrt) if self._jacobian and how == "jacobian" else None
+            known = self.jacobian_row(*meant.wrt) if how == "jacobian" else None
             self._derived[meant] = known or self._made_derivative(meant)
         return self._derived[meant]
 
@@ -178,9 +189,31 @@ class Kernel:
         from closedform.lowerings.source.latex import latex_source  # slow: SymPy
         return latex_source(self.sympy(), [self._path.title], self._path.of.letters)
 
-    def casadi(self) -> Any:
-        """The program as a `casadi.Function` with the names of its inputs and outputs."""
-        return casadi_function(self.program)
+    def casadi(self, nodes: int | None = None, *, symbolic: bool = False, callback: bool = False,
+               wrenches: bool = False) -> Any:
+        """A `casadi.Function` with exact sparse Jacobian, adjoint and Hessian.
+
+        Vectors are columns, and an array of more axes has those behind the first joined. With
+        `nodes` they stand side by side, (n, nodes) for (n,): a whole horizon in one call, with
+        block-diagonal derivatives. These are by the entries of q, of quaternions as well, which an
+        optimiser has to keep at unit length: by a constraint, or by steps with `integrate`.
+
+        It is an external function of this kernel's machine code on Linux; elsewhere, and with
+        `callback`, it is called through Python. `symbolic` writes the program out in SX, for
+        CasADi's own code generation. `wrenches` makes them a further input.
+        """
+        if wrenches:
+            if self._path.variant is None:
+                raise ArgumentError(f"{self._path.title} takes no wrenches")
+            return self._path.variant[1]().casadi(nodes, symbolic=symbolic, callback=callback)
+        if symbolic:
+            function = casadi_function(self.program)
+            return function if nodes is None else function.map(checked_nodes(self.name, nodes))
+        key = "casadi", nodes, callback
+        if key not in self._operators:
+            making = Making(self._code.cache, self._code.watch)
+            self._operators[key] = casadi_operator(self, making, nodes, callback)
+        return self._operators[key]
 
     def jax(self) -> Callable[..., Any]:
         """The program as a function of JAX arrays for one state; `jax.vmap` makes batches of it."""

@@ -5,6 +5,8 @@ and SHA-256; then the sections `interface` and `imports` (JSON), `code` (an obje
 `program` (`encoding.py`). A file is written beside its place and renamed, so that a reader sees all
 of it or nothing, whatever happens to the writer. A file that is damaged, belongs to someone else or
 to another key is never used, and one that the cache did not make is never deleted.
+
+Shared libraries lie beside the entries as `closedform-SHA256.so`: others load them by their path.
 """
 
 from __future__ import annotations
@@ -26,13 +28,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, TypeVar
 
-from closedform.lowerings.store.private_folder import PrivateFolder, is_own_file, private_folder
+from closedform.lowerings.store.private_folder import (
+    PrivateFolder,
+    is_out_of_reach,
+    is_own_file,
+    private_folder,
+)
 from closedform.version import __version__
 
 MAGIC = b"closedform code 1\n\0\0\0\0\0\0"
 SECTIONS = ("interface", "imports", "code", "program")
 _HEAD = struct.Struct(f"<{len(MAGIC)}s32s" + "Q32s" * len(SECTIONS))
-_OWN = re.compile(r"closedform-([0-9a-f]{64}|[0-9a-f]{16}\.part)")
+_OWN = re.compile(r"closedform-([0-9a-f]{64}(\.so)?|[0-9a-f]{16}\.part)")
 _warned = set[str]()
 OFF = ("off", "0", "no", "none", "false")
 ON = ("", "on", "1", "yes", "default", "true")
@@ -84,6 +91,35 @@ class Cache:
             _make_room(folder, self.limit)
 
         self._within(True, keep)
+
+    def library(self, digest: str) -> Path | None:
+        """Where the shared library of this SHA-256 lies, if it is sound and will stay so."""
+        def found(folder: PrivateFolder) -> Path | None:
+            name = f"{_file(digest)}.so"
+            try:
+                with os.fdopen(folder.open(name, os.O_RDONLY), "rb") as file:
+                    own = is_own_file(os.fstat(file.fileno()))
+                    sound = hashlib.sha256(file.read()).hexdigest() == digest
+            except OSError:
+                return None
+            if not (own and sound and is_out_of_reach(folder.path)):
+                return None
+            with suppress(OSError):
+                folder.touch(name)
+            return folder.path.absolute() / name
+
+        return self._within(False, found)
+
+    def keep_library(self, content: bytes) -> Path | None:
+        """Where a shared library is kept from now on; None where it would not be safe."""
+        digest = hashlib.sha256(content).hexdigest()
+
+        def keep(folder: PrivateFolder) -> None:
+            _write_and_rename(folder, f"{_file(digest)}.so", content)
+            _make_room(folder, self.limit)
+
+        self._within(True, keep)
+        return self.library(digest)
 
     def _within(self, create: bool, use: Callable[[PrivateFolder], T]) -> T | None:
         """What comes of the use of the folder; None if there is none that is the user's own."""

@@ -89,6 +89,22 @@ def is_own_file(status: os.stat_result) -> bool:
         status.st_uid == os.getuid() and not stat.S_IMODE(status.st_mode) & 0o022)
 
 
+def is_out_of_reach(path: Path) -> bool:
+    """Whether nobody but root and the user can put another folder in its place.
+
+    For what is given away as a path: all on the way belongs to them, and others may not write
+    there, or not rename what is not theirs.
+    """
+    if not hasattr(os, "getuid"):
+        return True
+    for place in (real := path.resolve(), *real.parents):
+        status = place.stat()
+        others = stat.S_IMODE(status.st_mode) & 0o022
+        if status.st_uid not in (0, os.getuid()) or (others and not status.st_mode & stat.S_ISVTX):
+            return False
+    return True
+
+
 def _walked(path: Path, create: bool) -> int:
     """A descriptor of the folder at the end of a path."""
     names, links = list(reversed(path.parts)), 0
