@@ -224,8 +224,14 @@ class JacobianRows:
 
     def __init__(self, arm: CompiledRobot, request: Request, wrenches: bool) -> None:
         self.arm, self.request, self.wrenches = arm, request, wrenches
+        self._kernels: dict[tuple[str, ...], Kernel | None] = {}
 
     def __call__(self, wrt: tuple[str, ...]) -> Kernel | None:
+        if wrt not in self._kernels:
+            self._kernels[wrt] = self._made(wrt)
+        return self._kernels[wrt]
+
+    def _made(self, wrt: tuple[str, ...]) -> Kernel | None:
         row, robot = self.request.row, self.arm.robot
         found = {partial.by: partial for partial in row.derivatives}
         if not set(wrt) <= set(found) or ("q" in wrt and robot.nq != robot.nv) or row.fields:

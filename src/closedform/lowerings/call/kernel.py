@@ -5,12 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from closedform.lowerings.call.code import Code, Judge, Native, Watch, trusted, unwatched
+from closedform.lowerings.call.code import (
+    Code,
+    Judge,
+    Layout,
+    Native,
+    Watch,
+    trusted,
+    unwatched,
+)
 from closedform.lowerings.call.derived import Derivative, How
 from closedform.lowerings.call.signature import Interface, Subject
 from closedform.lowerings.call.slow import SlowPath
 from closedform.lowerings.call.vectorcall import addresses, set_vectorcall, vectorcall_type, works
-from closedform.lowerings.source.jax import jax_function
+from closedform.lowerings.native.ir import Kind
 from closedform.lowerings.store.cache import Cache
 from closedform.lowerings.to_casadi import casadi_function
 from closedform.program.program import Operations, Program
@@ -36,7 +44,7 @@ class _Doc:
 
 
 class Kernel:
-    __slots__ = ("_code", "_derived", "_jacobian", "_kernel", "_path")
+    __slots__ = ("_code", "_derived", "_jacobian", "_kernel", "_operators", "_path")
 
     __doc__ = _Doc(
         """A function of arrays in machine code: one state, or a batch of states along leading axes.
@@ -50,6 +58,7 @@ class Kernel:
         self._code = code
         self._path = SlowPath(code, of)
         self._derived: dict[Derivative, Kernel] = {}
+        self._operators: dict[str, Any] = {}
         self._jacobian: JacobianOf | None = None
         if works():
             own = {"slow": id(self._path), "result": id(self._path.result)}
@@ -109,10 +118,15 @@ class Kernel:
         """
         return self._derivative("jacobian", wrt)
 
+    def jacobian_row(self, *wrt: str) -> Kernel | None:
+        """The catalogue's row of derivatives by these inputs, None where there is none."""
+        meant = Derivative.of("jacobian", wrt, self.interface)
+        return self._jacobian(meant.wrt) if self._jacobian else None
+
     def _derivative(self, how: How, wrt: tuple[str, ...]) -> Kernel:
         meant = Derivative.of(how, wrt, self.interface)
         if meant not in self._derived:
-            known = self._jacobian(meant.wrt) if self._jacobian and how == "jacobian" else None
+            known = self.jacobian_row(*meant.wrt) if how == "jacobian" else None
             self._derived[meant] = known or self._made_derivative(meant)
         return self._derived[meant]
 
@@ -151,6 +165,10 @@ class Kernel:
         """The function of many states in double precision."""
         return self._code.native("batch", "double")
 
+    def compiled(self, layout: Layout, kind: Kind) -> Native:
+        """A function in machine code, compiled if it was not yet."""
+        return self._code.native(layout, kind)
+
     # ------------------------------------------------------------------ the program, elsewhere
     def listing(self) -> str:
         """The program as text: a line for each value that is used more than once."""
@@ -171,8 +189,18 @@ class Kernel:
         return casadi_function(self.program)
 
     def jax(self) -> Callable[..., Any]:
-        """The program as a function of JAX arrays for one state; `jax.vmap` makes batches of it."""
-        return jax_function(self.program)
+        """The kernel as a function of JAX arrays: jit, grad, jacfwd, jacrev, hessian, vmap, scan.
+
+        Arguments go by position or name, leading axes are a batch. All inputs are differentiable,
+        also those given at run time, and q by its entries: of a quaternion as well, which has to
+        be kept at length one by whoever steps it. Several outputs are a named tuple. float32 is
+        computed in float32, as JAX users expect; `jax.config.update("jax_enable_x64", True)`.
+        """
+        if "jax" not in self._operators:
+            from closedform.lowerings.frameworks.jax_operator import jax_operator  # slow: JAX
+            self._operators["jax"] = jax_operator(self, self._path)
+        operator: Callable[..., Any] = self._operators["jax"]
+        return operator
 
     # ------------------------------------------------------------------ calling
     def __call__(self, *args: Any, **named: Any) -> Any:

@@ -1,0 +1,1 @@
+"""Kernels as operators of other frameworks."""
