@@ -1,4 +1,5 @@
-"""Kernels inside JAX against the exported jnp function and, where it is installed, frax.
+"""Kernels inside JAX against the exported jnp function, the same with its result stacked as one
+writes it by hand and, where it is installed, frax.
 
     python benchmarks/jax_operator.py [--quick]
 
@@ -9,7 +10,7 @@ the third what it takes until an operator is ready.
 
 from __future__ import annotations
 
-import importlib.util
+import importlib
 import os
 import subprocess
 import sys
@@ -30,12 +31,14 @@ from rich.console import Console
 from tables import Table, number
 
 import closedform as cf
+from closedform.lowerings.source.jax import ARRAY
 
 BATCH, SCAN = 1024, 2000
-OURS, EXPORTED, FRAX = "kernel.jax()", "exported jnp", "frax"
+OURS, EXPORTED, STACKED, FRAX = "kernel.jax()", "exported", "stacked", "frax"
+PLAIN_STACK = "def _array(entries, shape, dtype):\n    return jnp.stack(entries).reshape(shape)"
 TASKS = {"inverse dynamics": "inverse_dynamics", "forward dynamics": "forward_dynamics"}
 GOALS = {"inverse dynamics": 50.0, "gradient of inverse dynamics": 100.0}     # ns
-STEP_GOAL, READY_GOAL, RATIO_GOAL = 350.0, 0.1, 100.0
+STEP_GOAL, READY_GOAL = 350.0, 0.1
 
 READY = """
 import time, jax, numpy as np
@@ -56,28 +59,27 @@ print(made - start, time.process_time() - start)
 """
 
 
-def exported(robot: cf.Robot, quantity: str) -> Callable[..., Any]:
-    """The function of an exported file."""
+def exported(robot: cf.Robot, quantity: str, array: str = ARRAY) -> Callable[..., Any]:
+    """The function of an exported file, with another way to make an array of entries if told."""
     with tempfile.TemporaryDirectory() as folder:
         paths = [Path(f) for f in cf.export(robot, quantity, "jax", folder)]
         path = next(p for p in paths if p.stem.endswith("_jax"))
-        spec = importlib.util.spec_from_file_location(path.stem, path)
-        assert spec is not None and spec.loader is not None
-        module = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(module)
-    function: Callable[..., Any] = getattr(module, path.stem.removesuffix("_jax"))
+        text = path.read_text(encoding="utf8")
+    module: dict[str, Any] = {}
+    exec(text.replace(ARRAY, array), module)
+    function: Callable[..., Any] = module[path.stem.removesuffix("_jax")]
     return function
 
 
 def frax_functions() -> dict[str, Callable[..., Any]]:
-    """frax of the same robot, if it is there: q, v, and a or τ."""
+    """frax of its own panda, if it is there: q, v, and a or τ."""
     try:
         frax: Any = importlib.import_module("frax")
-        robot = frax.Robot.load_panda()
-    except (ImportError, AttributeError, OSError):
+    except ImportError:
         return {}
-    return {"inverse_dynamics": lambda q, v, a: robot.inverse_dynamics(q, v, a),
-            "forward_dynamics": lambda q, v, tau: robot.forward_dynamics(q, v, tau)}
+    robot, gravity = frax.load_panda(), jnp.array([0.0, 0, 9.81, 0, 0, 0])
+    return {"inverse_dynamics": lambda q, v, a: robot.rnea(q, v, a, gravity, None),
+            "forward_dynamics": lambda q, v, tau: robot.forward_dynamics(q, v, tau, None)}
 
 
 def job(label: str, function: Callable[..., Any], arrays: list[Any], states: int) -> Job:
@@ -109,7 +111,7 @@ def row(what: str, times: Times, goal: float | None) -> tuple[str, ...]:
     cells = [what, number(ours), number(goal), ""]
     if goal is not None:
         cells[-1] = "met" if ours <= goal else "missed"
-    for label in (EXPORTED, FRAX):
+    for label in (EXPORTED, STACKED, FRAX):
         found = ratio(times, label, OURS)
         cells += [number(float(np.median(times[label]))) if label in times else number(None),
                   number(found)]
@@ -124,7 +126,8 @@ def rows(robot: cf.Robot, quick: bool) -> tuple[list[tuple[str, ...]], list[tupl
     batches, scans = [], []
     for what, quantity in TASKS.items():
         kernel = getattr(arm, quantity)
-        one = {OURS: kernel.jax(), EXPORTED: exported(robot, quantity)}
+        one = {OURS: kernel.jax(), EXPORTED: exported(robot, quantity),
+               STACKED: exported(robot, quantity, PLAIN_STACK)}
         if quantity in others:
             one[FRAX] = others[quantity]
         batch = {label: f if label == OURS else jax.vmap(f) for label, f in one.items()}
@@ -156,7 +159,7 @@ def main() -> None:
     where = pin_to_one_core()
     batches, scans = rows(cf.load("panda"), "--quick" in sys.argv)
     console = Console(width=None if sys.stdout.isatty() else 140)
-    head = ("", OURS, "to reach", "", EXPORTED, "ratio", FRAX, "ratio")
+    head = ("", OURS, "to reach", "", EXPORTED, "ratio", STACKED, "ratio", FRAX, "ratio")
     Table(f"panda in JAX {jax.__version__}, batch of {BATCH}, ns of CPU a state", head, batches,
           where).print(console)
     Table("panda in JAX, step of a scan over one state, ns of CPU", head, scans).print(console)

@@ -23,7 +23,7 @@ jax.config.update("jax_enable_x64", True)
 
 FULL = "--full" in sys.argv
 COUNT, STEPS, ITERATIONS = (1024, 50, 300) if FULL else (16, 20, 300)
-H, RATE = 0.01, 0.04
+H, RATE = 0.01, 0.03
 
 robot = cf.load("panda")
 arm = cf.compile(robot)
@@ -53,9 +53,9 @@ def adam(forward_dynamics, iterations):
     @jax.jit
     def iteration(k, u, m, s):
         value, g = value_and_grad(u)
-        m, s = 0.9 * m + 0.1 * g, 0.999 * s + 0.001 * g**2
-        change = m / (1 - 0.9**k) / (jnp.sqrt(s / (1 - 0.999**k)) + 1e-12)
-        return value, u - RATE * 0.985**k * change, m, s
+        m, s = 0.9 * m + 0.1 * g, 0.9 * s + 0.1 * g**2
+        change = m / (1 - 0.9**k) / (jnp.sqrt(s / (1 - 0.9**k)) + 1e-12)
+        return value, u - RATE * 0.99**k * change, m, s
 
     u = m = s = jnp.zeros((STEPS, COUNT, robot.nv))
     first, *_ = jax.block_until_ready(iteration(1.0, u, m, s))           # compiles

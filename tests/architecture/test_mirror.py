@@ -55,6 +55,8 @@ HOLDS = {
         "lowerings", "call/code store/program_bytes"),
     "lowerings/native/test_functions.py": (
         "lowerings/native", "cpu emit ir memory outputs steps"),
+    "lowerings/frameworks/test_xla.py": (
+        "lowerings/frameworks", "differentiable xla_frame xla_jobs"),
     "lowerings/source/test_c_source.py": (
         "lowerings/source", "assignments c_batch c_text"),
     "lowerings/source/test_jax.py": (

@@ -75,7 +75,7 @@ def test_wrt_goes_by_the_order_of_the_inputs_and_names_what_is_wrong(arm):
     kernel = arm.inverse_dynamics
     assert kernel.tangent("v", "q") is kernel.tangent("q", "v")
     assert kernel.tangent() is kernel.tangent("q", "v", "a")
-    with pytest.raises(UnknownName, match="no input 'tau'; .*there are q, v, a"):
+    with pytest.raises(UnknownName, match=r"no input 'tau'; .*there are q, v, a"):
         kernel.cotangent("tau")
 
 
