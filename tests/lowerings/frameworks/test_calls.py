@@ -3,7 +3,7 @@
 import pytest
 
 import closedform as cf
-from closedform.lowerings.frameworks.calls import Call
+from closedform.lowerings.frameworks.calls import OperatorCall
 
 
 @pytest.fixture(scope="module")
@@ -13,13 +13,13 @@ def arm():
 
 def test_equal_kernels_give_equal_calls(arm):
     again = cf.compile(cf.load("ur5"))
-    assert Call.of(arm.bias) == Call.of(again.bias)
-    assert hash(Call.of(arm.bias)) == hash(Call.of(again.bias))
-    assert Call.of(arm.bias) != Call.of(arm.inverse_dynamics)
+    assert OperatorCall.of(arm.bias) == OperatorCall.of(again.bias)
+    assert hash(OperatorCall.of(arm.bias)) == hash(OperatorCall.of(again.bias))
+    assert OperatorCall.of(arm.bias) != OperatorCall.of(arm.inverse_dynamics)
 
 
 def test_shapes_are_known_before_a_derivative_is_made(arm, monkeypatch):
-    call = Call.of(arm.inverse_dynamics).tangent([0, 2])
+    call = OperatorCall.of(arm.inverse_dynamics).tangent([0, 2])
     monkeypatch.setattr(type(arm.inverse_dynamics), "_made_derivative", None)
     assert [slot.shape for slot in call.inputs] == [(6,)] * 5
     back = call.cotangent(["q", "a"])
@@ -30,11 +30,11 @@ def test_shapes_are_known_before_a_derivative_is_made(arm, monkeypatch):
 
 def test_a_whole_jacobian_is_taken_where_it_pays(arm):
     """The catalogue's row for many vectors, products for one; written out where it is small."""
-    tangent = Call.of(arm.inverse_dynamics).tangent([0, 1, 2])
+    tangent = OperatorCall.of(arm.inverse_dynamics).tangent([0, 1, 2])
     assert tangent.jacobian(1) is None
     assert tangent.jacobian(18) is arm.inverse_dynamics.jacobian()
-    small = Call.of(arm.frame_pose.at("tool0")).tangent([0])
+    small = OperatorCall.of(arm.frame_pose.at("tool0")).tangent([0])
     assert small.jacobian(6) is arm.frame_pose.at("tool0").jacobian()
-    fused = Call.of(cf.fuse(arm.robot, ["coriolis_matrix", "mass_matrix"])).tangent([0, 1])
+    fused = OperatorCall.of(cf.fuse(arm.robot, ["coriolis_matrix", "mass_matrix"])).tangent([0, 1])
     assert fused.jacobian(12) is None                # no row, and too large to be written out
-    assert Call.of(arm.bias).jacobian(18) is None
+    assert OperatorCall.of(arm.bias).jacobian(18) is None

@@ -47,7 +47,7 @@ framework has traced with one kernel serves all that compute the same."""
 
 
 @dataclass(frozen=True)
-class Call:
+class OperatorCall:
     """A call; `by` are the inputs x that move, in their order."""
 
     kernel: Operand
@@ -55,7 +55,7 @@ class Call:
     by: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, kernel: Operand) -> Call:
+    def of(cls, kernel: Operand) -> OperatorCall:
         return cls(_KNOWN.setdefault(kernel.interface.digest, kernel))
 
     @property
@@ -87,19 +87,19 @@ class Call:
             return self.kernel
         return (self.kernel.tangent if self.how == "tangent" else self.kernel.cotangent)(*self.by)
 
-    def tangent(self, places: Iterable[int]) -> Call:
+    def tangent(self, places: Iterable[int]) -> OperatorCall:
         """The tangent by inputs at these places."""
-        whole = Call.of(self.realised())
+        whole = OperatorCall.of(self.realised())
         names = [slot.name for slot in whole.inputs]
-        return Call(whole.kernel, "tangent", tuple(names[k] for k in places))
+        return OperatorCall(whole.kernel, "tangent", tuple(names[k] for k in places))
 
-    def cotangent(self, by: Iterable[str]) -> Call:
+    def cotangent(self, by: Iterable[str]) -> OperatorCall:
         """The transpose of a tangent, by some of its inputs."""
-        return Call(self.kernel, "cotangent", tuple(by))
+        return OperatorCall(self.kernel, "cotangent", tuple(by))
 
-    def transposed_cotangent(self, by: Iterable[str]) -> Call:
+    def transposed_cotangent(self, by: Iterable[str]) -> OperatorCall:
         """The transpose of a cotangent, whose results for `by` are given."""
-        return Call(self.kernel, "tangent", tuple(by))
+        return OperatorCall(self.kernel, "tangent", tuple(by))
 
     def jacobian(self, count: int) -> Operand | None:
         """The kernel of ∂y/∂x, if that is better than products with so many vectors."""

@@ -18,7 +18,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from closedform.errors import ArgumentError, MissingDependency
-from closedform.lowerings.frameworks.calls import Call, Operand
+from closedform.lowerings.frameworks.calls import OperatorCall, Operand
 from closedform.lowerings.native.cpu import MAKING
 from closedform.lowerings.native.ir import Kind
 from closedform.program.program import Slot, size
@@ -54,7 +54,7 @@ class Arguments(Protocol):
 
 def jax_operator(kernel: Operand, arguments: Arguments) -> Callable[..., Any]:
     """The kernel as a function of JAX arrays, with any leading axes."""
-    call = Call.of(kernel)
+    call = OperatorCall.of(kernel)
 
     def function(*args: Any, **named: Any) -> Any:
         other, args, named = arguments.other(args, named)
@@ -134,7 +134,7 @@ def _full(operands: Sequence[Any], slots: Sequence[Slot]) -> tuple[int, ...]:
     return tuple(jnp.broadcast_shapes(*leads)) if leads else ()
 
 
-def _abstract(*operands: Any, call: Call) -> list[Any]:
+def _abstract(*operands: Any, call: OperatorCall) -> list[Any]:
     full = _full(operands, call.inputs)
     if not operands:
         return [jax.core.ShapedArray(y.shape, jnp.result_type(float)) for y in call.outputs]
@@ -170,7 +170,7 @@ def _joined(operands: Sequence[Any], slots: Sequence[Slot]) -> tuple[list[Any], 
 
 
 # ------------------------------------------------------------------ running
-def _run(*operands: Any, call: Call) -> list[Any]:
+def _run(*operands: Any, call: OperatorCall) -> list[Any]:
     dtype = operands[0].dtype if operands else jnp.result_type(float)
     target = _target(call.realised(), KINDS[np.dtype(dtype)])
     full = _full(operands, call.inputs)
@@ -180,7 +180,7 @@ def _run(*operands: Any, call: Call) -> list[Any]:
     return [x.reshape(*full, *y.shape) for x, y in zip(made, call.outputs, strict=True)]
 
 
-def _elsewhere(*operands: Any, call: Call) -> list[Any]:
+def _elsewhere(*operands: Any, call: OperatorCall) -> list[Any]:
     raise ArgumentError(f"{call.name}: kernels run on a CPU; its arrays are elsewhere")
 
 
@@ -205,7 +205,7 @@ def _target(kernel: Operand, kind: Kind) -> str:
 
 
 # ------------------------------------------------------------------ derivatives
-def _jvp(primals: Sequence[Any], tangents: Sequence[Any], *, call: Call) -> tuple[Any, Any]:
+def _jvp(primals: Sequence[Any], tangents: Sequence[Any], *, call: OperatorCall) -> tuple[Any, Any]:
     values = kernel_p.bind(*primals, call=call)
     moving = [k for k, t in enumerate(tangents) if type(t) is not ad.Zero]
     if moving[0] >= call.own:               # linear in all that moves
@@ -215,7 +215,7 @@ def _jvp(primals: Sequence[Any], tangents: Sequence[Any], *, call: Call) -> tupl
     return values, rates
 
 
-def _transpose(bars: Sequence[Any], *operands: Any, call: Call) -> list[Any]:
+def _transpose(bars: Sequence[Any], *operands: Any, call: OperatorCall) -> list[Any]:
     unknown = [k for k, x in enumerate(operands) if ad.is_undefined_primal(x)]
     if min(unknown) < call.own:
         names = ", ".join(call.inputs[k].name for k in unknown)
@@ -239,7 +239,7 @@ def _transpose(bars: Sequence[Any], *operands: Any, call: Call) -> list[Any]:
 
 
 # ------------------------------------------------------------------ batches
-def _batch(operands: Sequence[Any], dims: Sequence[Any], *, call: Call) -> tuple[Any, Any]:
+def _batch(operands: Sequence[Any], dims: Sequence[Any], *, call: OperatorCall) -> tuple[Any, Any]:
     count = next(x.shape[d] for x, d in zip(operands, dims, strict=True) if d is not None)
     moved = [x[None] if d is None else jnp.moveaxis(x, d, 0)
              for x, d in zip(operands, dims, strict=True)]
@@ -247,13 +247,13 @@ def _batch(operands: Sequence[Any], dims: Sequence[Any], *, call: Call) -> tuple
         whole = call.jacobian(count)
         if whole is not None:
             vectors = [jnp.broadcast_to(t, (count, *t.shape[1:])) for t in moved[call.own:]]
-            made = _products(call, Call.of(whole), operands[:call.own], vectors)
+            made = _products(call, OperatorCall.of(whole), operands[:call.own], vectors)
             return made, [x.ndim - 1 for x in made]
     made = kernel_p.bind(*moved, call=call)
     return made, [0] * len(made)
 
 
-def _products(call: Call, whole: Call, own: Sequence[Any], vectors: Sequence[Any]) -> list[Any]:
+def _products(call: OperatorCall, whole: OperatorCall, own: Sequence[Any], vectors: Sequence[Any]) -> list[Any]:
     """∂y/∂x ẋ for many ẋ, or (∂y/∂x)ᵀ ȳ for many ȳ; these are first in vectors, last in results."""
     full, further = _full(own, call.inputs[:call.own]), call.inputs[call.own:]
     known = dict(zip((slot.name for slot in call.inputs), own, strict=False))
