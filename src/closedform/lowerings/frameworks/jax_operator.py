@@ -11,6 +11,7 @@ Lowered to machine code through XLA's foreign functions (`xla.py`): no compiler,
 
 from __future__ import annotations
 
+import ctypes
 import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
@@ -18,7 +19,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from closedform.errors import ArgumentError, MissingDependency
-from closedform.lowerings.frameworks.calls import OperatorCall, Operand
+from closedform.lowerings.frameworks.calls import Operand, OperatorCall
 from closedform.lowerings.native.cpu import MAKING
 from closedform.lowerings.native.ir import Kind
 from closedform.program.program import Slot, size
@@ -201,6 +202,8 @@ def _target(kernel: Operand, kind: Kind) -> str:
             native = kernel.compiled("xla", kind)
             jax.ffi.register_ffi_target(name, jax.ffi.pycapsule(native.function), platform="cpu")
             _TARGETS[name] = native, kernel
+            # beyond Python's own end: threads of XLA may still be at work then
+            ctypes.pythonapi.Py_IncRef(ctypes.py_object(_TARGETS[name]))
     return name
 
 
@@ -253,7 +256,8 @@ def _batch(operands: Sequence[Any], dims: Sequence[Any], *, call: OperatorCall) 
     return made, [0] * len(made)
 
 
-def _products(call: OperatorCall, whole: OperatorCall, own: Sequence[Any], vectors: Sequence[Any]) -> list[Any]:
+def _products(call: OperatorCall, whole: OperatorCall, own: Sequence[Any],
+              vectors: Sequence[Any]) -> list[Any]:
     """∂y/∂x ẋ for many ẋ, or (∂y/∂x)ᵀ ȳ for many ȳ; these are first in vectors, last in results."""
     full, further = _full(own, call.inputs[:call.own]), call.inputs[call.own:]
     known = dict(zip((slot.name for slot in call.inputs), own, strict=False))
