@@ -66,7 +66,8 @@ def jax_operator(kernel: Operand, arguments: Arguments) -> Callable[..., Any]:
         return made[0] if arguments.result is None else arguments.result(*made)
 
     function.__name__ = function.__qualname__ = call.name
-    function.__doc__ = kernel.__doc__
+    inputs = ", ".join(slot.name for slot in call.inputs)
+    function.__doc__ = f"{call.name}({inputs}) of JAX arrays with any leading axes."
     return function
 
 
@@ -182,7 +183,8 @@ def _run(*operands: Any, call: OperatorCall) -> list[Any]:
 
 
 def _elsewhere(*operands: Any, call: OperatorCall) -> list[Any]:
-    raise ArgumentError(f"{call.name}: kernels run on a CPU; its arrays are elsewhere")
+    raise ArgumentError(f"{call.name}: kernels run on a CPU, and its arrays are elsewhere; "
+                        "jax.default_device(jax.devices('cpu')[0]) keeps them there")
 
 
 kernel_p.def_abstract_eval(_abstract)
