@@ -7,11 +7,10 @@ Each trajectory starts somewhere else and shall end at rest in the same pose. Th
 that hold the arm at the start, and scaled controls, found by Adam.
 """
 
-import importlib.util
+import runpy
 import sys
 import tempfile
 import time
-from pathlib import Path
 
 import jax
 import jax.numpy as jnp
@@ -70,11 +69,9 @@ def exported():
     """The same function as a file of jnp operations, for one state: `vmap` makes a batch of it."""
     with tempfile.TemporaryDirectory() as folder:
         files = cf.export(robot, "forward_dynamics", "jax", folder)
-        path = next(Path(f) for f in files if Path(f).stem.endswith("forward_dynamics_jax"))
-        spec = importlib.util.spec_from_file_location(path.stem, path)
-        module = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(module)
-    return jax.vmap(getattr(module, path.stem.removesuffix("_jax")))
+        path = next(f for f in files if f.stem.endswith("forward_dynamics_jax"))
+        names = runpy.run_path(str(path))
+    return jax.vmap(names[path.stem.removesuffix("_jax")])
 
 
 first, last, spent = adam(arm.forward_dynamics.jax(), ITERATIONS)
