@@ -1,4 +1,5 @@
-"""Exported C against conventional spatial algebra in CasADi, and how long an export takes.
+"""Exported C against conventional spatial algebra in CasADi, how long an export takes, and what a
+final stack costs in JAX.
 
     python benchmarks/export.py
 
@@ -15,6 +16,7 @@ import tempfile
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from building import HERE, MissingError, library
@@ -27,6 +29,7 @@ from tables import Table, number
 
 import closedform as cf
 from closedform.arrays import Array
+from closedform.lowerings.source.jax import ARRAY, jax_source
 
 ARMS = ("puma560", "rx90", "ur5", "iiwa14", "panda")
 FIGURES = {ID: 1.15, MASS: 1.3, FD: 1.3, DERIVATIVES: 1.3}
@@ -106,6 +109,45 @@ def generation_rows() -> list[tuple[str, ...]]:
     return rows
 
 
+STACKED = "def _array(entries, shape, dtype):\n    return jnp.stack(entries).reshape(shape)"
+JAX_TASKS = ("inverse_dynamics", "forward_dynamics")
+JAX_ROBOTS = ("ur5", "iiwa14", "panda", "humanoid25")
+
+
+def jax_rows(quick: bool) -> list[tuple[str, ...]]:
+    """Exported functions of JAX over 1024 states, as they are and with their results stacked."""
+    import jax
+
+    jax.config.update("jax_enable_x64", True)
+    rows, rng = [], np.random.default_rng(0)
+    for name in JAX_ROBOTS[1:3] if quick else JAX_ROBOTS:
+        for quantity in JAX_TASKS if name != "humanoid25" else ("gravity_torque",):
+            program = getattr(cf.compile(cf.load(name)), quantity).program
+            text = jax_source(program, "function", [name])
+            arrays = [jax.numpy.asarray(rng.normal(size=(1024, *slot.shape)))
+                      for slot in program.inputs]
+            jobs = []
+            for label, source in (("chosen", text), ("stacked", text.replace(ARRAY, STACKED))):
+                module: dict[str, Any] = {}
+                exec(source, module)
+                jobs.append(jax_job(jax, label, module["function"], arrays))
+            times = measured(jobs, QUICK if quick else FULL)
+            rows.append((name, quantity, *(number(float(np.median(times[job.label])))
+                                           for job in jobs),
+                         f"{ratio(times, 'stacked', 'chosen') or 0:.1f}"))
+    return rows
+
+
+def jax_job(jax: Any, label: str, function: Any, arrays: Sequence[Any]) -> Job:
+    compiled = jax.jit(jax.vmap(function)).lower(*arrays).compile()
+
+    def run(repeats: int) -> None:
+        for _ in range(repeats):
+            compiled(*arrays).block_until_ready()
+
+    return Job(label, run, 1024, clock=time.process_time)
+
+
 def main() -> None:
     quick = "--quick" in sys.argv
     made = generation_rows()
@@ -117,6 +159,9 @@ def main() -> None:
           rows, where).print(console)
     Table("M, C, g, τ and the regressor of a 7-joint arm, with test vectors",
           ("arm", "target", "seconds", "below", "", "kB"), made).print(console)
+    Table("Exported functions of JAX in batches of 1024, ns of CPU a state",
+          ("robot", "quantity", "entries chosen", "entries stacked", "ratio"),
+          jax_rows(quick)).print(console)
 
 
 if __name__ == "__main__":

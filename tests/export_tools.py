@@ -46,3 +46,12 @@ def check_folder(folder, target):
         compile_folder(folder, "gcc", "-O1")
     commands = RUN.get(target, lambda: ([sys.executable, "test_vectors.py"],))()
     return "".join(run(command, folder, JAX_PLATFORMS="cpu") for command in commands)
+
+
+def jax_function(program, derivatives=None):
+    """The function of a program's exported source for JAX."""
+    from closedform.lowerings.source.jax import jax_source
+
+    module = {}
+    exec(jax_source(program, program.name, [program.name], derivatives), module)
+    return module[program.name]

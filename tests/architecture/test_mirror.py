@@ -64,6 +64,8 @@ HOLDS = {
         "waiting watch"),
     "lowerings/cuda/test_gpu.py": (
         "lowerings/cuda", "driver kernel"),
+    "lowerings/frameworks/test_xla.py": (
+        "lowerings/frameworks", "differentiable xla_frame xla_jobs"),
     "lowerings/source/test_c_source.py": (
         "lowerings/source", "assignments c_batch c_text"),
     "lowerings/source/test_jax.py": (

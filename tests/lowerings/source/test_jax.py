@@ -5,8 +5,9 @@ from closedform.arrays import namespace
 from closedform.errors import ArgumentError
 from closedform.lowerings import reference
 from closedform.lowerings.source import jax as to_jax
-from closedform.lowerings.source.jax import jax_function, jax_source
+from closedform.lowerings.source.jax import jax_source
 from closedform.program.record import record
+from export_tools import jax_function
 from random_programs import random_inputs, random_program
 
 jax = pytest.importorskip("jax", reason="NOT TESTED: pip install jax")

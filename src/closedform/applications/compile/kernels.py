@@ -228,6 +228,7 @@ class JacobianRows:
 
     def __init__(self, arm: CompiledRobot, request: Request, wrenches: bool) -> None:
         self.arm, self.request, self.wrenches = arm, request, wrenches
+        self._kernels: dict[tuple[str, ...], Kernel | None] = {}
 
     def program(self, meant: Derivative) -> Program | None:
         """The cheapest program as recorded, of the rows of products with a direction or weights."""
@@ -240,6 +241,11 @@ class JacobianRows:
         return min((kept_outputs(p, only) for p in found), key=lambda p: p.operations.total)
 
     def __call__(self, wrt: tuple[str, ...]) -> Kernel | None:
+        if wrt not in self._kernels:
+            self._kernels[wrt] = self._made(wrt)
+        return self._kernels[wrt]
+
+    def _made(self, wrt: tuple[str, ...]) -> Kernel | None:
         row, robot = self.request.row, self.arm.robot
         found = {partial.by: partial for partial in row.derivatives}
         if not set(wrt) <= set(found) or not _by_entries(robot, wrt) or row.fields:

@@ -20,6 +20,8 @@ from closedform.arrays import Floats
 from closedform.errors import FormatError
 from closedform.lowerings.call.quick import add_call
 from closedform.lowerings.call.signature import Interface
+from closedform.lowerings.frameworks.xla import handler_module
+from closedform.lowerings.frameworks.xla_jobs import process_functions
 from closedform.lowerings.native.cpu import MAKING, LoadedCode, host, load, object_code
 from closedform.lowerings.native.functions import batch_module, scalar_module
 from closedform.lowerings.native.ir import Kind
@@ -29,7 +31,8 @@ from closedform.program.check import check
 from closedform.program.ops import FUNCTIONS
 from closedform.program.program import Program
 
-Layout = Literal["kernel", "batch"]
+Layout = Literal["kernel", "batch", "xla"]
+"""One state, many states, and XLA's handler for both."""
 
 Watch = Callable[[str], AbstractContextManager[None]]
 """What goes on while the program of a name is compiled: a sign of life, for those who wait."""
@@ -96,7 +99,10 @@ class Code:
         code = _ready(stored)
         code.bind(self.own)
         address = code.address(layout)
-        if layout == "batch":
+        if layout == "xla":
+            code.bind({name: self.native(name, kind).address for name in ("kernel", "batch")}
+                      | process_functions())
+        elif layout == "batch":
             one = self.native("kernel", kind)
             code.bind({"kernel": one.address})
             one.code.bind({"batch": address})
@@ -124,7 +130,7 @@ class Code:
         """The sections of a new entry, of a program that the judge has accepted."""
         program = self.program
         found = _compiled(program, layout, kind)
-        if self._judge is trusted:
+        if self._judge is trusted or layout == "xla":
             return found
         code = _ready(found)
         if layout == "batch":
@@ -162,6 +168,8 @@ def _ready(stored: Mapping[str, bytes]) -> LoadedCode:
 
 def _function(address: int, layout: Layout, arrays: int) -> Any:
     """Native code of so many arrays, for ctypes."""
+    if layout == "xla":
+        return ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p)(address)
     kinds = ([ctypes.c_void_p] * arrays if layout == "kernel"
              else [ctypes.c_int64, *[ctypes.c_void_p, ctypes.c_int64] * arrays])
     return ctypes.CFUNCTYPE(None, *kinds)(address)
@@ -192,8 +200,10 @@ def _compiled(program: Program, layout: Layout, kind: Kind) -> dict[str, bytes]:
     if layout == "kernel":
         module = scalar_module(program, cpu.lanes(kind, 1))
         add_call(module, interface, kind)
-    else:
+    elif layout == "batch":
         module = batch_module(program, cpu.lanes(kind))
+    else:
+        module = handler_module(interface, kind)
     code = object_code(module, cpu)
     return {
         "interface": interface.to_json().encode(),

@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 import numpy as np
 
 from closedform.errors import ArgumentError
-from closedform.lowerings.call.code import Code, Judge, Native, Watch, trusted, unwatched
+from closedform.lowerings.call.code import (
+    Code,
+    Judge,
+    Layout,
+    Native,
+    Watch,
+    trusted,
+    unwatched,
+)
 from closedform.lowerings.call.derived import Derivative, How
 from closedform.lowerings.call.signature import Interface, Subject
 from closedform.lowerings.call.slow import KIND_OF, SlowPath
@@ -19,7 +27,7 @@ from closedform.lowerings.frameworks.casadi_operator import (
     casadi_operator,
     checked_nodes,
 )
-from closedform.lowerings.source.jax import jax_function
+from closedform.lowerings.native.ir import Kind
 from closedform.lowerings.store.cache import Cache
 from closedform.lowerings.to_casadi import casadi_function
 from closedform.program.program import Operations, Program
@@ -67,7 +75,7 @@ class Kernel:
         self._path = SlowPath(code, of)
         self._derived: dict[Derivative, Kernel] = {}
         self._jacobian: JacobianOf | None = None
-        self._operators: dict[tuple[object, ...], Any] = {}
+        self._operators: dict[object, Any] = {}
         if works():
             own = {"slow": id(self._path), "result": id(self._path.result)}
             code.own = addresses() | own
@@ -127,7 +135,7 @@ class Kernel:
         return self._derivative("jacobian", wrt)
 
     def jacobian_row(self, *wrt: str) -> Kernel | None:
-        """The Jacobian by the catalogue's row of derivatives, None where there is none."""
+        """The catalogue's row of derivatives by these inputs, None where there is none."""
         meant = Derivative.of("jacobian", wrt, self.interface)
         return self._jacobian(meant.wrt) if self._jacobian else None
 
@@ -174,6 +182,10 @@ class Kernel:
         """The function of many states in double precision."""
         return self._code.native("batch", "double")
 
+    def compiled(self, layout: Layout, kind: Kind) -> Native:
+        """A function in machine code, compiled if it was not yet."""
+        return self._code.native(layout, kind)
+
     # ------------------------------------------------------------------ the program, elsewhere
     def listing(self) -> str:
         """The program as text: a line for each value that is used more than once."""
@@ -216,8 +228,18 @@ class Kernel:
         return self._operators[key]
 
     def jax(self) -> Callable[..., Any]:
-        """The program as a function of JAX arrays for one state; `jax.vmap` makes batches of it."""
-        return jax_function(self.program)
+        """The kernel as a function of JAX arrays: jit, grad, jacfwd, jacrev, hessian, vmap, scan.
+
+        Arguments go by position or name, leading axes are a batch. All inputs are differentiable,
+        also those given at run time, and q by its entries: of a quaternion as well, which has to
+        be kept at length one by whoever steps it. Several outputs are a named tuple. float32 is
+        computed in float32, as JAX users expect; `jax.config.update("jax_enable_x64", True)`.
+        """
+        if "jax" not in self._operators:
+            from closedform.lowerings.frameworks.jax_operator import jax_operator  # slow: JAX
+            self._operators["jax"] = jax_operator(self, self._path)
+        operator: Callable[..., Any] = self._operators["jax"]
+        return operator
 
     # ------------------------------------------------------------------ on GPUs
     @property

@@ -62,6 +62,8 @@ class Interface:
 
     def signature(self, layout: str, kind: Kind) -> str:
         """The C prototype of a native function; strides are bytes from one state to the next."""
+        if layout == "xla":
+            return "XLA_FFI_Error *xla(XLA_FFI_CallFrame *frame)"
         stride = "" if layout == "kernel" else ", int64_t {0}_stride"
         arguments = [f"const {kind} *{s.name}{stride.format(s.name)}" for s in self.inputs]
         arguments += [f"{kind} *{s.name}{stride.format(s.name)}" for s in _distinct(self)]

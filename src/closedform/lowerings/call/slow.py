@@ -63,18 +63,10 @@ class SlowPath:
 
     def __call__(self, *args: Any, out: Any = None, threads: int | None = None,
                  **named: Any) -> Any:
-        if self.rows is not None:
-            count = self._other_rows(self.rows[0], args, named)
-            if count is not None:
-                return self.rows[1](count)(*args, out=out, threads=threads, **named)
-        if self.variant is not None:
-            name, kernel = self.variant
-            if len(args) == len(self.interface.inputs) + 1 and name not in named:
-                args, named = args[:-1], {**named, name: args[-1]}
-            if named.get(name) is not None:
-                return kernel()(*args, out=out, threads=threads, **named)
-            named.pop(name, None)
-        given = self._bound(args, named)
+        other, args, named = self.other(args, named)
+        if other is not None:
+            return other(*args, out=out, threads=threads, **named)
+        given = self.bound(args, named)
         if any(map(is_cuda, given)):
             results = self._on_gpu(given, out)
             return results[0] if self.result is None else self.result(*results)
@@ -95,6 +87,22 @@ class SlowPath:
                 raise ArgumentError(f"{self.title}: {slot.name} must be on the GPU like the others")
         return self.gpu(given, out)
 
+    def other(self, args: tuple[Any, ...], named: Mapping[str, Any],
+              ) -> tuple[Any, tuple[Any, ...], dict[str, Any]]:
+        """The other kernel that such a call is for, or None, and the arguments for it."""
+        if self.rows is not None:
+            count = self._other_rows(self.rows[0], args, named)
+            if count is not None:
+                return self.rows[1](count), args, dict(named)
+        if self.variant is not None:
+            name, kernel = self.variant
+            if len(args) == len(self.interface.inputs) + 1 and name not in named:
+                args, named = args[:-1], {**named, name: args[-1]}
+            if named.get(name) is not None:
+                return kernel(), args, dict(named)
+            named = {key: x for key, x in named.items() if key != name}
+        return None, args, dict(named)
+
     def _other_rows(self, name: str, args: Sequence[Any], named: Mapping[str, Any]) -> int | None:
         """How many rows an input has that fits but for their number."""
         at, slot = next((k, x) for k, x in enumerate(self.interface.inputs) if x.name == name)
@@ -105,7 +113,7 @@ class SlowPath:
             return None
         return None if rows in (0, slot.shape[0]) or width != slot.shape[1] else rows
 
-    def _bound(self, args: Sequence[Any], named: Mapping[str, Any]) -> Sequence[Any]:
+    def bound(self, args: Sequence[Any], named: Mapping[str, Any]) -> Sequence[Any]:
         """The arguments in the order of the inputs."""
         names = [slot.name for slot in self.interface.inputs]
         if not named and len(args) == len(names):

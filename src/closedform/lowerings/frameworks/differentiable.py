@@ -7,7 +7,7 @@ from typing import Any, Protocol
 from closedform.program.program import Operations, Program, Slot
 
 
-class Signature(Protocol):
+class Described(Protocol):
     """A program seen from outside."""
 
     @property
@@ -26,7 +26,7 @@ class Differentiable(Protocol):
     """A function of arrays whose derivatives are functions of arrays too."""
 
     @property
-    def interface(self) -> Signature: ...
+    def interface(self) -> Described: ...
     @property
     def program(self) -> Program: ...
     def tangent(self, *wrt: str) -> Differentiable: ...

@@ -1,4 +1,4 @@
-"""A program as a JAX function: as source that stands alone, or as the function itself.
+"""A program as a JAX function, in source that stands alone.
 
 The function takes one state; `jax.vmap` makes batches of it. Where a program of the exact partial
 derivatives is given, it becomes the function's JVP, so that gradients, Jacobians by either mode and
@@ -9,10 +9,9 @@ however long it is.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
 
-from closedform.errors import ArgumentError, MissingDependency
+from closedform.errors import ArgumentError
 from closedform.lowerings.source.assignments import Let, Statements, Store, Syntax, index_text
 from closedform.lowerings.source.comments import docstring
 from closedform.lowerings.source.jax_loop import ENTRIES, Tables, loop_lines, table_lines, tables
@@ -28,7 +27,15 @@ SYNTAX = Syntax(repr, entry_name, {
 
 ARRAY = '''\
 def _array(entries, shape, dtype):
-    return jnp.stack([jnp.asarray(x, dtype) for x in entries]).reshape(shape)'''
+    if len(shape) != 1:
+        return jnp.stack([jnp.asarray(x, dtype) for x in entries]).reshape(shape)
+    place, made = np.arange(shape[0]), jnp.zeros(shape, dtype)
+    for k, x in enumerate(entries):
+        made = jnp.where(place == k, x, made)
+    return made'''
+"""Entries of a vector are chosen by their place and not stacked: in a batch XLA computes all that a
+stack is made of again for each of its entries (benchmarks/export.py, last table). Of matrices the
+gradients would be slower."""
 
 
 def jax_source(program: Program, name: str, about: Sequence[str],
@@ -50,19 +57,6 @@ def jax_source(program: Program, name: str, about: Sequence[str],
                   *_function(derivatives, "_derivatives"), "", "",
                   *_custom_jvp(program, name, len(derivatives.outputs))]
     return "\n".join([*lines, "", "", ARRAY, "", "", ENTRIES]) + "\n"
-
-
-def jax_function(program: Program, derivatives: Program | None = None) -> Callable[..., Any]:
-    """The function of that source."""
-    try:
-        import jax  # noqa: F401
-    except ImportError:
-        raise MissingDependency("JAX is not installed; pip install 'closedform[jax]'") from None
-    module: dict[str, Any] = {}
-    text = jax_source(program, program.name, [program.name], derivatives)
-    exec(compile(text, f"<{program.name} in JAX>", "exec"), module)
-    function: Callable[..., Any] = module[program.name]
-    return function
 
 
 def _function(program: Program, name: str) -> Iterator[str]:

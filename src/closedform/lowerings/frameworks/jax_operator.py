@@ -1,0 +1,300 @@
+"""Kernels as functions of JAX: one primitive, whose derivatives of any order are kernels again.
+
+    closedform_kernel(operands; call)       leading axes, as many for all, 1 where shared
+    JVP          the value, and the tangent                     linear in the tangents
+    transpose    the cotangent of a tangent, and back           summed over what is shared
+    vmap         one more leading axis: one call for all
+    vmap over tangents alone, as of jacfwd and jacrev           the whole Jacobian, and one product
+
+Lowered to machine code through XLA's foreign functions (`xla.py`): no compiler, no copies.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Protocol
+
+import numpy as np
+
+from closedform.errors import ArgumentError, MissingDependency
+from closedform.lowerings.frameworks.calls import Operand, OperatorCall
+from closedform.lowerings.native.cpu import MAKING
+from closedform.lowerings.native.ir import Kind
+from closedform.program.program import Slot, size
+
+try:
+    import jax
+except ImportError:
+    raise MissingDependency("JAX is not installed; pip install 'closedform[jax]'") from None
+import jax.ffi
+import jax.numpy as jnp
+from jax.extend.core import Primitive
+from jax.interpreters import ad, batching, mlir
+
+KINDS: Mapping[Any, Kind] = {np.dtype(np.float64): "double", np.dtype(np.float32): "float"}
+
+kernel_p = Primitive("closedform_kernel")
+kernel_p.multiple_results = True
+
+
+class Arguments(Protocol):
+    """How calls of a kernel are read."""
+
+    @property
+    def title(self) -> str: ...
+    @property
+    def result(self) -> Any: ...
+
+    def other(self, args: tuple[Any, ...], named: Mapping[str, Any],
+              ) -> tuple[Any, tuple[Any, ...], dict[str, Any]]: ...
+
+    def bound(self, args: Sequence[Any], named: Mapping[str, Any]) -> Sequence[Any]: ...
+
+
+def jax_operator(kernel: Operand, arguments: Arguments) -> Callable[..., Any]:
+    """The kernel as a function of JAX arrays, with any leading axes."""
+    call = OperatorCall.of(kernel)
+
+    def function(*args: Any, **named: Any) -> Any:
+        other, args, named = arguments.other(args, named)
+        if other is not None:
+            return other.jax()(*args, **named)
+        arrays = _arrays(arguments.bound(args, named), call.inputs, arguments.title)
+        made = kernel_p.bind(*arrays, call=call)
+        return made[0] if arguments.result is None else arguments.result(*made)
+
+    function.__name__ = function.__qualname__ = call.name
+    inputs = ", ".join(slot.name for slot in call.inputs)
+    function.__doc__ = f"{call.name}({inputs}) of JAX arrays with any leading axes."
+    return function
+
+
+# ------------------------------------------------------------------ arguments
+def _arrays(given: Sequence[Any], slots: Sequence[Slot], title: str) -> list[Any]:
+    """Arrays of one dtype and one number of leading axes."""
+    arrays = [_array(x, slot, title) for x, slot in zip(given, slots, strict=True)]
+    dtype = jnp.result_type(float, *arrays)
+    leads = [_lead(x, slot) for x, slot in zip(arrays, slots, strict=True)]
+    try:
+        rank = len(jnp.broadcast_shapes(*leads)) if leads else 0
+    except ValueError as error:
+        shapes = ", ".join(f"{s.name} {x.shape}" for s, x in zip(slots, arrays, strict=True))
+        raise ArgumentError(f"{title}: the batch axes do not fit together: {shapes}") from error
+    return _alike([jnp.asarray(x, dtype).reshape((1,) * (rank - len(lead)) + x.shape)
+                   for x, lead in zip(arrays, leads, strict=True)])
+
+
+def _array(x: Any, slot: Slot, title: str) -> Any:
+    rest = ", ".join(map(str, slot.shape))
+    expected = f"{slot.shape} or (..., {rest})" if slot.shape else "any shape"
+    what = f"{title}: {slot.name} must"
+    try:
+        array = jnp.asarray(x)
+    except (TypeError, ValueError) as error:
+        raise ArgumentError(f"{what} be real numbers of shape {expected}, not {x!r:.200}"
+                            ) from error
+    if array.dtype not in KINDS and array.dtype.kind not in "biu":
+        raise ArgumentError(f"{what} be of float32 or float64, not of {array.dtype}")
+    if array.ndim < len(slot.shape) or array.shape[array.ndim - len(slot.shape):] != slot.shape:
+        raise ArgumentError(f"{what} have the shape {expected}, not {array.shape}")
+    return array
+
+
+def _alike(arrays: list[Any]) -> list[Any]:
+    """Inside of `shard_map`: what one array differs in from device to device, all do."""
+    axes = [_varying(x) for x in arrays]
+    union = frozenset[Any]().union(*axes)
+    return [_cast(x, tuple(union - own)) if own != union else x
+            for x, own in zip(arrays, axes, strict=True)]
+
+
+def _varying(x: Any) -> frozenset[Any]:
+    """The mesh's axes along which it differs; JAX before 0.6.1 has no such types."""
+    kind = jax.typeof(x) if hasattr(jax, "typeof") else None
+    found: frozenset[Any] = getattr(getattr(kind, "mat", None), "varying",
+                                    getattr(kind, "vma", frozenset()))
+    return found
+
+
+def _cast(x: Any, axes: tuple[Any, ...]) -> Any:
+    if hasattr(jax.lax, "pcast"):
+        return jax.lax.pcast(x, axes, to="varying")
+    return jax.lax.pvary(x, axes)           # before 0.9
+
+
+# ------------------------------------------------------------------ shapes
+def _lead(x: Any, slot: Slot) -> tuple[int, ...]:
+    lead: tuple[int, ...] = x.shape[:len(x.shape) - len(slot.shape)]
+    return lead
+
+
+def _full(operands: Sequence[Any], slots: Sequence[Slot]) -> tuple[int, ...]:
+    """The leading axes of the results."""
+    leads = [_lead(x, slot) for x, slot in zip(operands, slots, strict=True)]
+    return tuple(jnp.broadcast_shapes(*leads)) if leads else ()
+
+
+def _abstract(*operands: Any, call: OperatorCall) -> list[Any]:
+    full = _full(operands, call.inputs)
+    if not operands:
+        return [jax.core.ShapedArray(y.shape, jnp.result_type(float)) for y in call.outputs]
+    return [operands[0].update(shape=(*full, *y.shape), weak_type=False) for y in call.outputs]
+
+
+def _joined(operands: Sequence[Any], slots: Sequence[Slot]) -> tuple[list[Any], list[Any]]:
+    """The operands with two leading axes or fewer, and these axes' lengths.
+
+    Neighbours that the same operands share become one axis. If more than two are left, which is
+    rare, operands are written out over the first ones.
+    """
+    leads = [_lead(x, slot) for x, slot in zip(operands, slots, strict=True)]
+    full = _full(operands, slots)
+    groups: list[list[int]] = []
+    for k in (k for k, n in enumerate(full) if n != 1):
+        if groups and all((lead[k] == 1) == (lead[groups[-1][-1]] == 1) for lead in leads):
+            groups[-1].append(k)
+        else:
+            groups.append([k])
+    while len(groups) > 2:
+        groups[:2] = [groups[0] + groups[1]]
+    made = []
+    for x, slot, lead in zip(operands, slots, leads, strict=True):
+        mine = [group for group in groups if any(lead[k] != 1 for k in group)]
+        written = {k for group in mine for k in group}
+        wide = tuple(full[k] if k in written else 1 for k in range(len(full)))
+        if wide != lead:
+            x = jnp.broadcast_to(x, (*wide, *slot.shape))
+        shape = [math.prod(full[k] for k in group) if group in mine else 1 for group in groups]
+        made.append(x.reshape(*shape, *slot.shape))
+    return made, [math.prod(full[k] for k in group) for group in groups]
+
+
+# ------------------------------------------------------------------ running
+def _run(*operands: Any, call: OperatorCall) -> list[Any]:
+    dtype = operands[0].dtype if operands else jnp.result_type(float)
+    target = _target(call.realised(), KINDS[np.dtype(dtype)])
+    full = _full(operands, call.inputs)
+    joined, lead = _joined(operands, call.inputs)
+    results = [jax.ShapeDtypeStruct((*lead, *y.shape), dtype) for y in call.outputs]
+    made = jax.ffi.ffi_call(target, results)(*joined)
+    return [x.reshape(*full, *y.shape) for x, y in zip(made, call.outputs, strict=True)]
+
+
+def _elsewhere(*operands: Any, call: OperatorCall) -> list[Any]:
+    raise ArgumentError(f"{call.name}: kernels run on a CPU, and its arrays are elsewhere; "
+                        "jax.default_device(jax.devices('cpu')[0]) keeps them there")
+
+
+kernel_p.def_abstract_eval(_abstract)
+kernel_p.def_impl(jax.jit(_run, static_argnames="call"))
+mlir.register_lowering(kernel_p, mlir.lower_fun(_elsewhere, multiple_results=True))
+mlir.register_lowering(kernel_p, mlir.lower_fun(_run, multiple_results=True), platform="cpu")
+
+_TARGETS: dict[str, Any] = {}
+"""What XLA calls, and what keeps it alive."""
+
+
+def _target(kernel: Operand, kind: Kind) -> str:
+    """The name of a target, by the program's digest: a saved module finds its code, or none."""
+    name = f"closedform_{kernel.interface.digest[:32]}_{kind}"
+    with MAKING:
+        if name not in _TARGETS:
+            native = kernel.compiled("xla", kind)
+            jax.ffi.register_ffi_target(name, jax.ffi.pycapsule(native.function), platform="cpu")
+            _TARGETS[name] = native, kernel
+            # beyond Python's own end: threads of XLA may still be at work then
+            ctypes.pythonapi.Py_IncRef(ctypes.py_object(_TARGETS[name]))
+    return name
+
+
+# ------------------------------------------------------------------ derivatives
+def _jvp(primals: Sequence[Any], tangents: Sequence[Any], *, call: OperatorCall) -> tuple[Any, Any]:
+    values = kernel_p.bind(*primals, call=call)
+    moving = [k for k, t in enumerate(tangents) if type(t) is not ad.Zero]
+    if moving[0] >= call.own:               # linear in all that moves
+        further = [ad.instantiate_zeros(t) for t in tangents[call.own:]]
+        return values, kernel_p.bind(*primals[:call.own], *further, call=call)
+    rates = kernel_p.bind(*primals, *(tangents[k] for k in moving), call=call.tangent(moving))
+    return values, rates
+
+
+def _transpose(bars: Sequence[Any], *operands: Any, call: OperatorCall) -> list[Any]:
+    unknown = [k for k, x in enumerate(operands) if ad.is_undefined_primal(x)]
+    if min(unknown) < call.own:
+        names = ", ".join(call.inputs[k].name for k in unknown)
+        raise ArgumentError(f"{call.name} is not linear in {names}")
+    if call.how == "tangent":
+        back = call.cotangent(call.moving[k - call.own].name for k in unknown)
+        given = [ad.instantiate_zeros(bar) for bar in bars]
+    else:
+        some = [k for k, bar in enumerate(bars) if type(bar) is not ad.Zero]
+        back = call.transposed_cotangent(call.moving[k].name for k in some)
+        given = [bars[k] for k in some]
+    made = kernel_p.bind(*operands[:call.own], *given, call=back)
+    if call.how == "cotangent":             # it gives all ȳ, also those that are known
+        made = [made[k - call.own] for k in unknown]
+    result: list[Any] = [None] * len(operands)
+    for k, x in zip(unknown, made, strict=True):
+        lead = _lead(operands[k].aval, call.inputs[k])
+        shared = tuple(i for i, n in enumerate(lead) if n == 1 and x.shape[i] != 1)
+        result[k] = x.sum(shared, keepdims=True) if shared else x
+    return result
+
+
+# ------------------------------------------------------------------ batches
+def _batch(operands: Sequence[Any], dims: Sequence[Any], *, call: OperatorCall) -> tuple[Any, Any]:
+    count = next(x.shape[d] for x, d in zip(operands, dims, strict=True) if d is not None)
+    moved = [x[None] if d is None else jnp.moveaxis(x, d, 0)
+             for x, d in zip(operands, dims, strict=True)]
+    if all(d is None for d in dims[:call.own]) and isinstance(count, int):
+        whole = call.jacobian(count)
+        if whole is not None:
+            vectors = [jnp.broadcast_to(t, (count, *t.shape[1:])) for t in moved[call.own:]]
+            made = _products(call, OperatorCall.of(whole), operands[:call.own], vectors)
+            return made, [x.ndim - 1 for x in made]
+    made = kernel_p.bind(*moved, call=call)
+    return made, [0] * len(made)
+
+
+def _products(call: OperatorCall, whole: OperatorCall, own: Sequence[Any],
+              vectors: Sequence[Any]) -> list[Any]:
+    """∂y/∂x ẋ for many ẋ, or (∂y/∂x)ᵀ ȳ for many ȳ; these are first in vectors, last in results."""
+    full, further = _full(own, call.inputs[:call.own]), call.inputs[call.own:]
+    known = dict(zip((slot.name for slot in call.inputs), own, strict=False))
+    matrices = kernel_p.bind(*(known[slot.name] for slot in whole.inputs), call=whole)
+    pairs = [(y, x) for y in call.kernel.interface.outputs for x in call.moving]
+    partials = {}
+    for (y, x), dy_dx in zip(pairs, matrices, strict=True):
+        lead = _lead(dy_dx, Slot("", y.shape + x.shape)) or (1,) * len(full)
+        partials[y.name, x.name] = dy_dx.reshape(*lead, size(y.shape), size(x.shape))
+    flat = [t.reshape(*_lead(t, slot), size(slot.shape))
+            for t, slot in zip(vectors, further, strict=True)]
+    made = []
+    for out in call.outputs:
+        parts = ([partials[out.name, x.name] for x in further] if call.how == "tangent"
+                 else [jnp.swapaxes(partials[y.name, out.name], -1, -2) for y in further])
+        product, count = _product(parts, flat), len(flat[0])
+        made.append(jnp.broadcast_to(product, (*full, size(out.shape), count)
+                                     ).reshape(*full, *out.shape, count))
+    return made
+
+
+def _product(matrices: Sequence[Any], vectors: Sequence[Any]) -> Any:
+    """Σ J t; if all states have the same vectors, one product of two matrices."""
+    if all(t.size == t.shape[0] * t.shape[-1] for t in vectors):
+        t = jnp.concatenate([t.reshape(t.shape[0], t.shape[-1]) for t in vectors], axis=-1)
+        return jnp.matmul(jnp.concatenate(matrices, axis=-1), t.T)
+    return sum(jnp.matmul(matrix, jnp.moveaxis(t, 0, -1))
+               for matrix, t in zip(matrices, vectors, strict=True))
+
+
+ad.primitive_jvps[kernel_p] = _jvp
+ad.primitive_transposes[kernel_p] = _transpose
+batching.primitive_batchers[kernel_p] = _batch
+if not hasattr(jax, "shard_map"):           # before 0.6.1
+    from jax.experimental.shard_map import register_standard_check, register_standard_rewrite
+
+    register_standard_check(kernel_p)
+    register_standard_rewrite(kernel_p)
