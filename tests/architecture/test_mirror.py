@@ -50,7 +50,7 @@ HOLDS = {
     "program/rules/test_simplify.py": (
         "program/rules", "angles cancel factor flat share"),
     "lowerings/call/test_quick.py": (
-        "lowerings/call", "python_objects signature slow vectorcall"),
+        "lowerings/call", "python_objects slow vectorcall"),
     "lowerings/store/test_cache.py": (
         "lowerings", "call/code store/program_bytes"),
     "lowerings/native/test_functions.py": (

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from closedform.lowerings.call.code import Code, Judge, Native, Watch, trusted, unwatched
 from closedform.lowerings.call.derived import Derivative, How
-from closedform.lowerings.call.signature import Interface, Subject
+from closedform.lowerings.call.signature import Interface, Subject, gufunc_signature
 from closedform.lowerings.call.slow import SlowPath
 from closedform.lowerings.call.vectorcall import addresses, set_vectorcall, vectorcall_type, works
 from closedform.lowerings.source.jax import jax_function
@@ -24,6 +25,9 @@ ANY = Subject()
 JacobianOf = Callable[[tuple[str, ...]], "Kernel | None"]
 """The kernel of ∂y/∂x for inputs x, in their order, None where there is none that is better."""
 
+Recipe = tuple[Callable[..., "Kernel"], tuple[Any, ...]]
+"""A function that makes or finds a kernel, and its arguments: what is pickled in its place."""
+
 
 class _Doc:
     """The documentation of a kernel, and of its class where there is no kernel."""
@@ -36,7 +40,7 @@ class _Doc:
 
 
 class Kernel:
-    __slots__ = ("_code", "_derived", "_jacobian", "_kernel", "_path")
+    __slots__ = ("_code", "_derived", "_jacobian", "_kernel", "_path", "_recipe")
 
     __doc__ = _Doc(
         """A function of arrays in machine code: one state, or a batch of states along leading axes.
@@ -51,6 +55,7 @@ class Kernel:
         self._path = SlowPath(code, of)
         self._derived: dict[Derivative, Kernel] = {}
         self._jacobian: JacobianOf | None = None
+        self._recipe: Recipe | None = None
         if works():
             own = {"slow": id(self._path), "result": id(self._path.result)}
             code.own = addresses() | own
@@ -70,9 +75,12 @@ class Kernel:
         code = Code(f"key {key}", cache or Cache.default(), build, watch=watch, judge=judge)
         return _made(code, of)
 
-    def with_variant(self, name: str, kernel: Callable[[], Kernel]) -> Kernel:
-        """This kernel, which leaves calls with one more argument of that name to another one."""
-        self._path.variant = name, kernel
+    def with_variant(self, name: str, kernel: Callable[[], Kernel], at: int) -> Kernel:
+        """This kernel, which leaves calls with one more argument of that name to another one.
+
+        There it is the input `at`.
+        """
+        self._path.variant, self._path.variant_at = (name, kernel), at
         return self
 
     def with_rows(self, name: str, kernel: Callable[[int], Kernel]) -> Kernel:
@@ -84,6 +92,16 @@ class Kernel:
         """This kernel, whose Jacobian another one may compute with fewer operations."""
         self._jacobian = kernel
         return self
+
+    def with_recipe(self, make: Callable[..., Kernel], *arguments: Any) -> Kernel:
+        """This kernel, which is pickled as a call that makes it or finds it in a cache."""
+        self._recipe = make, arguments
+        return self
+
+    def other(self, *steps: str) -> Kernel:
+        """The kernel that calls with other arguments go to: `with:wrenches`, `rows:5`."""
+        kernel: Kernel = self._path.other(steps)
+        return kernel
 
     # ------------------------------------------------------------------ derivatives
     def tangent(self, *wrt: str) -> Kernel:
@@ -109,18 +127,28 @@ class Kernel:
         """
         return self._derivative("jacobian", wrt)
 
+    def known_jacobian(self, *wrt: str) -> Kernel | None:
+        """The Jacobian where it is a row of the catalogue."""
+        meant = Derivative.of("jacobian", wrt, self.interface)
+        if meant not in self._derived and self._jacobian is not None:
+            found = self._jacobian(meant.wrt)
+            if found is not None:
+                self._derived[meant] = found
+        return self._derived.get(meant)
+
     def _derivative(self, how: How, wrt: tuple[str, ...]) -> Kernel:
         meant = Derivative.of(how, wrt, self.interface)
+        known = self.known_jacobian(*wrt) if how == "jacobian" else None
         if meant not in self._derived:
-            known = self._jacobian(meant.wrt) if self._jacobian and how == "jacobian" else None
             self._derived[meant] = known or self._made_derivative(meant)
         return self._derived[meant]
 
     def _made_derivative(self, meant: Derivative) -> Kernel:
         code = self._code
         build, judge = meant.builder(lambda: self.program)
-        return Kernel.load(meant.key(self.interface.digest), build, code.cache, code.watch,
+        made = Kernel.load(meant.key(self.interface.digest), build, code.cache, code.watch,
                            self._path.of, judge)
+        return made.with_recipe(_derived, self, meant)
 
     @property
     def interface(self) -> Interface:
@@ -130,6 +158,14 @@ class Kernel:
     @property
     def name(self) -> str:
         return self.interface.name
+
+    @property
+    def signature(self) -> str:
+        """Its axes behind those of the batch, as of NumPy's generalised functions: `(7),(7)->(7)`.
+
+        A scalar is `()`. Dask and xarray map kernels over blocks by it.
+        """
+        return gufunc_signature(self.interface)
 
     @property
     def operations(self) -> Operations:
@@ -185,16 +221,24 @@ class Kernel:
     def __repr__(self) -> str:
         return f"<kernel {self.name}({', '.join(s.name for s in self.interface.inputs)})>"
 
+    @property
+    def identity(self) -> str:
+        """A name that kernels share which compute the same from all arguments: in any process."""
+        beside = [x and x[0] for x in (self._path.variant, self._path.rows)]
+        parts = self._code.key, self.interface.digest, beside
+        return f"{self.name}-{hashlib.sha256(repr(parts).encode()).hexdigest()[:16]}"
+
+    def __dask_tokenize__(self) -> str:
+        return f"closedform {self.identity}"
+
     def __reduce__(self) -> tuple[Any, ...]:
-        path = self._path
-        more = path.variant, path.rows, self._jacobian
-        return _unpickled, (self.program, self._code.cache, path.of, more)
+        """The recipe of the kernel; a program that has none travels itself."""
+        return self._recipe or (compile_program, (self.program, self._code.cache, unwatched,
+                                                  self._path.of))
 
 
-def _unpickled(program: Program, cache: Cache, of: Subject, more: tuple[Any, Any, Any]) -> Kernel:
-    kernel = compile_program(program, cache, of=of)
-    kernel._path.variant, kernel._path.rows, kernel._jacobian = more
-    return kernel
+def _derived(kernel: Kernel, meant: Derivative) -> Kernel:
+    return kernel._derivative(*meant)
 
 
 def compile_program(program: Program, cache: Cache | None = None,
