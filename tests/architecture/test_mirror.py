@@ -53,6 +53,8 @@ HOLDS = {
         "lowerings/call", "python_objects slow vectorcall"),
     "lowerings/store/test_cache.py": (
         "lowerings", "call/code store/program_bytes"),
+    "lowerings/frameworks/test_torch_operator.py": (
+        "lowerings/frameworks", "differentiable handles"),
     "lowerings/native/test_functions.py": (
         "lowerings/native", "cpu emit ir memory outputs steps"),
     "lowerings/source/test_c_source.py": (

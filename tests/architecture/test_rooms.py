@@ -49,7 +49,9 @@ FOLDERS = {
     },
     "program": {"rules": set(), "ordering": {"rules"}},
     "lowerings": {
-        "native": set(), "store": set(), "source": set(), "call": {"native", "store", "source"},
+        "native": set(), "store": set(), "source": set(),
+        "frameworks": {"native", "store", "source"},
+        "call": {"native", "store", "source", "frameworks"},
     },
     "model": {"groups": set(), "joints": {"groups"}, "elasticity": {"joints"},
               "formats": {"groups", "joints"}, "zoo": {"formats"},

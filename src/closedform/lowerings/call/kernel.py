@@ -40,7 +40,7 @@ class _Doc:
 
 
 class Kernel:
-    __slots__ = ("_code", "_derived", "_jacobian", "_kernel", "_path", "_recipe")
+    __slots__ = ("_code", "_derived", "_jacobian", "_kernel", "_path", "_recipe", "_torch")
 
     __doc__ = _Doc(
         """A function of arrays in machine code: one state, or a batch of states along leading axes.
@@ -56,6 +56,7 @@ class Kernel:
         self._derived: dict[Derivative, Kernel] = {}
         self._jacobian: JacobianOf | None = None
         self._recipe: Recipe | None = None
+        self._torch: Any = None
         if works():
             own = {"slow": id(self._path), "result": id(self._path.result)}
             code.own = addresses() | own
@@ -209,6 +210,18 @@ class Kernel:
     def jax(self) -> Callable[..., Any]:
         """The program as a function of JAX arrays for one state; `jax.vmap` makes batches of it."""
         return jax_function(self.program)
+
+    def torch(self) -> Callable[..., Any]:
+        """The kernel as a PyTorch operator: gradients of any order, torch.func, torch.compile.
+
+        It takes CPU tensors of float32 or of float64, one state or a batch, by position or name,
+        and returns a tensor, or a named tuple of several. Derivatives by q are by its entries: an
+        optimiser over quaternions must normalise q in front or step by `robot.integrate`.
+        """
+        if self._torch is None:
+            from closedform.lowerings.frameworks.torch_operator import Operator  # slow: PyTorch
+            self._torch = Operator(self, self._path)
+        return self._torch
 
     # ------------------------------------------------------------------ calling
     def __call__(self, *args: Any, **named: Any) -> Any:
