@@ -238,7 +238,8 @@ class Kernel:
     def identity(self) -> str:
         """A name that kernels share which compute the same from all arguments: in any process."""
         beside = [x and x[0] for x in (self._path.variant, self._path.rows)]
-        parts = self._code.key, self.interface.digest, beside
+        key = self._code.key if self._recipe else "program"  # what travels whole has no key there
+        parts = key, self.interface.digest, beside
         return f"{self.name}-{hashlib.sha256(repr(parts).encode()).hexdigest()[:16]}"
 
     def __dask_tokenize__(self) -> str:
