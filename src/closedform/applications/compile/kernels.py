@@ -169,6 +169,8 @@ class CompiledRobot(Quantities):
         key = f"{self._preparation.forms.digest} {'; '.join(r.text for r in requests)}{loads}{kept}"
         made = Kernel.load(key, build, self._cache, compiling,
                            Subject(self.robot.name, letters(r.row for r in requests)), trial.code)
+        made.with_recipe(_kernel, self, [(r.row.name, r.frame, r.reference) for r in requests],
+                         wrenches, only)
         if len(requests) == 1 and not only:
             made.with_jacobian(JacobianRows(self, requests[0], wrenches))
         if len(requests) > 1 or "rates" not in requests[0].row.inputs or wrenches or only:
@@ -181,7 +183,8 @@ class CompiledRobot(Quantities):
             return Framed(self, row)
         kernel = self.kernel([Request(row)])
         if row.wrenches:
-            kernel = kernel.with_variant("wrenches", UnderWrenches(self, row))
+            kernel.with_variant("wrenches", UnderWrenches(self, row), len(row.inputs))
+            kernel = kernel.with_recipe(getattr, self, row.name)
         return guarded(kernel, self.robot, [Request(row)])
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -190,6 +193,13 @@ class CompiledRobot(Quantities):
     def __repr__(self) -> str:
         extra = f", inputs {', '.join(map(repr, self.inputs))}" if self.inputs else ""
         return f"<compiled {self.robot.name}: nv {self.robot.nv}{extra}>"
+
+
+def _kernel(arm: CompiledRobot, asked: Sequence[tuple[str, str | None, Reference | None]],
+            wrenches: bool, only: tuple[str, ...]) -> Kernel:
+    """The kernel of requests that were pickled."""
+    requests = [Request(quantity(name), frame, reference) for name, frame, reference in asked]
+    return arm.kernel(requests, wrenches, only=only)
 
 
 @final
@@ -208,15 +218,6 @@ class OtherOrders:
                                               whole._cache)
         kernel = getattr(self._arms[order], row.name)
         return kernel.at(self.request.frame, self.request.reference) if row.framed else kernel
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        request = self.request
-        return _other_orders, (self.arm, request.row.name, request.frame, request.reference)
-
-
-def _other_orders(arm: CompiledRobot, name: str, frame: str | None,
-                  reference: Reference | None) -> OtherOrders:
-    return OtherOrders(arm, Request(quantity(name), frame, reference))
 
 
 @final
@@ -257,15 +258,6 @@ class JacobianRows:
         requests = [Request(x, *at) if x.framed else Request(x) for x in rows]
         return self.arm.kernel(requests, self.wrenches, only=tuple(found[by].field for by in wrt))
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        request = self.request
-        at = request.frame, request.reference
-        return _jacobian_rows, (self.arm, request.row.name, at, self.wrenches)
-
-
-def _jacobian_rows(arm: CompiledRobot, name: str, at: Any, wrenches: bool) -> JacobianRows:
-    return JacobianRows(arm, Request(quantity(name), *at), wrenches)
-
 
 @final
 class UnderWrenches:
@@ -279,13 +271,6 @@ class UnderWrenches:
         if self._kernel is None:
             self._kernel = self.arm.kernel([Request(self.row)], wrenches=True)
         return self._kernel
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _under_wrenches, (self.arm, self.row.name)
-
-
-def _under_wrenches(arm: CompiledRobot, name: str) -> UnderWrenches:
-    return UnderWrenches(arm, quantity(name))
 
 
 class Framed:

@@ -108,7 +108,7 @@ class CompiledElastic:
                 trial = self._trial(name)
                 made = Kernel.load(f"elastic {name} {digest(self.model)}", lambda: trial.program(
                     optimised(*self._recorded(name))), self._cache, of=self._subject(name),
-                    judge=trial.code)
+                    judge=trial.code).with_recipe(getattr, self, name)
             else:
                 made = compile_program(self.program(name), self._cache,
                                        of=self._subject(name))
@@ -125,6 +125,9 @@ class CompiledElastic:
                                  f"{suggestion(name, NAMES)}")
         made = self.__dict__[name] = self.kernel(name)   # found there from now on
         return made
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return CompiledElastic, (self.model, self._cache)
 
     def _refuse(self, name: str) -> None:
         m = self.model

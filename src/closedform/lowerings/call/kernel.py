@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
@@ -18,7 +19,7 @@ from closedform.lowerings.call.code import (
     unwatched,
 )
 from closedform.lowerings.call.derived import Derivative, How
-from closedform.lowerings.call.signature import Interface, Subject
+from closedform.lowerings.call.signature import Interface, Subject, gufunc_signature
 from closedform.lowerings.call.slow import KIND_OF, SlowPath
 from closedform.lowerings.call.vectorcall import addresses, set_vectorcall, vectorcall_type, works
 from closedform.lowerings.cuda.kernel import Launchable
@@ -48,6 +49,9 @@ class JacobianOf(Protocol):
     def program(self, meant: Derivative, /) -> Program | None:
         """A program of a tangent or a cotangent, with inputs in any order."""
 
+Recipe = tuple[Callable[..., "Kernel"], tuple[Any, ...]]
+"""A function that makes or finds a kernel, and its arguments: what is pickled in its place."""
+
 
 class _Doc:
     """The documentation of a kernel, and of its class where there is no kernel."""
@@ -60,7 +64,7 @@ class _Doc:
 
 
 class Kernel:
-    __slots__ = ("_code", "_derived", "_jacobian", "_kernel", "_operators", "_path")
+    __slots__ = ("_code", "_derived", "_jacobian", "_kernel", "_operators", "_path", "_recipe")
 
     __doc__ = _Doc(
         """A function of arrays in machine code: one state, or a batch of states along leading axes.
@@ -76,6 +80,7 @@ class Kernel:
         self._derived: dict[Derivative, Kernel] = {}
         self._jacobian: JacobianOf | None = None
         self._operators: dict[object, Any] = {}
+        self._recipe: Recipe | None = None
         if works():
             own = {"slow": id(self._path), "result": id(self._path.result)}
             code.own = addresses() | own
@@ -95,9 +100,12 @@ class Kernel:
         code = Code(f"key {key}", cache or Cache.default(), build, watch=watch, judge=judge)
         return _made(code, of)
 
-    def with_variant(self, name: str, kernel: Callable[[], Kernel]) -> Kernel:
-        """This kernel, which leaves calls with one more argument of that name to another one."""
-        self._path.variant = name, kernel
+    def with_variant(self, name: str, kernel: Callable[[], Kernel], at: int) -> Kernel:
+        """This kernel, which leaves calls with one more argument of that name to another one.
+
+        There it is the input `at`.
+        """
+        self._path.variant, self._path.variant_at = (name, kernel), at
         return self
 
     def with_rows(self, name: str, kernel: Callable[[int], Kernel]) -> Kernel:
@@ -109,6 +117,16 @@ class Kernel:
         """This kernel, whose derivatives others may compute with fewer operations."""
         self._jacobian = kernel
         return self
+
+    def with_recipe(self, make: Callable[..., Kernel], *arguments: Any) -> Kernel:
+        """This kernel, which is pickled as a call that makes it or finds it in a cache."""
+        self._recipe = make, arguments
+        return self
+
+    def other(self, *steps: str) -> Kernel:
+        """The kernel that calls with other arguments go to: `with:wrenches`, `rows:5`."""
+        kernel: Kernel = self._path.other(steps)
+        return kernel
 
     # ------------------------------------------------------------------ derivatives
     def tangent(self, *wrt: str) -> Kernel:
@@ -150,8 +168,9 @@ class Kernel:
         code = self._code
         known = None if self._jacobian is None else self._jacobian.program
         build, judge = meant.builder(lambda: self.program, known)
-        return Kernel.load(meant.key(self.interface.digest), build, code.cache, code.watch,
+        made = Kernel.load(meant.key(self.interface.digest), build, code.cache, code.watch,
                            self._path.of, judge)
+        return made.with_recipe(_derived, self, meant)
 
     @property
     def interface(self) -> Interface:
@@ -161,6 +180,14 @@ class Kernel:
     @property
     def name(self) -> str:
         return self.interface.name
+
+    @property
+    def signature(self) -> str:
+        """Its axes behind those of the batch, as of NumPy's generalised functions: `(7),(7)->(7)`.
+
+        A scalar is `()`. Dask and xarray map kernels over blocks by it.
+        """
+        return gufunc_signature(self.interface)
 
     @property
     def operations(self) -> Operations:
@@ -263,6 +290,19 @@ class Kernel:
                                 f"not {dtype!r} and {layout!r}")
         return self._path.gpu.launchable(kind, layout, device)
 
+    def torch(self) -> Callable[..., Any]:
+        """The kernel as a PyTorch operator: gradients of any order, torch.func, torch.compile.
+
+        It takes CPU tensors of float32 or of float64, one state or a batch, by position or name,
+        and returns a tensor, or a named tuple of several. Derivatives by q are by its entries: an
+        optimiser over quaternions must normalise q in front or step by `robot.integrate`.
+        """
+        if "torch" not in self._operators:
+            from closedform.lowerings.frameworks.torch_operator import Operator  # slow: PyTorch
+            self._operators["torch"] = Operator(self, self._path)
+        operator: Callable[..., Any] = self._operators["torch"]
+        return operator
+
     # ------------------------------------------------------------------ calling
     def __call__(self, *args: Any, **named: Any) -> Any:
         """The outputs for a state or a batch; `out=` takes an array, or a tuple of several.
@@ -274,16 +314,25 @@ class Kernel:
     def __repr__(self) -> str:
         return f"<kernel {self.name}({', '.join(s.name for s in self.interface.inputs)})>"
 
+    @property
+    def identity(self) -> str:
+        """A name that kernels share which compute the same from all arguments: in any process."""
+        beside = [x and x[0] for x in (self._path.variant, self._path.rows)]
+        key = self._code.key if self._recipe else "program"  # what travels whole has no key there
+        parts = key, self.interface.digest, beside
+        return f"{self.name}-{hashlib.sha256(repr(parts).encode()).hexdigest()[:16]}"
+
+    def __dask_tokenize__(self) -> str:
+        return f"closedform {self.identity}"
+
     def __reduce__(self) -> tuple[Any, ...]:
-        path = self._path
-        more = path.variant, path.rows, self._jacobian
-        return _unpickled, (self.program, self._code.cache, path.of, more)
+        """The recipe of the kernel; a program that has none travels itself."""
+        return self._recipe or (compile_program, (self.program, self._code.cache, unwatched,
+                                                  self._path.of))
 
 
-def _unpickled(program: Program, cache: Cache, of: Subject, more: tuple[Any, Any, Any]) -> Kernel:
-    kernel = compile_program(program, cache, of=of)
-    kernel._path.variant, kernel._path.rows, kernel._jacobian = more
-    return kernel
+def _derived(kernel: Kernel, meant: Derivative) -> Kernel:
+    return kernel._derivative(*meant)
 
 
 def compile_program(program: Program, cache: Cache | None = None,

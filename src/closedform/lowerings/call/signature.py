@@ -72,6 +72,13 @@ class Interface:
         return f"void {layout}({', '.join(arguments)})"
 
 
+def gufunc_signature(interface: Interface) -> str:
+    """`(7),(7)->(7,7),(7)`."""
+    inputs, outputs = (",".join(f"({','.join(map(str, slot.shape))})" for slot in slots)
+                       for slots in (interface.inputs, interface.outputs))
+    return f"{inputs}->{outputs}"
+
+
 def _distinct(interface: Interface) -> list[Slot]:
     """The outputs under names that no input has."""
     taken = {s.name for s in interface.inputs}

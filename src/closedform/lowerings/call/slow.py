@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from closedform.arrays import Floats, real_array
-from closedform.errors import ArgumentError, suggestion
+from closedform.errors import ArgumentError, UnknownName, suggestion
 from closedform.lowerings.call.code import Code
 from closedform.lowerings.call.signature import Subject
 from closedform.lowerings.call.threads import in_threads, thread_count
@@ -33,11 +33,10 @@ RowsInMemory = tuple[int, int]
 @cache
 def result_type(name: str, fields: tuple[str, ...]) -> Any:
     """The named tuple of several outputs; it can be pickled although it is made at run time."""
-    def reduced(self: tuple[Any, ...]) -> tuple[Any, ...]:
-        return _result, (name, fields, tuple(self))
-
-    members = {"__slots__": (), "__module__": __name__, "__reduce__": reduced}
-    return type(name, (namedtuple(name, fields),), members)
+    make: Any = namedtuple
+    made = make(name, fields, module=__name__)
+    made.__reduce__ = lambda self: (_result, (name, fields, tuple(self)))
+    return made
 
 
 def _result(name: str, fields: tuple[str, ...], values: tuple[Any, ...]) -> Any:
@@ -54,6 +53,7 @@ class SlowPath:
             result_type(_camel_case(self.interface.name), fields) if len(fields) > 1 else None)
         self.gpu = CudaKernel(lambda: code.program, code.cache, self.title)
         self.variant: tuple[str, Callable[[], Any]] | None = None
+        self.variant_at = len(self.interface.inputs)    # where the variant has its argument
         self.rows: tuple[str, Callable[[int], Any]] | None = None
 
     @property
@@ -63,10 +63,9 @@ class SlowPath:
 
     def __call__(self, *args: Any, out: Any = None, threads: int | None = None,
                  **named: Any) -> Any:
-        other, args, named = self.other(args, named)
-        if other is not None:
-            return other(*args, out=out, threads=threads, **named)
-        given = self.bound(args, named)
+        steps, given = self.meant(args, named)
+        if steps:
+            return self.other(steps)(*given, out=out, threads=threads)
         if any(map(is_cuda, given)):
             results = self._on_gpu(given, out)
             return results[0] if self.result is None else self.result(*results)
@@ -87,28 +86,42 @@ class SlowPath:
                 raise ArgumentError(f"{self.title}: {slot.name} must be on the GPU like the others")
         return self.gpu(given, out)
 
-    def other(self, args: tuple[Any, ...], named: Mapping[str, Any],
-              ) -> tuple[Any, tuple[Any, ...], dict[str, Any]]:
-        """The other kernel that such a call is for, or None, and the arguments for it."""
-        if self.rows is not None:
-            count = self._other_rows(self.rows[0], args, named)
-            if count is not None:
-                return self.rows[1](count), args, dict(named)
-        if self.variant is not None:
-            name, kernel = self.variant
-            if len(args) == len(self.interface.inputs) + 1 and name not in named:
-                args, named = args[:-1], {**named, name: args[-1]}
-            if named.get(name) is not None:
-                return kernel(), args, dict(named)
-            named = {key: x for key, x in named.items() if key != name}
-        return None, args, dict(named)
+    def meant(self, args: Sequence[Any], named: Mapping[str, Any],
+              ) -> tuple[tuple[str, ...], Sequence[Any]]:
+        """Steps to the kernel that the arguments are for, none to this one; and they in its order.
+
+        Frameworks trace through this: it looks at names and shapes alone, and makes no kernel.
+        """
+        count = None if self.rows is None else self._other_rows(self.rows[0], args, named)
+        steps = () if count is None else (f"rows:{count}",)
+        if self.variant is None:
+            return steps, self.bound(args, named)
+        name = self.variant[0]
+        if len(args) == len(self.interface.inputs) + 1 and name not in named:
+            args, named = args[:-1], {**named, name: args[-1]}
+        given = self.bound(args, {key: x for key, x in named.items() if key != name})
+        if named.get(name) is None:
+            return steps, given
+        at = self.variant_at
+        return (*steps, f"with:{name}"), [*given[:at], named[name], *given[at:]]
+
+    def other(self, steps: Sequence[str]) -> Any:
+        """The kernel that these steps lead to."""
+        (kind, _, what), rest = steps[0].partition(":"), steps[1:]
+        if kind == "rows" and self.rows is not None:
+            found = self.rows[1](int(what))
+        elif self.variant is not None and self.variant[0] == what:
+            found = self.variant[1]()
+        else:
+            raise UnknownName(f"{self.title}: no kernel {steps[0]!r} beside it")
+        return found.other(*rest) if rest else found
 
     def _other_rows(self, name: str, args: Sequence[Any], named: Mapping[str, Any]) -> int | None:
         """How many rows an input has that fits but for their number."""
         at, slot = next((k, x) for k, x in enumerate(self.interface.inputs) if x.name == name)
         x: Any = args[at] if len(args) > at else named.get(name)
         try:
-            *_, rows, width = np.shape(x)
+            *_, rows, width = x.shape if hasattr(x, "shape") else np.shape(x)
         except ValueError:                      # no matrix, or a ragged one
             return None
         return None if rows in (0, slot.shape[0]) or width != slot.shape[1] else rows

@@ -1,1 +1,1 @@
-"""Kernels as operators of JAX, PyTorch and CasADi."""
+"""Kernels as operators of JAX, PyTorch and CasADi, each imported by one file, when asked for."""

@@ -47,10 +47,10 @@ class Arguments(Protocol):
     @property
     def result(self) -> Any: ...
 
-    def other(self, args: tuple[Any, ...], named: Mapping[str, Any],
-              ) -> tuple[Any, tuple[Any, ...], dict[str, Any]]: ...
+    def meant(self, args: Sequence[Any], named: Mapping[str, Any],
+              ) -> tuple[tuple[str, ...], Sequence[Any]]: ...
 
-    def bound(self, args: Sequence[Any], named: Mapping[str, Any]) -> Sequence[Any]: ...
+    def other(self, steps: Sequence[str]) -> Any: ...
 
 
 def jax_operator(kernel: Operand, arguments: Arguments) -> Callable[..., Any]:
@@ -58,10 +58,10 @@ def jax_operator(kernel: Operand, arguments: Arguments) -> Callable[..., Any]:
     call = OperatorCall.of(kernel)
 
     def function(*args: Any, **named: Any) -> Any:
-        other, args, named = arguments.other(args, named)
-        if other is not None:
-            return other.jax()(*args, **named)
-        arrays = _arrays(arguments.bound(args, named), call.inputs, arguments.title)
+        steps, given = arguments.meant(args, named)
+        if steps:
+            return arguments.other(steps).jax()(*given)
+        arrays = _arrays(given, call.inputs, arguments.title)
         made = kernel_p.bind(*arrays, call=call)
         return made[0] if arguments.result is None else arguments.result(*made)
 
