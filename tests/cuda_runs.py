@@ -4,7 +4,7 @@ import numpy as np
 
 from closedform.lowerings.cuda.code import CudaCode
 from closedform.lowerings.cuda.pieces import stages
-from closedform.lowerings.cuda.plan import Plan
+from closedform.lowerings.cuda.plan import GpuPlan
 from ptx_emulator import Emulator, Memory
 
 DTYPES = {"double": np.float64, "float": np.float32}
@@ -12,7 +12,7 @@ CALL = 5
 
 
 def plan_of(program, kind, inputs, outputs, **more):
-    return Plan(kind, (inputs,) * len(program.inputs), (outputs,) * len(program.outputs), **more)
+    return GpuPlan(kind, (inputs,) * len(program.inputs), (outputs,) * len(program.outputs), **more)
 
 
 def emulated(program, plan, arrays):

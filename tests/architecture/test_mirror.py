@@ -62,7 +62,7 @@ HOLDS = {
     "lowerings/native/test_functions.py": (
         "lowerings/native", "cpu emit ir memory outputs steps"),
     "lowerings/cuda/test_code.py": (
-        "lowerings/cuda", "division far_angles memory order pieces plan staying text tiles "
+        "lowerings/cuda", "far_angles memory order pieces plan staying text tiles "
         "waiting watch"),
     "lowerings/cuda/test_gpu.py": (
         "lowerings/cuda", "driver kernel"),

@@ -67,7 +67,7 @@ def test_an_object_of_yourdfpy_is_read_by_its_text_and_its_mimics():
         warnings.simplefilter("ignore", ModelWarning)
         robot = load(urdf)
     follower = next(b for b in robot.bodies if b.joint_name == mimics[-1].name)
-    assert follower.joint.driver[1:] == (0.5, 0.25)
+    assert follower.joint.driver[1:] == (0.5, 0.25, ())
 
 
 @pytest.mark.parametrize(("package", "name", "attribute"), [

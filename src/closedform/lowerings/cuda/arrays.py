@@ -49,7 +49,7 @@ def is_cuda(x: object) -> bool:
 
 
 @dataclass(frozen=True)
-class Library:
+class ArrayLibrary:
     """What one library's arrays are like; `ordered`: its own work goes to the stream told."""
 
     view: Callable[[Any], View]
@@ -59,7 +59,7 @@ class Library:
     ordered: bool = True
 
 
-def library_of(x: object) -> Library:
+def library_of(x: object) -> ArrayLibrary:
     """The library of an array, by the module of its type."""
     root = type(x).__module__.partition(".")[0]
     return LIBRARIES.get(root, _plain)()
@@ -84,7 +84,7 @@ def _c_strides(shape: Sequence[int], size: int) -> tuple[int, ...]:
 
 
 @functools.cache
-def _torch() -> Library:
+def _torch() -> ArrayLibrary:
     torch = sys.modules["torch"]
     numbers: dict[Any, np.dtype[Any]] = {
         torch.float64: np.dtype(np.float64), torch.float32: np.dtype(np.float32)}
@@ -99,7 +99,7 @@ def _torch() -> Library:
         return View(x.data_ptr(), tuple(x.shape), tuple(s * size for s in x.stride()), dtype,
                     x.device.index, True)
 
-    return Library(
+    return ArrayLibrary(
         view,
         lambda shape, dtype, at: torch.empty(shape, dtype=kinds[dtype], device=f"cuda:{at}"),
         lambda at: int(torch.cuda.current_stream(at).cuda_stream),
@@ -107,19 +107,19 @@ def _torch() -> Library:
 
 
 @functools.cache
-def _cupy() -> Library:
+def _cupy() -> ArrayLibrary:
     cupy = sys.modules["cupy"]
 
     def empty(shape: tuple[int, ...], dtype: Any, at: int) -> Any:
         with cupy.cuda.Device(at):
             return cupy.empty(shape, dtype)
 
-    return Library(interface_view, empty, lambda at: int(cupy.cuda.get_current_stream().ptr),
+    return ArrayLibrary(interface_view, empty, lambda at: int(cupy.cuda.get_current_stream().ptr),
                    lambda x, shape: cupy.ascontiguousarray(cupy.broadcast_to(x, shape)))
 
 
 @functools.cache
-def _jax() -> Library:
+def _jax() -> ArrayLibrary:
     import jax
     import jax.numpy as jnp
 
@@ -131,29 +131,29 @@ def _jax() -> Library:
         where = next(d for d in jax.devices("cuda") if d.local_hardware_id == at)
         return jax.device_put(jnp.empty(shape, dtype), where).block_until_ready()
 
-    return Library(view, empty, lambda at: 0, lambda x, shape: jnp.broadcast_to(x, shape),
+    return ArrayLibrary(view, empty, lambda at: 0, lambda x, shape: jnp.broadcast_to(x, shape),
                    ordered=False)
 
 
 @functools.cache
-def _numba() -> Library:
+def _numba() -> ArrayLibrary:
     from numba import cuda
 
     def contiguous(x: Any, shape: tuple[int, ...]) -> Any:
         whole = np.ascontiguousarray(np.broadcast_to(x.copy_to_host(), shape))
         return cuda.to_device(whole)
 
-    return Library(interface_view, lambda shape, dtype, at: cuda.device_array(shape, dtype),
+    return ArrayLibrary(interface_view, lambda shape, dtype, at: cuda.device_array(shape, dtype),
                    lambda at: 0, contiguous, ordered=False)
 
 
 @functools.cache
-def _plain() -> Library:
+def _plain() -> ArrayLibrary:
     def refused(x: Any, shape: tuple[int, ...]) -> Any:
         raise ArgumentError(f"an array of {type(x).__name__} has to be contiguous, "
                             f"and of the shape {shape}")
 
-    return Library(interface_view, DeviceArray, lambda at: 0, refused, ordered=False)
+    return ArrayLibrary(interface_view, DeviceArray, lambda at: 0, refused, ordered=False)
 
 
 class DeviceArray:
@@ -175,6 +175,6 @@ class DeviceArray:
             owner.free(self._pointer)
 
 
-LIBRARIES: Mapping[str, Callable[[], Library]] = MappingProxyType({
+LIBRARIES: Mapping[str, Callable[[], ArrayLibrary]] = MappingProxyType({
     "torch": _torch, "cupy": _cupy, "jaxlib": _jax, "jax": _jax, "numba": _numba})
 """By the first part of the module that an array's type is of."""

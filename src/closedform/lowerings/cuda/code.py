@@ -10,15 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from closedform.lowerings.cuda.division import quotient
 from closedform.lowerings.cuda.far_angles import TABLE, far
-from closedform.lowerings.cuda.memory import Arrays, LoopingArrays
+from closedform.lowerings.cuda.memory import LoopingArrays, ThreadArrays
 from closedform.lowerings.cuda.order import ordered
-from closedform.lowerings.cuda.plan import ABSENT, Plan
+from closedform.lowerings.cuda.plan import ABSENT, GpuPlan
 from closedform.lowerings.cuda.staying import StayingArrays
-from closedform.lowerings.cuda.text import Emitter, Text
+from closedform.lowerings.cuda.text import PtxEmitter, PtxText
 from closedform.lowerings.cuda.waiting import NEVER, with_moves
-from closedform.lowerings.cuda.watch import Watch
+from closedform.lowerings.cuda.watch import RareWatch, quotient
 from closedform.lowerings.native.ir import OPERATIONS
 from closedform.lowerings.native.sincos import BOUND, sincos
 from closedform.lowerings.native.steps import Step
@@ -30,18 +29,18 @@ VERSION, TARGET, STAYING_TARGET = "7.0", "sm_70", "sm_80"
 class CudaCode:
     """The text of a kernel, and what a launch must know of it."""
 
-    def __init__(self, program: Program, plan: Plan, name: str = "kernel") -> None:
+    def __init__(self, program: Program, plan: GpuPlan, name: str = "kernel") -> None:
         self.program, self.plan, self.name = program, plan, name
-        self.text = Text(plan.kind)
-        self.e = Emitter(self.text, plan.kind)
+        self.text = PtxText(plan.kind)
+        self.e = PtxEmitter(self.text, plan.kind)
         self.steps, self.slots = with_moves(program, ordered(program).steps,
                                             plan.registers or NEVER)
         self.careful = plan.careful
-        kind = LoopingArrays if plan.careful else StayingArrays if plan.staying else Arrays
+        kind = LoopingArrays if plan.careful else StayingArrays if plan.staying else ThreadArrays
         self.arrays = kind(self.text, program, plan, min(self.slots, plan.slots))
         self.lanes: list[dict[int, str]] = [{} for _ in range(plan.width)]
         self.far = 0
-        self.watch = Watch(self.e)
+        self.watch = RareWatch(self.e)
         self.entries: dict[int, list[tuple[int, int, Entry]]] = {}
         for array, output in enumerate(program.outputs):
             for k, entry in enumerate(output.entries):

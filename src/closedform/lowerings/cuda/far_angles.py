@@ -5,7 +5,7 @@ See `native/far_angles.py`: both find the same r, bit for bit, and go on alike.
 
 from __future__ import annotations
 
-from closedform.lowerings.cuda.text import Emitter, Text
+from closedform.lowerings.cuda.text import PtxEmitter, PtxText
 from closedform.lowerings.native.far_angles import (
     FIRST_BIT,
     HALF_PI,
@@ -22,7 +22,7 @@ TABLE = (f".const .align 8 .b64 two_over_pi[{len(TWO_OVER_PI)}] = "
 NAN = "0d7FF8000000000000"
 
 
-def far(text: Text, x: str) -> tuple[str, str]:
+def far(text: PtxText, x: str) -> tuple[str, str]:
     """sin x and cos x of a double beyond the bound; NaN for infinities."""
     def q(instruction: str, *args: str) -> str:
         return text.let("q", instruction, *args)
@@ -59,7 +59,7 @@ def far(text: Text, x: str) -> tuple[str, str]:
     zeros = r("clz.b64", high)
     scaled = q("mul.hi.u64", funnel(high, rest, zeros, r("sub.u32", "64", zeros)), hex(HALF_PI))
     unit = q("shl.b64", q("cvt.u64.u32", r("sub.u32", str(UNIT), zeros)), "52")
-    e = Emitter(text, "double", "d")
+    e = PtxEmitter(text, "double", "d")
     size = e.binary("fmul", text.let("d", "cvt.rn.f64.u64", scaled),
                     text.let("d", "mov.b64", unit))
     angle = e.select(beyond, e.negate(size), size)

@@ -13,11 +13,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from closedform.errors import ArgumentError
-from closedform.lowerings.cuda.arrays import Library, View, library_of
+from closedform.lowerings.cuda.arrays import ArrayLibrary, View, library_of
 from closedform.lowerings.cuda.code import CudaCode
 from closedform.lowerings.cuda.driver import Device, Function, device
 from closedform.lowerings.cuda.pieces import stages
-from closedform.lowerings.cuda.plan import Layout, Plan, chosen
+from closedform.lowerings.cuda.plan import ArrayLayout, GpuPlan, chosen
 from closedform.lowerings.native.ir import Kind
 from closedform.lowerings.store.cache import Cache, entry_key
 from closedform.program.program import Program, Slot
@@ -31,10 +31,10 @@ MOST = 1 << 27
 """States of one launch: offsets between entries are numbers of 32 bits."""
 
 
-class Part(NamedTuple):
+class Placed(NamedTuple):
     """An array as a kernel sees it: its layout, and the stride that goes with it."""
 
-    layout: Layout
+    layout: ArrayLayout
     stride: int
 
 
@@ -86,7 +86,7 @@ class Launch(NamedTuple):
     looping: bool
 
 
-def _compiled(program: Program, plan: Plan, on: Device) -> dict[str, bytes]:
+def _compiled(program: Program, plan: GpuPlan, on: Device) -> dict[str, bytes]:
     """A plan's kernels for the cache; they are compiled side by side."""
     made = [(stage, CudaCode(stage.program, stage.plan)) for stage in stages(program, plan)]
     texts = [code.ptx() for _, code in made]
@@ -110,7 +110,7 @@ class Launchable:
     """
 
     kernels: Kernels
-    layout: Layout
+    layout: ArrayLayout
     sizes: tuple[int, ...]
     inputs: int
     size: int
@@ -140,8 +140,8 @@ class _Call(NamedTuple):
     dtype: Any
     device: int
     kernels: Kernels
-    inputs: tuple[Part, ...]
-    outputs: tuple[Part, ...]
+    inputs: tuple[Placed, ...]
+    outputs: tuple[Placed, ...]
     copied: frozenset[int]
 
     @property
@@ -154,32 +154,33 @@ class CudaKernel:
 
     def __init__(self, program: Callable[[], Program], cache: Cache, title: str) -> None:
         self._program, self.cache, self.title = program, cache, title
-        self._sequences: dict[tuple[int, Plan], Kernels] = {}
-        self._plans: dict[tuple[Any, ...], Plan] = {}
+        self._sequences: dict[tuple[int, GpuPlan], Kernels] = {}
+        self._plans: dict[tuple[Any, ...], GpuPlan] = {}
         self._calls: dict[tuple[Any, ...], _Call] = {}
 
     @property
     def program(self) -> Program:
         return self._program()
 
-    def plan(self, kind: Kind, inputs: tuple[Layout, ...], outputs: tuple[Layout, ...]) -> Plan:
+    def plan(self, kind: Kind, inputs: tuple[ArrayLayout, ...],
+             outputs: tuple[ArrayLayout, ...]) -> GpuPlan:
         """How arrays of these layouts are served."""
         key = kind, inputs, outputs
         if key not in self._plans:
             self._plans[key] = chosen(self.program, kind, inputs, outputs)
         return self._plans[key]
 
-    def _plan_on(self, on: Device, kind: Kind, parts: Sequence[Layout]) -> Plan:
+    def _plan_on(self, on: Device, kind: Kind, parts: Sequence[ArrayLayout]) -> GpuPlan:
         """The plan for a device, of the layouts of inputs and outputs."""
         count = len(self.program.inputs)
         plan = self.plan(kind, tuple(parts[:count]), tuple(parts[count:]))
         return plan if on.capability >= ASYNC else replace(plan, staying=False)
 
-    def ptx(self, plan: Plan) -> list[str]:
+    def ptx(self, plan: GpuPlan) -> list[str]:
         """The texts of a plan's kernels, in the order in which they run."""
         return [CudaCode(stage.program, stage.plan).ptx() for stage in stages(self.program, plan)]
 
-    def sequence(self, on: Device, plan: Plan) -> Kernels:
+    def sequence(self, on: Device, plan: GpuPlan) -> Kernels:
         """The kernels of a plan on a device: loaded, found in the cache, or compiled."""
         if (on.ordinal, plan) not in self._sequences:
             key = entry_key("cuda", self.program.digest, repr(plan), on.generation)
@@ -190,7 +191,7 @@ class CudaKernel:
             self._sequences[on.ordinal, plan] = Kernels.loaded(on, found)
         return self._sequences[on.ordinal, plan]
 
-    def launchable(self, kind: Kind, layout: Layout, ordinal: int) -> Launchable:
+    def launchable(self, kind: Kind, layout: ArrayLayout, ordinal: int) -> Launchable:
         """The kernels for dense arrays of one layout on a device."""
         program = self.program
         arrays = (*program.inputs, *program.outputs)
@@ -239,13 +240,13 @@ class CudaKernel:
             part = located(view, slot.shape, batch)
             if part is None:
                 copied.add(k)
-                part = Part("rows", math.prod(slot.shape) * dtype.itemsize)
+                part = Placed("rows", math.prod(slot.shape) * dtype.itemsize)
             parts.append(part)
         last = any(part.layout == "states" for part in parts)
         states = math.prod(batch)
         if written is None:
-            places = [Part("states", states * dtype.itemsize) if last and batch
-                      else Part("rows", len(x.entries) * dtype.itemsize) for x in program.outputs]
+            places = [Placed("states", states * dtype.itemsize) if last and batch
+                      else Placed("rows", len(x.entries) * dtype.itemsize) for x in program.outputs]
         else:
             places = self._given(written, batch, dtype, at)
         plan = self._plan_on(device(at), KINDS[dtype], [x.layout for x in (*parts, *places)])
@@ -258,7 +259,7 @@ class CudaKernel:
         kernels = self.sequence(device(at), plan)
         return _Call(batch, dtype, at, kernels, tuple(parts), tuple(places), frozenset(copied))
 
-    def _launch(self, library: Library, call: _Call, pointers: Sequence[int]) -> None:
+    def _launch(self, library: ArrayLibrary, call: _Call, pointers: Sequence[int]) -> None:
         stream = library.stream(call.device)
         kernels, states, size = call.kernels, call.states, call.dtype.itemsize
         most = min(MOST, max(SCRATCH // (kernels.slots * size), 1 << 16)) if kernels.slots else MOST
@@ -275,7 +276,7 @@ class CudaKernel:
         if not library.ordered:
             device(call.device).wait(stream)
 
-    def _results(self, library: Library, call: _Call) -> tuple[list[Any], list[int]]:
+    def _results(self, library: ArrayLibrary, call: _Call) -> tuple[list[Any], list[int]]:
         """New arrays, and where they are."""
         results, pointers = [], []
         for slot, place in zip(self.program.outputs, call.outputs, strict=True):
@@ -289,7 +290,7 @@ class CudaKernel:
         return results, pointers
 
     def _given(self, written: Sequence[View], batch: tuple[int, ...], dtype: Any,
-               at: int) -> list[Part]:
+               at: int) -> list[Placed]:
         """The caller's arrays for results."""
         slots = self.program.outputs
         if len(written) != len(slots):
@@ -358,20 +359,20 @@ class CudaKernel:
                                 ) from None
 
 
-def located(view: View, slot: tuple[int, ...], batch: tuple[int, ...]) -> Part | None:
+def located(view: View, slot: tuple[int, ...], batch: tuple[int, ...]) -> Placed | None:
     """How a kernel reaches an array of states; None if it cannot without a copy."""
     cut, size = len(view.shape) - len(slot), view.dtype.itemsize
     count, leading = math.prod(slot), view.shape[:len(view.shape) - len(slot)]
     entry = _single_stride(slot, view.strides[cut:], size)
     if math.prod(leading) == 1:
-        return Part("strided", 0) if entry == size else None
+        return Placed("strided", 0) if entry == size else None
     state = _single_stride(leading, view.strides[:cut], size)
     if leading != batch or state is None:
         return None
     if entry == size or count == 1:
         dense = state == count * size and view.pointer % 16 == 0
-        return Part("rows" if dense else "strided", state)
-    return Part("states", entry) if state == size and entry is not None else None
+        return Placed("rows" if dense else "strided", state)
+    return Placed("states", entry) if state == size and entry is not None else None
 
 
 def _single_stride(shape: Sequence[int], strides: Sequence[int], size: int) -> int | None:

@@ -9,16 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from closedform.lowerings.cuda.plan import WAITING, WARP, Plan
-from closedform.lowerings.cuda.text import TYPES, Text
+from closedform.lowerings.cuda.plan import WAITING, WARP, GpuPlan
+from closedform.lowerings.cuda.text import TYPES, PtxText
 from closedform.lowerings.cuda.tiles import Mover
 from closedform.program.program import Program, size
 
 
-class Arrays:
+class ThreadArrays:
     """The arrays of a program, in the layouts of a plan; per warp also `slots` for values."""
 
-    def __init__(self, text: Text, program: Program, plan: Plan, slots: int) -> None:
+    def __init__(self, text: PtxText, program: Program, plan: GpuPlan, slots: int) -> None:
         self.text, self.plan, self.slots = text, plan, slots
         self.type = TYPES[plan.kind]
         self.names = [*(f"in{k}" for k in range(len(program.inputs))),
@@ -150,7 +150,7 @@ class Arrays:
         return pointer
 
 
-class LoopingArrays(Arrays):
+class LoopingArrays(ThreadArrays):
     """For the careful kernel: nothing if there is no word for it, else all states in a loop."""
 
     def begin(self) -> None:

@@ -14,7 +14,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from closedform.lowerings.cuda.order import COST, WRITE, ordered
-from closedform.lowerings.cuda.plan import ABSENT, WAITING, Layout, Plan
+from closedform.lowerings.cuda.plan import ABSENT, WAITING, ArrayLayout, GpuPlan
 from closedform.lowerings.native.steps import Step
 from closedform.program.ordering.waiting import waiting_slots
 from closedform.program.program import LEAVES, Entry, Instruction, Output, Program, Slot
@@ -23,37 +23,37 @@ APART = 50
 """Steps of which the one with the fewest values waiting is considered for a cut."""
 
 
-class Stage(NamedTuple):
+class KernelStage(NamedTuple):
     """One kernel of a sequence; `slots` are those of `WAITING`, 0 if it is no argument."""
 
     program: Program
-    plan: Plan
+    plan: GpuPlan
     slots: int
 
 
-def stages(program: Program, plan: Plan) -> list[Stage]:
+def stages(program: Program, plan: GpuPlan) -> list[KernelStage]:
     """The kernels that compute a program, in order."""
     found, careful = [], _careful(program, plan)
     if plan.filled:
-        found.append(Stage(_constants(program), _alone(plan), 0))
+        found.append(KernelStage(_constants(program), _alone(plan), 0))
         program = _without_constants(program)
     if not plan.largest:
-        return [*found, Stage(program, plan, 0), *careful]
+        return [*found, KernelStage(program, plan, 0), *careful]
     pieces, slots = cut(program, plan.largest)
     if len(pieces) == 1:
-        return [*found, Stage(program, plan, 0), *careful]
+        return [*found, KernelStage(program, plan, 0), *careful]
     inputs, outputs = (*plan.inputs, "states"), (*plan.outputs, "states")
     whole = replace(plan, inputs=inputs, outputs=outputs)
-    return [*found, *(Stage(piece, whole, slots) for piece in pieces), *careful]
+    return [*found, *(KernelStage(piece, whole, slots) for piece in pieces), *careful]
 
 
-def _careful(program: Program, plan: Plan) -> list[Stage]:
+def _careful(program: Program, plan: GpuPlan) -> list[KernelStage]:
     """The kernel for what is rare, behind the others, if the program has such things."""
     if not any(op in ("sin", "cos", "div") for op, _, _ in program.code):
         return []
-    def direct(layouts: tuple[Layout, ...]) -> tuple[Layout, ...]:
+    def direct(layouts: tuple[ArrayLayout, ...]) -> tuple[ArrayLayout, ...]:
         return tuple("rows" if layout == "tile" else layout for layout in layouts)
-    return [Stage(program, Plan(plan.kind, direct(plan.inputs), direct(plan.outputs),
+    return [KernelStage(program, GpuPlan(plan.kind, direct(plan.inputs), direct(plan.outputs),
                                 careful=True), 0)]
 
 
@@ -174,10 +174,10 @@ def _kept(program: Program, wanted: Callable[[Entry], bool]) -> tuple[Output, ..
         e if wanted(e) else Entry(ABSENT, 0) for e in o.entries)) for o in program.outputs)
 
 
-def _alone(plan: Plan) -> Plan:
-    return Plan(plan.kind, plan.inputs, plan.outputs)
+def _alone(plan: GpuPlan) -> GpuPlan:
+    return GpuPlan(plan.kind, plan.inputs, plan.outputs)
 
 
-def total_slots(found: Iterable[Stage]) -> int:
+def total_slots(found: Iterable[KernelStage]) -> int:
     """Slots of the scratch memory that a sequence needs for each state."""
     return max((stage.slots for stage in found), default=0)

@@ -9,7 +9,7 @@ from closedform.lowerings.cuda.order import COST, WRITE, ordered
 from closedform.lowerings.native.ir import BYTES, Kind
 from closedform.program.program import Program
 
-Layout = Literal["states", "rows", "strided", "tile"]
+ArrayLayout = Literal["states", "rows", "strided", "tile"]
 """Where entry k of state i lies: "states" last, at k·stride + i·size; in "rows", at i·stride +
 k·size, without gaps and aligned, or "strided" where that does not hold: an array that all states
 share has the stride 0. "tile" is rows that a warp moves together through shared memory."""
@@ -22,7 +22,7 @@ WAITING = "waiting"
 
 
 @dataclass(frozen=True)
-class Plan:
+class GpuPlan:
     """`registers` values are in registers at a time, 0: as the assembler likes; `slots` of those
     that wait are in shared memory, further ones in local memory. `chained`: the address of an entry
     comes from that of the one before, so that the assembler cannot compute them all at the start.
@@ -34,8 +34,8 @@ class Plan:
     """
 
     kind: Kind
-    inputs: tuple[Layout, ...]
-    outputs: tuple[Layout, ...]
+    inputs: tuple[ArrayLayout, ...]
+    outputs: tuple[ArrayLayout, ...]
     block: int = 64
     registers: int = 0
     slots: int = 0
@@ -75,15 +75,15 @@ LONG = 6500
 PIECE = {"double": 5000, "float": 6500}
 
 
-def chosen(program: Program, kind: Kind, inputs: tuple[Layout, ...],
-           outputs: tuple[Layout, ...]) -> Plan:
+def chosen(program: Program, kind: Kind, inputs: tuple[ArrayLayout, ...],
+           outputs: tuple[ArrayLayout, ...]) -> GpuPlan:
     """The plan for arrays of these layouts, by what was measured on an H200.
 
     Before sm_80 there are no copies that are not waited for: `staying` is to be left out there.
     """
     entries = sum(len(output.entries) for output in program.outputs)
     steps, live = ordered(program)
-    plan = Plan(kind, inputs, outputs)
+    plan = GpuPlan(kind, inputs, outputs)
     if all(layout == "rows" for layout in outputs):
         if WARP * entries * plan.size > LARGEST_TILE:
             return _waiting(plan, live)
@@ -96,9 +96,9 @@ def chosen(program: Program, kind: Kind, inputs: tuple[Layout, ...],
     return replace(plan, width=2) if wide else plan
 
 
-def _by_tiles(plan: Plan, entries: int, steps: int, live: int) -> Plan:
+def _by_tiles(plan: GpuPlan, entries: int, steps: int, live: int) -> GpuPlan:
     """Rows in and out, with whole warps moving what is more than a few numbers."""
-    def tiles(inputs: bool, **more: Any) -> Plan:
+    def tiles(inputs: bool, **more: Any) -> GpuPlan:
         moved = tuple("tile" if inputs and layout == "rows" else layout for layout in plan.inputs)
         return replace(plan, inputs=moved, outputs=tuple("tile" for _ in plan.outputs), **more)
 
@@ -112,6 +112,6 @@ def _by_tiles(plan: Plan, entries: int, steps: int, live: int) -> Plan:
     return tiles(True, staying=entries <= (MANY_OUTPUTS - 8 if crowded else SOME_OUTPUTS))
 
 
-def _waiting(plan: Plan, live: int) -> Plan:
+def _waiting(plan: GpuPlan, live: int) -> GpuPlan:
     crowded, registers, slots = CROWDED[plan.kind]
     return replace(plan, registers=registers, slots=slots) if live > crowded else plan

@@ -6,17 +6,17 @@ have both buffers in front of all else that the warp has in shared memory.
 
 from __future__ import annotations
 
-from closedform.lowerings.cuda.memory import Arrays
-from closedform.lowerings.cuda.plan import WARP, Plan
-from closedform.lowerings.cuda.text import Text
+from closedform.lowerings.cuda.memory import ThreadArrays
+from closedform.lowerings.cuda.plan import WARP, GpuPlan
+from closedform.lowerings.cuda.text import PtxText
 from closedform.lowerings.cuda.tiles import Mover
 from closedform.program.program import Program
 
 
-class StayingArrays(Arrays):
+class StayingArrays(ThreadArrays):
     """The arrays of a program whose warps go through all tiles."""
 
-    def __init__(self, text: Text, program: Program, plan: Plan, slots: int) -> None:
+    def __init__(self, text: PtxText, program: Program, plan: GpuPlan, slots: int) -> None:
         super().__init__(text, program, plan, slots)
         used = {f"in{args[0]}" for op, args, _ in program.code if op == "input"}
         self.asked = [a for a in self.tiles if a in used]

@@ -25,7 +25,7 @@ INSTRUCTIONS: Mapping[str, str] = MappingProxyType({
 
 
 @dataclass
-class Text:
+class PtxText:
     """The lines of a kernel, and how many registers of each class it has."""
 
     kind: Kind
@@ -71,10 +71,10 @@ def literal(x: float, kind: Kind) -> str:
 
 
 @dataclass(frozen=True)
-class Emitter:
+class PtxEmitter:
     """Writes operations on numbers of a kind into a text."""
 
-    text: Text
+    text: PtxText
     kind: Kind
     register: Register = "f"
 

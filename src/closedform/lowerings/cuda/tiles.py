@@ -6,7 +6,7 @@ Each lane moves 16 bytes at a time; the last bytes of a part of a tile go in wor
 from __future__ import annotations
 
 from closedform.lowerings.cuda.plan import WARP
-from closedform.lowerings.cuda.text import Text
+from closedform.lowerings.cuda.text import PtxText
 
 VECTOR = 16
 """Bytes that a lane moves at once."""
@@ -16,7 +16,7 @@ ROUND = WARP * VECTOR
 class Mover:
     """Moves tiles; `valid` is how many of the warp's states there are."""
 
-    def __init__(self, text: Text, lane: str, pool: str, valid: str) -> None:
+    def __init__(self, text: PtxText, lane: str, pool: str, valid: str) -> None:
         self.text, self.lane, self.pool, self.valid = text, lane, pool, valid
         self.shift = text.let("r", "shl.b32", lane, "4")
         self.wide = text.let("q", "cvt.u64.u32", self.shift)

@@ -4,13 +4,17 @@ The quick kernel has no code for them, which would cost registers and order. A t
 writes the number of the call into a word that the careful kernel reads, behind it on the stream:
 that one ends at once, or computes all states again with the exact division and the long reduction
 of angles.
+
+    r ≈ 1/y,  r ← r + r (1 − y r);      q = x r;      x / y = q + r (x − y q)             (i)
+
+is the correctly rounded quotient where nothing overflows or is lost below [Markstein1990].
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from closedform.lowerings.cuda.text import Emitter
+from closedform.lowerings.cuda.text import PtxEmitter
 from closedform.lowerings.native.ir import Kind
 from closedform.lowerings.native.sincos import BOUND
 
@@ -21,10 +25,10 @@ EXPONENT: dict[Kind, int] = {"double": 20, "float": 23}
 """Bits below the exponent in the upper word."""
 
 
-class Watch:
+class RareWatch:
     """Whether a thread met something that the quick kernel is not for: `seen`, a register."""
 
-    def __init__(self, e: Emitter) -> None:
+    def __init__(self, e: PtxEmitter) -> None:
         self.e, self.text = e, e.text
         self.seen = ""
 
@@ -65,3 +69,23 @@ class Watch:
                                  self.text.let("q", "ld.param.u64", "[word]"))
             call = self.text.let("q", "ld.param.u64", "[call]")
             self.text.line(f"@{self.seen} st.global.u64 [{word}], {call}")
+
+
+STEPS = {"double": 2, "float": 1}
+"""Of Newton, from the 20 bits or more of the GPU's own approximation."""
+
+
+def quotient(e: PtxEmitter, watch: RareWatch, x: str, y: str, known: float | None) -> str:
+    """x / y by (i); `known` is x where it is a constant."""
+    watch.size(y)
+    r, minus = e.text.let("f", f"rcp.approx.ftz.{e.type}", y), e.negate(y)
+    for _ in range(STEPS[e.kind]):
+        r = e.multiply_add(r, e.multiply_add(minus, r, e.number(1.0)), r)
+    q = e.binary("fmul", x, r)
+    found = e.multiply_add(e.multiply_add(minus, q, x), r, q)
+    if known is not None:
+        watch.known(known)
+        return found
+    watch.size(x, or_zero=True)
+    none = e.text.let("p", f"setp.eq.{e.type}", x, e.number(0.0))
+    return e.select(none, q, found)                         # the sign of a zero

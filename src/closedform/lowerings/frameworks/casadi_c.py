@@ -43,7 +43,7 @@ class Library(Module):
         for declaration in module.declarations:
             self.declarations[declaration] = None
         for text in module.functions:
-            own = re.sub(r"@(?!llvm\.)", f"@{tag}_", text)
+            own = re.sub(r"@(?!llvm\.|two_over_pi)", f"@{tag}_", text)
             self.functions.append(own.replace("define dso_local", "define internal"))
         for name in module.imports:
             if name not in known:

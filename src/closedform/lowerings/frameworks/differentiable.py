@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 from closedform.program.program import Operations, Program, Slot
@@ -37,3 +38,15 @@ class Differentiable(Protocol):
     def jacobian_row(self, *wrt: str) -> Differentiable | None: ...
     def other(self, *steps: str) -> Differentiable: ...
     def __call__(self, *args: Any) -> Any: ...
+
+
+class Arguments(Protocol):
+    """How a kernel takes its arguments; see `closedform.lowerings.call.slow`."""
+
+    @property
+    def title(self) -> str: ...
+    @property
+    def result(self) -> Any: ...
+    def meant(self, args: Sequence[Any], named: Mapping[str, Any],
+              ) -> tuple[tuple[str, ...], Sequence[Any]]: ...
+    def other(self, steps: Sequence[str]) -> Any: ...

@@ -22,12 +22,12 @@ MANY_OPERATIONS = 10_000
 
 
 @dataclass(frozen=True, eq=False)
-class Node:
+class Handled:
     """A kernel under its name."""
 
     handle: str
     kernel: Differentiable
-    parent: Node | None = None
+    parent: Handled | None = None
     how: str = ""                       # this kernel comes of its parent's
     wrt: tuple[str, ...] = ()
 
@@ -43,10 +43,10 @@ class Node:
     def names(self) -> tuple[str, ...]:
         return tuple(slot.name for slot in self.inputs)
 
-    def derived(self, how: str, wrt: Iterable[str]) -> Node:
+    def derived(self, how: str, wrt: Iterable[str]) -> Handled:
         return node(f"{self.handle}/{how}:{','.join(wrt)}")
 
-    def whole(self, directions: int) -> Node | None:
+    def whole(self, directions: int) -> Handled | None:
         """The Jacobian of which so many products are meant, where that takes fewer operations.
 
         For a tangent or a cotangent alone.
@@ -70,16 +70,16 @@ class Node:
         return self.kernel.interface.operations.instructions
 
 
-_NODES: dict[str, Node] = {}
+_NODES: dict[str, Handled] = {}
 
 
-def register(kernel: Differentiable) -> Node:
+def register(kernel: Differentiable) -> Handled:
     """A kernel from now on known by its identity."""
     handle = kernel.identity
-    return _NODES.setdefault(handle, Node(handle, kernel))
+    return _NODES.setdefault(handle, Handled(handle, kernel))
 
 
-def node(handle: str) -> Node:
+def node(handle: str) -> Handled:
     """What a name stands for."""
     if handle not in _NODES:
         of, slash, step = handle.rpartition("/")
@@ -90,12 +90,12 @@ def node(handle: str) -> Node:
     return _NODES[handle]
 
 
-def _child(parent: Node, handle: str, how: str, what: str) -> Node:
+def _child(parent: Handled, handle: str, how: str, what: str) -> Handled:
     wrt, kernel = tuple(what.split(",")), parent.kernel
     if how == "tangent":
-        return Node(handle, kernel.tangent(*wrt), parent, how, wrt)
+        return Handled(handle, kernel.tangent(*wrt), parent, how, wrt)
     if how == "cotangent":
-        return Node(handle, kernel.cotangent(*wrt), parent, how, wrt)
+        return Handled(handle, kernel.cotangent(*wrt), parent, how, wrt)
     if how == "jacobian":
-        return Node(handle, kernel.jacobian(*wrt), parent, how, wrt)
-    return Node(handle, kernel.other(f"{how}:{what}"))
+        return Handled(handle, kernel.jacobian(*wrt), parent, how, wrt)
+    return Handled(handle, kernel.other(f"{how}:{what}"))

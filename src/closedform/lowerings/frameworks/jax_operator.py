@@ -14,12 +14,13 @@ from __future__ import annotations
 import ctypes
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
 from closedform.errors import ArgumentError, MissingDependency
 from closedform.lowerings.frameworks.calls import Operand, OperatorCall
+from closedform.lowerings.frameworks.differentiable import Arguments
 from closedform.lowerings.native.cpu import MAKING
 from closedform.lowerings.native.ir import Kind
 from closedform.program.program import Slot, size
@@ -37,20 +38,6 @@ KINDS: Mapping[Any, Kind] = {np.dtype(np.float64): "double", np.dtype(np.float32
 
 kernel_p = Primitive("closedform_kernel")
 kernel_p.multiple_results = True
-
-
-class Arguments(Protocol):
-    """How calls of a kernel are read."""
-
-    @property
-    def title(self) -> str: ...
-    @property
-    def result(self) -> Any: ...
-
-    def meant(self, args: Sequence[Any], named: Mapping[str, Any],
-              ) -> tuple[tuple[str, ...], Sequence[Any]]: ...
-
-    def other(self, steps: Sequence[str]) -> Any: ...
 
 
 def jax_operator(kernel: Operand, arguments: Arguments) -> Callable[..., Any]:

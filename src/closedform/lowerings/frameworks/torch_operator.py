@@ -11,13 +11,13 @@ torch.export see and torch.func cannot differentiate.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from closedform.errors import ArgumentError, MissingDependency
-from closedform.lowerings.frameworks.differentiable import Differentiable
-from closedform.lowerings.frameworks.handles import Node, node, register
+from closedform.lowerings.frameworks.differentiable import Arguments, Differentiable
+from closedform.lowerings.frameworks.handles import Handled, node, register
 from closedform.program.program import size
 
 try:
@@ -27,7 +27,7 @@ except ImportError as error:
     raise MissingDependency("PyTorch is not installed; pip install 'closedform[torch]'") from error
 
 Tensors = Sequence[Any]
-Call = Callable[[Node, Tensors], Tensors]
+TorchCall = Callable[[Handled, Tensors], Tensors]
 
 _DOUBLE, _SINGLE = np.dtype(np.float64), np.dtype(np.float32)
 _FLOATS = torch.float32, torch.float64
@@ -36,17 +36,6 @@ _is_compiling = torch.compiler.is_compiling
 _transformed = torch._C._are_functorch_transforms_active
 _modes = torch._C._len_torch_dispatch_stack
 _is_old_batch = torch._C._functorch.is_legacy_batchedtensor
-
-
-class Arguments(Protocol):
-    """How a kernel takes its arguments; see `closedform.lowerings.call.slow`."""
-
-    @property
-    def title(self) -> str: ...
-    @property
-    def result(self) -> Any: ...
-    def meant(self, args: Sequence[Any], named: Mapping[str, Any],
-              ) -> tuple[tuple[str, ...], Sequence[Any]]: ...
 
 
 class Operator:
@@ -126,7 +115,7 @@ def _from_scalar(x: Any) -> Any:
     return torch.from_numpy(np.asarray(x))
 
 
-def _refuse_what_is_no_float(of: Node, given: Tensors, title: str) -> None:
+def _refuse_what_is_no_float(of: Handled, given: Tensors, title: str) -> None:
     """Other things than dense tensors of one floating-point kind on a CPU, by name."""
     for name, x in zip(of.names, given, strict=True):
         what = f"{title}: {name}"
@@ -145,7 +134,7 @@ def _refuse_what_is_no_float(of: Node, given: Tensors, title: str) -> None:
 
 
 # -------------------------------------------------------------------------- values
-def _call(of: Node, arrays: Tensors) -> Tensors:
+def _call(of: Handled, arrays: Tensors) -> Tensors:
     """The outputs, in whatever mode and transform PyTorch is."""
     if _transformed():
         return _Transformed.apply(of, *arrays)
@@ -159,7 +148,7 @@ def _call(of: Node, arrays: Tensors) -> Tensors:
     return _run(of, arrays)
 
 
-def _operator_call(of: Node, arrays: Tensors) -> Tensors:
+def _operator_call(of: Handled, arrays: Tensors) -> Tensors:
     return _OPERATOR(of.handle, list(arrays))
 
 
@@ -167,18 +156,18 @@ def _are_plain(arrays: Tensors) -> bool:
     return not _modes() and all(type(x) in _PLAIN and x.is_cpu for x in arrays)
 
 
-def _run(of: Node, arrays: Tensors) -> Tensors:
+def _run(of: Handled, arrays: Tensors) -> Tensors:
     found = of.kernel(*(x.numpy(force=True) for x in arrays))
     return tuple(_from_scalar(y) for y in ([found] if len(of.outputs) == 1 else found))
 
 
-def _value(of: Node, arrays: Tensors) -> Tensors:
+def _value(of: Handled, arrays: Tensors) -> Tensors:
     return tuple((_run if _are_plain(arrays) else _operator_call)(of, arrays))
 
 
 # -------------------------------------------------------------------------- rules
-def _adjoints(of: Node, saved: tuple[Tensors, Sequence[int]], bars: Tensors,
-              call: Call) -> list[Any]:
+def _adjoints(of: Handled, saved: tuple[Tensors, Sequence[int]], bars: Tensors,
+              call: TorchCall) -> list[Any]:
     """x̄ for the inputs that move, None for the others; summed over the states that share x."""
     arrays, moving = saved
     found = dict.fromkeys(range(len(arrays)))
@@ -192,7 +181,7 @@ def _adjoints(of: Node, saved: tuple[Tensors, Sequence[int]], bars: Tensors,
     return list(found.values())
 
 
-def _tangents(of: Node, arrays: Tensors, rates: Tensors) -> Tensors:
+def _tangents(of: Handled, arrays: Tensors, rates: Tensors) -> Tensors:
     """ẏ along the rates that there are."""
     moving = [k for k, x in enumerate(rates) if x is not None]
     along = of.derived("tangent", [of.names[k] for k in moving])
@@ -202,12 +191,12 @@ def _tangents(of: Node, arrays: Tensors, rates: Tensors) -> Tensors:
 class _Mapped(NamedTuple):
     """A call over one more axis of some of the arrays, which `dims` tells."""
 
-    of: Node
+    of: Handled
     size: int
     dims: Sequence[int | None]
     arrays: Tensors
 
-    def results(self, call: Call) -> tuple[Tensors, tuple[int, ...]]:
+    def results(self, call: TorchCall) -> tuple[Tensors, tuple[int, ...]]:
         """The results, with that axis first."""
         found = self._products(call)
         return found or call(self.of, list(self._in_front())), (0,) * len(self.of.outputs)
@@ -224,7 +213,7 @@ class _Mapped(NamedTuple):
                 missing = most - (x.dim() - 1 - len(slot.shape))
                 yield x.reshape(x.shape[0], *(1,) * missing, *x.shape[1:])
 
-    def _products(self, call: Call) -> Tensors | None:
+    def _products(self, call: TorchCall) -> Tensors | None:
         """ẏ = J ẋ or x̄ = Jᵀ ȳ of many directions at one x: by the whole J, where that pays."""
         count = 0 if self.of.parent is None else len(self.of.parent.inputs)
         if any(d is not None for d in self.dims[:count]):
@@ -256,7 +245,7 @@ class _Mapped(NamedTuple):
                      for z, slot in zip(sums, self.of.outputs, strict=True))
 
 
-def _over_old_batch(of: Node, arrays: Tensors, level: int = 0) -> Tensors:
+def _over_old_batch(of: Handled, arrays: Tensors, level: int = 0) -> Tensors:
     """A call inside the older vmap, which autograd uses itself for many gradients at once."""
     if not level:
         level = torch._C._vmapmode_increment_nesting() - 1
@@ -266,7 +255,7 @@ def _over_old_batch(of: Node, arrays: Tensors, level: int = 0) -> Tensors:
              for x, d in zip(arrays, dims, strict=True)]
     size = max(x.shape[0] for x, d in zip(inner, dims, strict=True) if d is not None)
 
-    def call(other: Node, given: Tensors) -> Tensors:
+    def call(other: Handled, given: Tensors) -> Tensors:
         if any(map(_is_old_batch, given)):
             return _over_old_batch(other, given, level - 1)
         return _call(other, given)
@@ -299,7 +288,7 @@ class _Recorded(torch.autograd.Function):
     jvp = staticmethod(_jvp)
 
     @staticmethod
-    def forward(ctx: Any, of: Node, *arrays: Any) -> Any:
+    def forward(ctx: Any, of: Handled, *arrays: Any) -> Any:
         _keep(ctx, (of, *arrays))
         return _run(of, arrays)
 
@@ -311,7 +300,7 @@ class _Transformed(torch.autograd.Function):
     jvp = staticmethod(_jvp)
 
     @staticmethod
-    def forward(of: Node, *arrays: Any) -> Any:
+    def forward(of: Handled, *arrays: Any) -> Any:
         return _value(of, arrays)
 
     @staticmethod
@@ -319,7 +308,7 @@ class _Transformed(torch.autograd.Function):
         _keep(ctx, inputs)
 
     @staticmethod
-    def vmap(info: Any, dims: Any, of: Node, *arrays: Any) -> Any:
+    def vmap(info: Any, dims: Any, of: Handled, *arrays: Any) -> Any:
         return _Mapped(of, info.batch_size, dims[1:], arrays).results(_call)
 
 

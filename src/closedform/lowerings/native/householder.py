@@ -1,6 +1,6 @@
 """Rows into a triangle: R of the QR decomposition of [R; rows], in place, by reflections.
 
-    α = −sign(r) √(r² + xᵀx),   u = (1, x / (r − α)),   H = 1 − τ u uᵀ,   τ = (α − r) / α     (1)
+    α = −sign(r) √(r² + xᵀx),   u = (1, x / (r − α)),   H = 1 − τ u uᵀ,   τ = (α − r) / α     (i)
 
 r is R_kk and x the k-th column of a block of rows; H makes (r, x) to (α, 0), and goes through the
 columns behind. A block has as many rows as eight registers hold numbers, so that x stays in them

@@ -13,7 +13,7 @@ import numpy as np
 from closedform.applications.identification.estimate.advice import advice
 from closedform.applications.identification.estimate.consistent import Optimality
 from closedform.applications.identification.estimate.essential import essential
-from closedform.applications.identification.estimate.gravity import Gravity, gravity_of
+from closedform.applications.identification.estimate.gravity import GravityTest, gravity_of
 from closedform.applications.identification.estimate.least_squares import (
     Equations,
     joint_residuals,
@@ -118,7 +118,7 @@ class Fit:
         return advice(self.info, self.weights, self.unidentified)
 
     @cached_property
-    def gravity(self) -> Gravity:
+    def gravity(self) -> GravityTest:
         """Where gravity points by the logs, which are read again: a test of the file's mounting."""
         return gravity_of(self.info, self.prior, self.weights)
 

@@ -33,7 +33,7 @@ TOLD = 1e-4
 """Of the gravity columns' squares so much must be left when all others have taken their part."""
 
 
-class Gravity(NamedTuple):
+class GravityTest(NamedTuple):
     """Gravity in the base's frame, m/s²: of the file, and as the logs have it."""
 
     file: Floats
@@ -55,7 +55,7 @@ class Gravity(NamedTuple):
                 f"{np.round(self.file, 2).tolist()}, to {np.round(self.found, 2).tolist()}")
 
 
-def gravity_of(info: Information, standard: Floats, weights: Floats) -> Gravity:
+def gravity_of(info: Information, standard: Floats, weights: Floats) -> GravityTest:
     """Gravity by the logs of an information; `standard` has the masses, `weights` those of rows."""
     if not info.sources:
         raise ArgumentError("gravity: this reads the logs again, and the information has none")
@@ -65,7 +65,7 @@ def gravity_of(info: Information, standard: Floats, weights: Floats) -> Gravity:
     file = np.asarray(info.model.robot.gravity, dtype=float)
     delta, told, gain = _solved(parts.sum(axis=0))
     if not told.any():
-        return Gravity(file, file, np.full(3, np.inf), np.nan, np.nan, 0.0)
+        return GravityTest(file, file, np.full(3, np.inf), np.nan, np.nan, 0.0)
     without = np.array([_solved(parts.sum(axis=0) - part)[0] for part in parts])
     n = len(parts)
     sd = np.sqrt((n - 1) / n * np.sum((without - without.mean(axis=0))**2, axis=0))
@@ -74,7 +74,7 @@ def gravity_of(info: Information, standard: Floats, weights: Floats) -> Gravity:
     angle = _angle(file, file + delta) if across else np.nan
     spread = float(np.sqrt((n - 1) / n * np.sum(turns**2)))
     open_ = np.sum(told**2, axis=0) < 0.5
-    return Gravity(file, file + delta, np.where(open_, np.inf, sd), angle, spread, gain)
+    return GravityTest(file, file + delta, np.where(open_, np.inf, sd), angle, spread, gain)
 
 
 def _across(file: Floats) -> Floats:
