@@ -249,8 +249,10 @@ def test_torch_compile_has_it_in_one_graph():
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_derivatives_inside_a_compiled_function_are_right_if_not_compiled():
+def test_derivatives_inside_a_compiled_function_are_right_if_not_compiled(monkeypatch):
     """The custom operator alone would give zeros for forward derivatives."""
+    torch._dynamo.reset()
+    monkeypatch.setattr(torch._dynamo.config, "recompile_limit", 64)
     q, v, a = states()
     for jacobian in (torch.func.jacfwd, torch.func.jacrev):
         found = torch.compile(lambda x, way=jacobian: way(ID)(x, v, a), backend="aot_eager")(q)
