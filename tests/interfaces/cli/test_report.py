@@ -27,7 +27,7 @@ RUNNER = CliRunner()
 @pytest.fixture
 def made(monkeypatch):
     """The command with a report that is made once."""
-    monkeypatch.setattr(report_module, "report", lambda *args: planar_report())
+    monkeypatch.setattr(report_module, "report", lambda *args, **named: planar_report())
     return planar_report()
 
 
@@ -141,7 +141,7 @@ def test_the_demo_has_a_urdf(tmp_path):
 
 
 def test_a_page_in_a_folder_that_is_not_there_is_refused_at_once(monkeypatch, tmp_path):
-    monkeypatch.setattr(report_module, "report", lambda *_: pytest.fail("computed first"))
+    monkeypatch.setattr(report_module, "report", lambda *_, **named: pytest.fail("computed first"))
     ran = RUNNER.invoke(app, ["report", "planar3r", "-o", str(tmp_path / "none" / "x.html")])
     assert "there is no folder" in str(ran.exception) and "none" in str(ran.exception)
 

@@ -156,6 +156,7 @@ def _are_plain(arrays: Tensors) -> bool:
     return not _modes() and all(type(x) in _PLAIN and x.is_cpu for x in arrays)
 
 
+@torch.compiler.disable
 def _run(of: Handled, arrays: Tensors) -> Tensors:
     found = of.kernel(*(x.numpy(force=True) for x in arrays))
     return tuple(_from_scalar(y) for y in ([found] if len(of.outputs) == 1 else found))

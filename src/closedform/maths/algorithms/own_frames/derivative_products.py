@@ -42,10 +42,12 @@ from closedform.maths.algorithms.joint_steps import (
 )
 from closedform.maths.algorithms.moments import moments
 from closedform.maths.algorithms.newton_euler import OriginMotion, body_force, of_products
+from closedform.maths.definitions import forward_derivatives, inverse_derivatives
 from closedform.maths.definitions.forward_derivatives import ForwardDynamicsVjp
 from closedform.maths.definitions.inverse_derivatives import InverseDynamicsVjp
 from closedform.maths.kinematics import segment_parents
 from closedform.maths.loads import with_loads
+from closedform.maths.pull_backs import as_defined, pulled_back
 from closedform.maths.spatial import cross, force_cross
 from closedform.model.robot import Robot
 from closedform.model.segments import Segment
@@ -75,6 +77,7 @@ def _swept(robot: Robot, q: Array, v: Array, a: Array, wrenches: Array | None,
 
 
 # ---------------------------------------------------------------------- along a direction
+@pulled_back(as_defined, inverse_derivatives.inverse_dynamics_jvp)
 @with_loads
 def inverse_dynamics_jvp(
     robot: Robot, q: Array, v: Array, a: Array, q_dot: Array, v_dot: Array, a_dot: Array,
@@ -128,6 +131,7 @@ def _products_change(w: Array, w_dot: Array) -> Symmetric:
 
 
 # ---------------------------------------------------------------------- back from weights
+@pulled_back(as_defined, inverse_derivatives.inverse_dynamics_vjp)
 @with_loads
 def inverse_dynamics_vjp(
     robot: Robot, q: Array, v: Array, a: Array, tau_bar: Array, wrenches: Array | None = None,
@@ -223,6 +227,7 @@ def _solved_by_factor(robot: Robot, q: Array, b: Array) -> Array:
     return branch_solve(robot, newton_euler.mass_matrix(robot, q), b)
 
 
+@pulled_back(as_defined, forward_derivatives.forward_dynamics_jvp)
 def forward_dynamics_jvp(
     robot: Robot, q: Array, v: Array, tau: Array, q_dot: Array, v_dot: Array, tau_dot: Array,
     wrenches: Array | None = None,
@@ -250,6 +255,7 @@ def _along(robot: Robot, at: tuple[Array, Array, Array], along: tuple[Array, Arr
     return solve(robot, at[0], tau_dot - needed)
 
 
+@pulled_back(as_defined, forward_derivatives.forward_dynamics_vjp)
 def forward_dynamics_vjp(
     robot: Robot, q: Array, v: Array, tau: Array, a_bar: Array, wrenches: Array | None = None,
 ) -> ForwardDynamicsVjp:
