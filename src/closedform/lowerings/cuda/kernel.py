@@ -123,6 +123,8 @@ class Launchable:
     def __call__(self, count: int, *pointers: int, stream: int = 0, waiting: int = 0) -> None:
         if len(pointers) != len(self.sizes):
             raise ArgumentError(f"{len(self.sizes)} addresses are needed, not {len(pointers)}")
+        if self.layout == "rows" and any(pointer % 16 for pointer in pointers):
+            raise ArgumentError("addresses of rows must be multiples of 16")
         if self.kernels.slots and not waiting:
             raise ArgumentError(f"waiting must be the address of {self.kernels.slots} numbers for "
                                 "every state, for what waits between the kernels")
@@ -219,13 +221,10 @@ class CudaKernel:
         else:
             self._check_overlap(views, written)
             places = [view.pointer for view in written]
-        pointers = []
-        for k, view in enumerate(views):
-            if k in call.copied:
-                copy = library.contiguous(given[k], call.batch + self.program.inputs[k].shape)
-                pointers.append(library.view(copy).pointer)
-            else:
-                pointers.append(view.pointer)
+        copies = {k: library.contiguous(given[k], call.batch + self.program.inputs[k].shape)
+                  for k in call.copied}                     # held until the kernels are launched
+        pointers = [library.view(copies[k]).pointer if k in copies else view.pointer
+                    for k, view in enumerate(views)]
         if call.states:
             self._launch(library, call, [*pointers, *places])
         return outs
@@ -250,11 +249,10 @@ class CudaKernel:
         else:
             places = self._given(written, batch, dtype, at)
         plan = self._plan_on(device(at), KINDS[dtype], [x.layout for x in (*parts, *places)])
-        even = all(part.stride % (plan.width * plan.size) == 0 and (
-            written is None or view.pointer % (plan.width * plan.size) == 0)
-            for part, view in zip((*parts, *places), (*views, *(written or ())), strict=False)
-            if part.layout == "states")
-        if not even:
+        together = plan.width * plan.size
+        given = zip((*parts, *places), (*views, *(written or ())), strict=False)
+        if any(part.layout == "states" and (part.stride % together or view.pointer % together)
+               for part, view in given) or (last and states % plan.width):
             plan = replace(plan, width=1)
         kernels = self.sequence(device(at), plan)
         return _Call(batch, dtype, at, kernels, tuple(parts), tuple(places), frozenset(copied))
