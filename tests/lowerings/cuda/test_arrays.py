@@ -8,8 +8,7 @@ import pytest
 
 import closedform as cf
 from closedform.errors import MissingDependency
-from closedform.lowerings.cuda.arrays import View, is_cuda
-from closedform.lowerings.cuda.kernel import located
+from closedform.lowerings.cuda.arrays import View, is_cuda, located
 
 
 class Pretended:

@@ -7,6 +7,7 @@ and others.
 from __future__ import annotations
 
 import functools
+import math
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,6 +18,7 @@ import numpy as np
 
 from closedform.errors import ArgumentError
 from closedform.lowerings.cuda.driver import Device, device, device_of
+from closedform.lowerings.cuda.plan import ArrayLayout
 
 CUDA = 2
 """DLPack's number for memory of a CUDA device."""
@@ -46,6 +48,50 @@ def is_cuda(x: object) -> bool:
         except Exception:                 # a library that refuses to say it: a traced array, say
             return False
     return hasattr(type(x), "__cuda_array_interface__")
+
+
+class Placed(NamedTuple):
+    """An array as a kernel sees it: its layout, and the stride that goes with it."""
+
+    layout: ArrayLayout
+    stride: int
+
+
+def located(view: View, slot: tuple[int, ...], batch: tuple[int, ...]) -> Placed | None:
+    """How a kernel reaches an array of states; None if it cannot without a copy."""
+    cut, size = len(view.shape) - len(slot), view.dtype.itemsize
+    count, leading = math.prod(slot), view.shape[:len(view.shape) - len(slot)]
+    entry = _single_stride(slot, view.strides[cut:], size)
+    if math.prod(leading) == 1:
+        return Placed("strided", 0) if entry == size else None
+    state = _single_stride(leading, view.strides[:cut], size)
+    if leading != batch or state is None:
+        return None
+    if entry == size or count == 1:
+        dense = state == count * size and view.pointer % 16 == 0
+        return Placed("rows" if dense else "strided", state)
+    return Placed("states", entry) if state == size and entry is not None else None
+
+
+def _single_stride(shape: Sequence[int], strides: Sequence[int], size: int) -> int | None:
+    """The stride of the axes joined to one, in C order; None if they are not evenly spaced."""
+    found: int | None = None
+    length = 1
+    for n, stride in zip(reversed(shape), reversed(strides), strict=True):
+        if n == 1:
+            continue
+        if found is None:
+            found = stride
+        elif stride != found * length:
+            return None
+        length *= n
+    return size if found is None else found
+
+
+def extent(view: View) -> tuple[int, int]:
+    """The first byte of an array, and the one behind its last."""
+    last = sum((n - 1) * max(stride, 0) for n, stride in zip(view.shape, view.strides, strict=True))
+    return view.pointer, view.pointer + (last + view.dtype.itemsize) * (0 not in view.shape)
 
 
 @dataclass(frozen=True)

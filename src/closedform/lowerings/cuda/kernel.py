@@ -13,7 +13,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from closedform.errors import ArgumentError
-from closedform.lowerings.cuda.arrays import ArrayLibrary, View, library_of
+from closedform.lowerings.cuda.arrays import (
+    ArrayLibrary,
+    Placed,
+    View,
+    extent,
+    library_of,
+    located,
+)
 from closedform.lowerings.cuda.code import CudaCode
 from closedform.lowerings.cuda.driver import Device, Function, device
 from closedform.lowerings.cuda.pieces import stages
@@ -29,13 +36,6 @@ SCRATCH = 1 << 30
 """Bytes for what waits between the kernels of one plan."""
 MOST = 1 << 27
 """States of one launch: offsets between entries are numbers of 32 bits."""
-
-
-class Placed(NamedTuple):
-    """An array as a kernel sees it: its layout, and the stride that goes with it."""
-
-    layout: ArrayLayout
-    stride: int
 
 
 @dataclass(frozen=True)
@@ -307,9 +307,9 @@ class CudaKernel:
     def _check_overlap(self, views: Sequence[View], written: Sequence[View]) -> None:
         """An output must not lie upon an input: threads of other states may still read it."""
         for slot, out in zip(self.program.outputs, written, strict=True):
-            start, stop = _extent(out)
+            start, stop = extent(out)
             for view, given in zip(views, self.program.inputs, strict=True):
-                first, end = _extent(view)
+                first, end = extent(view)
                 if start < end and first < stop:
                     raise ArgumentError(f"{self.title}: out for {slot.name} lies upon "
                                         f"{given.name}; on a GPU they need memory of their own")
@@ -355,43 +355,6 @@ class CudaKernel:
             shapes = ", ".join(f"{s.name} {v.shape}" for s, v in zip(slots, views, strict=True))
             raise ArgumentError(f"{self.title}: the batch axes do not fit together: {shapes}"
                                 ) from None
-
-
-def located(view: View, slot: tuple[int, ...], batch: tuple[int, ...]) -> Placed | None:
-    """How a kernel reaches an array of states; None if it cannot without a copy."""
-    cut, size = len(view.shape) - len(slot), view.dtype.itemsize
-    count, leading = math.prod(slot), view.shape[:len(view.shape) - len(slot)]
-    entry = _single_stride(slot, view.strides[cut:], size)
-    if math.prod(leading) == 1:
-        return Placed("strided", 0) if entry == size else None
-    state = _single_stride(leading, view.strides[:cut], size)
-    if leading != batch or state is None:
-        return None
-    if entry == size or count == 1:
-        dense = state == count * size and view.pointer % 16 == 0
-        return Placed("rows" if dense else "strided", state)
-    return Placed("states", entry) if state == size and entry is not None else None
-
-
-def _single_stride(shape: Sequence[int], strides: Sequence[int], size: int) -> int | None:
-    """The stride of the axes joined to one, in C order; None if they are not evenly spaced."""
-    found: int | None = None
-    length = 1
-    for n, stride in zip(reversed(shape), reversed(strides), strict=True):
-        if n == 1:
-            continue
-        if found is None:
-            found = stride
-        elif stride != found * length:
-            return None
-        length *= n
-    return size if found is None else found
-
-
-def _extent(view: View) -> tuple[int, int]:
-    """The first byte of an array, and the one behind its last."""
-    last = sum((n - 1) * max(stride, 0) for n, stride in zip(view.shape, view.strides, strict=True))
-    return view.pointer, view.pointer + (last + view.dtype.itemsize) * (0 not in view.shape)
 
 
 def _moved(made: Any, batch: tuple[int, ...], shape: tuple[int, ...]) -> Any:
