@@ -12,8 +12,8 @@ from collections.abc import Mapping, Sequence
 
 from closedform.lowerings.cuda.far_angles import TABLE, far
 from closedform.lowerings.cuda.memory import LoopingArrays, ThreadArrays
-from closedform.lowerings.cuda.order import ordered
-from closedform.lowerings.cuda.plan import ABSENT, GpuPlan
+from closedform.lowerings.cuda.order import ABSENT, ordered
+from closedform.lowerings.cuda.plan import GpuPlan
 from closedform.lowerings.cuda.staying import StayingArrays
 from closedform.lowerings.cuda.text import PtxEmitter, PtxText
 from closedform.lowerings.cuda.waiting import NEVER, with_moves
@@ -33,7 +33,7 @@ class CudaCode:
         self.program, self.plan, self.name = program, plan, name
         self.text = PtxText(plan.kind)
         self.e = PtxEmitter(self.text, plan.kind)
-        self.steps, self.slots = with_moves(program, ordered(program).steps,
+        self.steps, self.slots = with_moves(program, ordered(program, plan.segment).steps,
                                             plan.registers or NEVER)
         self.careful = plan.careful
         kind = LoopingArrays if plan.careful else StayingArrays if plan.staying else ThreadArrays
@@ -43,7 +43,7 @@ class CudaCode:
         self.watch = RareWatch(self.e)
         self.entries: dict[int, list[tuple[int, int, Entry]]] = {}
         for array, output in enumerate(program.outputs):
-            for k, entry in enumerate(output.entries):
+            for k, entry in enumerate(output.entries if plan.outputs[array] != "segments" else ()):
                 self.entries.setdefault(entry.index, []).append((array, k, entry))
 
     @property
@@ -78,6 +78,11 @@ class CudaCode:
     def _run(self, step: Step) -> None:
         if step.op == "read":
             self._read(step.results[0])
+        elif step.op == "stage":
+            entry = self.program.outputs[step.array].entries[step.entry]
+            self.arrays.write(step.array, step.entry, [self._entry(entry, self.lanes[0])])
+        elif step.op == "flush":
+            self.arrays.flush(step.array, step.entry)
         else:
             for lane, values in enumerate(self.lanes):
                 if step.op == "put":

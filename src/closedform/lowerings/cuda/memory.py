@@ -9,9 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from closedform.lowerings.cuda.plan import WAITING, WARP, GpuPlan
+from closedform.lowerings.cuda.order import WAITING
+from closedform.lowerings.cuda.plan import WARP, GpuPlan
 from closedform.lowerings.cuda.text import TYPES, PtxText
-from closedform.lowerings.cuda.tiles import Mover
+from closedform.lowerings.cuda.tiles import (
+    Mover,
+    Rows,
+    SegmentWriter,
+    segment_bytes,
+    segment_pitch,
+)
 from closedform.program.program import Program, size
 
 
@@ -33,6 +40,8 @@ class ThreadArrays:
         for a in self.tiles:
             self.offsets[a] = at
             at += WARP * self.counts[a] * plan.size
+        self.staged_at = at
+        at += segment_bytes(plan)
         self.slots_at = at
         at += slots * plan.width * WARP * plan.size
         self.bytes = -(-at // 128) * 128
@@ -50,7 +59,7 @@ class ThreadArrays:
         state = text.let("q", "mad.wide.u32", block, str(self.plan.block),
                          text.let("q", "cvt.u64.u32", thread))
         if self.bytes:
-            lane = text.let("r", "and.b32", thread, str(WARP - 1))
+            self.lane = lane = text.let("r", "and.b32", thread, str(WARP - 1))
             warp = text.let("r", "shr.u32", thread, "5")
             self.pool = text.let("r", "mad.lo.u32", warp, str(self.bytes),
                                  text.let("r", "mov.u32", "pool"))
@@ -63,6 +72,10 @@ class ThreadArrays:
             state = text.let("q", "min.u64", state, text.let("q", "sub.u64", n, "1"))
             self.mover = Mover(text, lane, self.pool, valid)
             self.first = first
+        elif self.plan.segment:
+            first = text.let("q", "sub.u64", state, text.let("q", "cvt.u64.u32", lane))
+            text.line(f"@{text.let('p', 'setp.ge.u64', first, n)} bra DONE")
+            state = self._whole_warp(first, lane, n)
         else:
             if self.plan.width > 1:
                 state = text.let("q", "mul.lo.u64", state, str(self.plan.width))
@@ -74,6 +87,17 @@ class ThreadArrays:
                 self.mover.load(self.base[a], self.offsets[a], self._row(a))
         if any(a.startswith("in") for a in self.tiles):
             text.line("bar.warp.sync -1")
+
+    def _whole_warp(self, first: str, lane: str, n: str) -> str:
+        """The thread's state; the last warp takes 32 of them as well, if there are so many."""
+        text = self.text
+        self.valid = text.let("r", "cvt.u32.u64", text.let("q", "min.u64", n, str(WARP)))
+        last = text.let("q", "sub.u64", n, text.let("q", "cvt.u64.u32", self.valid))
+        self.first = text.let("q", "min.u64", first, last)
+        own = text.let("r", "min.u32", lane, text.let("r", "sub.u32", self.valid, "1"))
+        pitch = str(segment_pitch(self.plan))
+        self.staged = text.let("r", "mad.lo.u32", lane, pitch, self.pool)
+        return text.let("q", "add.u64", self.first, text.let("q", "cvt.u64.u32", own))
 
     def _pointer(self, a: str) -> str:
         return self.text.let("q", "cvta.to.global.u64",
@@ -94,6 +118,9 @@ class ThreadArrays:
         elif layout in ("rows", "strided"):
             stride = text.let("q", "ld.param.u64", f"[{a}_stride]")
             self.base[a] = text.let("q", "mad.lo.u64", state, stride, pointer)
+        elif layout == "segments":
+            base = text.let("q", "mad.lo.u64", self.first, str(self._row(a)), pointer)
+            self.base[a] = text.let("q", "mad.wide.u32", self.lane, str(self.plan.size), base)
         else:
             row = str(self._row(a))
             self.base[a] = text.let("q", "mad.lo.u64", self.first, row, pointer)
@@ -127,13 +154,24 @@ class ThreadArrays:
 
     def write(self, array: int, k: int, values: Sequence[str]) -> None:
         a = f"out{array}"
-        if self.layouts[a] == "tile":
+        if self.layouts[a] == "segments":
+            at = self.staged_at + k % self.plan.segment * self.plan.size
+            self.text.line(f"st.shared.{self.type} [{self.staged}+{at}], {values[0]}")
+        elif self.layouts[a] == "tile":
             self.text.line(f"st.shared.{self.type} [{self._in_tile(a, k)}], {values[0]}")
         elif len(values) == 1:
             self.text.line(f"st.global.{self.type} [{self._place(a, k)}], {values[0]}")
         else:
             self.text.line(f"st.global.v{len(values)}.{self.type} [{self._place(a, k)}], "
                            f"{{{', '.join(values)}}}")
+
+    def flush(self, array: int, start: int) -> None:
+        """Write a segment that is there."""
+        a, size = f"out{array}", self.plan.size
+        rows = SegmentWriter(self.text, self.lane, self.valid, self.type)
+        rows.write(Rows(self.own_slots, self.staged_at, segment_pitch(self.plan)),
+                   Rows(self.base[a], start * size, self._row(a)),
+                   min(self.counts[a] - start, self.plan.segment))
 
     def _in_tile(self, a: str, k: int) -> str:
         return f"{self.strides[a]}+{self.offsets[a] + k * self.plan.size}"

@@ -17,7 +17,11 @@ from closedform.lowerings.native.steps import Step, fused_products, step_of
 from closedform.program.ordering.live_ranges import eager_orders
 from closedform.program.program import LEAVES, Entry, Instruction, Output, Program
 
-COST = {"sincos": 45, "div": 12}
+ABSENT = -2
+"""The place of an output's entry that another kernel writes."""
+WAITING = "waiting"
+"""The input and output of pieces of a program for what waits between them."""
+COST = {"sincos": 45, "div": 12, "flush": 24}
 """Instructions of a step, where it is not one."""
 WRITE = 3
 """Instructions that write an entry: its address, a sign, the store."""
@@ -53,9 +57,15 @@ def arithmetic(program: Program) -> list[Step]:
 
 
 @lru_cache(maxsize=8)
-def ordered(program: Program) -> Ordered:
-    """The order with the smallest largest live set of those tried."""
+def ordered(program: Program, segment: int = 0) -> Ordered:
+    """The order with the smallest largest live set of those tried.
+
+    With segments of so many entries every output is written by steps of their own: "stage" for each
+    entry when its segment is due, and "flush" when the last one is there.
+    """
     steps = arithmetic(program)
+    if segment:
+        return _by_segments(program, steps, segment)
     if not steps:
         return Ordered((), 0)
     graph, made_by = _graph(program, steps)
@@ -68,6 +78,34 @@ def ordered(program: Program) -> Ordered:
             best = Ordered(chosen, live)
     assert best is not None
     return best
+
+
+def _by_segments(program: Program, steps: Sequence[Step], segment: int) -> Ordered:
+    """Rows from the last to the first, those of all outputs side by side.
+
+    Later rows of a robot's matrices belong to limbs, whose values are then done with.
+    """
+    starts = sorted((-k, array) for array, output in enumerate(program.outputs)
+                    if output.name != WAITING for k in range(0, len(output.entries), segment)
+                    if output.entries[k].index != ABSENT)
+    graph, made_by = _graph(program, steps)
+    made_at = {i: place for place, k in made_by.items() for i in steps[k].results}
+    due = [(array, -k, program.outputs[array].entries[-k:segment - k]) for k, array in starts]
+    roots = [made_at[e.index] for entries in (*(entries for _, _, entries in due), *(
+        output.entries for output in program.outputs)) for e in entries if e.index in made_at]
+    walk = list(eager_orders(graph, [roots]))[-1]
+    left = [steps[made_by[i]] for i in walk if i in made_by]
+    born = {i: k for k, step in enumerate(left) for i in step.results}
+    found: list[Step] = []
+    at = 0
+    for array, start, entries in due:
+        known = 1 + max((born.get(e.index, -1) for e in entries), default=-1)
+        found += left[at:known]
+        at = max(at, known)
+        found += [Step("stage", (), (e.index,) if e.index >= 0 else (), array, start + k)
+                  for k, e in enumerate(entries)]
+        found.append(Step("flush", (), (), array, start))
+    return Ordered((*found, *left[at:]), largest_live_set(program, found))
 
 
 def largest_live_set(program: Program, steps: Sequence[Step]) -> int:

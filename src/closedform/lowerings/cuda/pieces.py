@@ -13,8 +13,8 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import NamedTuple
 
-from closedform.lowerings.cuda.order import COST, WRITE, ordered
-from closedform.lowerings.cuda.plan import ABSENT, WAITING, ArrayLayout, GpuPlan
+from closedform.lowerings.cuda.order import ABSENT, COST, WAITING, WRITE, ordered
+from closedform.lowerings.cuda.plan import ArrayLayout, GpuPlan
 from closedform.lowerings.native.steps import Step
 from closedform.program.ordering.waiting import waiting_slots
 from closedform.program.program import LEAVES, Entry, Instruction, Output, Program, Slot
@@ -39,7 +39,7 @@ def stages(program: Program, plan: GpuPlan) -> list[KernelStage]:
         program = _without_constants(program)
     if not plan.largest:
         return [*found, KernelStage(program, plan, 0), *careful]
-    pieces, slots = cut(program, plan.largest)
+    pieces, slots = cut(program, plan.largest, plan.segment)
     if len(pieces) == 1:
         return [*found, KernelStage(program, plan, 0), *careful]
     inputs, outputs = (*plan.inputs, "states"), (*plan.outputs, "states")
@@ -52,24 +52,29 @@ def _careful(program: Program, plan: GpuPlan) -> list[KernelStage]:
     if not any(op in ("sin", "cos", "div") for op, _, _ in program.code):
         return []
     def direct(layouts: tuple[ArrayLayout, ...]) -> tuple[ArrayLayout, ...]:
-        return tuple("rows" if layout == "tile" else layout for layout in layouts)
+        return tuple("rows" if layout in ("tile", "segments") else layout
+                     for layout in layouts)
     return [KernelStage(program, GpuPlan(plan.kind, direct(plan.inputs), direct(plan.outputs),
                                 careful=True), 0)]
 
 
-def cut(program: Program, largest: int) -> tuple[list[Program], int]:
+def cut(program: Program, largest: int, segment: int = 0) -> tuple[list[Program], int]:
     """Pieces of at most so many instructions, and the slots of what waits between them."""
-    steps = ordered(program).steps
+    steps = ordered(program, segment).steps
     bounds = _bounds(program, steps, largest)
     parts = [steps[start:stop] for start, stop in pairwise(bounds)]
     slots, count = waiting_slots([[(s.results, s.args) for s in part] for part in parts])
     count = max(count, 1)                               # an array without entries has no address
-    return [_Piece(program, slots, count).made(part, k == 0) for k, part in enumerate(parts)], count
+    return [_Piece(program, slots, count, bool(segment)).made(part, k == 0)
+            for k, part in enumerate(parts)], count
 
 
 def _bounds(program: Program, steps: Sequence[Step], largest: int) -> list[int]:
     """Where to cut: the fewest values wait in all, and no piece is longer."""
     waiting = _profile(steps)
+    for k, (before, step) in enumerate(pairwise(steps), 1):
+        if before.op == "stage" and step.op in ("stage", "flush"):
+            waiting[k] += len(steps)                    # a segment is written by one piece
     costs = _costs(program, steps)
     total = [0]
     for cost in costs:
@@ -106,7 +111,7 @@ def _profile(steps: Sequence[Step]) -> list[int]:
 
 def _costs(program: Program, steps: Sequence[Step]) -> list[int]:
     written: dict[int, int] = {}
-    for output in program.outputs:
+    for output in program.outputs if all(step.op != "stage" for step in steps) else ():
         for entry in output.entries:
             written[entry.index] = written.get(entry.index, 0) + WRITE
     return [COST.get(step.op, 1) + sum(written.get(i, 0) for i in step.results if i >= 0)
@@ -116,8 +121,10 @@ def _costs(program: Program, steps: Sequence[Step]) -> list[int]:
 class _Piece:
     """Makes a program of some steps."""
 
-    def __init__(self, program: Program, slots: dict[int, int], count: int) -> None:
+    def __init__(self, program: Program, slots: dict[int, int], count: int,
+                 segments: bool) -> None:
         self.program, self.slots, self.count = program, slots, count
+        self.segments = segments
         self.code: list[Instruction] = []
         self.places: dict[int, int] = {}
 
@@ -128,8 +135,11 @@ class _Piece:
             for i in step.results:
                 if i >= 0:
                     self._add(i, here)
+        due = {(s.array, s.entry) for s in steps if s.op == "stage"}
         outputs = tuple(Output(o.name, o.shape, tuple(
-            self._entry(e, here, first) for e in o.entries)) for o in program.outputs)
+            self._staged(e, here, (array, k) in due) if self.segments
+            else self._entry(e, here, first) for k, e in enumerate(o.entries)))
+            for array, o in enumerate(program.outputs))
         waiting = [Entry(ABSENT, 0)] * self.count
         for i in here & self.slots.keys():
             waiting[self.slots[i]] = Entry(self.places[i], 1)
@@ -150,6 +160,11 @@ class _Piece:
             self.places[place] = len(self.code)
             self.code.append(made)
         return self.places[place]
+
+    def _staged(self, entry: Entry, here: set[int], due: bool) -> Entry:
+        if not due:
+            return Entry(ABSENT, 0)
+        return Entry(self._add(entry.index, here), entry.sign) if entry.index >= 0 else entry
 
     def _entry(self, entry: Entry, here: set[int], first: bool) -> Entry:
         if entry.index in here or (first and entry.index >= 0 and (

@@ -9,16 +9,15 @@ from closedform.lowerings.cuda.order import COST, WRITE, ordered
 from closedform.lowerings.native.ir import BYTES, Kind
 from closedform.program.program import Program
 
-ArrayLayout = Literal["states", "rows", "strided", "tile"]
+ArrayLayout = Literal["states", "rows", "strided", "tile", "segments"]
 """Where entry k of state i lies: "states" last, at k·stride + i·size; in "rows", at i·stride +
 k·size, without gaps and aligned, or "strided" where that does not hold: an array that all states
-share has the stride 0. "tile" is rows that a warp moves together through shared memory."""
+share has the stride 0. "tile" is rows that a warp moves together through shared memory; of long
+rows it writes "segments" of 256 bytes, one after the other."""
 
 WARP = 32
-ABSENT = -2
-"""The place of an output's entry that another kernel writes."""
-WAITING = "waiting"
-"""The input and output of pieces of a program for what waits between them."""
+SEGMENT = 256
+"""Bytes of a row that are written together."""
 
 
 @dataclass(frozen=True)
@@ -50,6 +49,11 @@ class GpuPlan:
     def size(self) -> int:
         """Bytes of a number."""
         return BYTES[self.kind]
+
+    @property
+    def segment(self) -> int:
+        """Entries of a segment, 0 where outputs have none."""
+        return SEGMENT // self.size if "segments" in self.outputs else 0
 
     @property
     def warps(self) -> int:
@@ -86,7 +90,7 @@ def chosen(program: Program, kind: Kind, inputs: tuple[ArrayLayout, ...],
     plan = GpuPlan(kind, inputs, outputs)
     if all(layout == "rows" for layout in outputs):
         if WARP * entries * plan.size > LARGEST_TILE:
-            return _waiting(plan, live)
+            return _by_segments(program, plan)
         return _by_tiles(plan, entries, len(steps), live)
     long = sum(COST.get(step.op, 1) for step in steps) + WRITE * entries > LONG
     constants = sum(e.index < 0 for output in program.outputs for e in output.entries)
@@ -110,6 +114,14 @@ def _by_tiles(plan: GpuPlan, entries: int, steps: int, live: int) -> GpuPlan:
         return tiles(entries <= SOME_OUTPUTS, block=64 if entries <= SOME_OUTPUTS else 32)
     crowded = live >= CROWDED["float"][0]
     return tiles(True, staying=entries <= (MANY_OUTPUTS - 8 if crowded else SOME_OUTPUTS))
+
+
+def _by_segments(program: Program, plan: GpuPlan) -> GpuPlan:
+    """Long rows."""
+    plan = replace(plan, outputs=tuple("segments" for _ in plan.outputs))
+    steps, live = ordered(program, plan.segment)
+    long = sum(COST.get(step.op, 1) for step in steps) > LONG
+    return replace(_waiting(plan, live), largest=PIECE[plan.kind] if long else 0)
 
 
 def _waiting(plan: GpuPlan, live: int) -> GpuPlan:

@@ -19,6 +19,7 @@ from closedform.lowerings.native.ir import Kind, Lanes
 Register = Literal["f", "d", "r", "q", "p"]
 """A number of the kernel, a double, 32 or 64 bits, a truth value."""
 TYPES: Mapping[Kind, str] = MappingProxyType({"double": "f64", "float": "f32"})
+BYTES_OF: Mapping[str, int] = MappingProxyType({"f64": 8, "f32": 4})
 INSTRUCTIONS: Mapping[str, str] = MappingProxyType({
     "fadd": "add.rn", "fsub": "sub.rn", "fmul": "mul.rn", "fdiv": "div.rn", "fma": "fma.rn",
     "sqrt": "sqrt.rn", "fabs": "abs", "olt": "setp.lt", "ogt": "setp.gt"})
@@ -32,6 +33,7 @@ class PtxText:
     lines: list[str] = field(default_factory=list)
     later: list[list[str]] = field(default_factory=list)
     counts: dict[Register, int] = field(default_factory=dict)
+    marks: int = 0
 
     def new(self, register: Register) -> str:
         self.counts[register] = self.counts.get(register, 0) + 1
@@ -42,6 +44,11 @@ class PtxText:
 
     def label(self, name: str) -> None:
         self.lines.append(f"{name}:")
+
+    def mark(self) -> int:
+        """A number for labels that must not be mistaken for others."""
+        self.marks += 1
+        return self.marks
 
     def let(self, register: Register, instruction: str, *args: str) -> str:
         """A new register with the result of an instruction."""

@@ -1,12 +1,15 @@
 """Tiles: the rows of a warp's 32 states, moved between global and shared memory by all its lanes.
 
-Each lane moves 16 bytes at a time; the last bytes of a part of a tile go in words of 4.
+Each lane moves 16 bytes at a time; the last bytes of a part of a tile go in words of 4. Rows too
+long for that are written in segments, number by number, whatever their alignment.
 """
 
 from __future__ import annotations
 
-from closedform.lowerings.cuda.plan import WARP
-from closedform.lowerings.cuda.text import PtxText
+from typing import NamedTuple
+
+from closedform.lowerings.cuda.plan import SEGMENT, WARP, GpuPlan
+from closedform.lowerings.cuda.text import BYTES_OF, PtxText
 
 VECTOR = 16
 """Bytes that a lane moves at once."""
@@ -89,3 +92,77 @@ class Mover:
         else:
             text.line(f"@{inside} ld.shared.b32 {word}, {shared}")
             text.line(f"@{inside} st.global.b32 {distant}, {word}")
+
+
+# ---------------------------------------------------------------------- segments
+TOGETHER = 8
+"""Rows whose numbers are on their way at one time."""
+
+
+class Rows(NamedTuple):
+    """Where the lanes' numbers of the first row are, and the bytes from one row to the next."""
+
+    start: str
+    offset: int
+    pitch: int
+
+
+def segment_pitch(plan: GpuPlan) -> int:
+    """Bytes between the rows of a segment in shared memory; one number more, for its banks."""
+    return SEGMENT + plan.size
+
+
+def segment_bytes(plan: GpuPlan) -> int:
+    """Shared memory of a warp for the segment that it fills."""
+    return -(-WARP * segment_pitch(plan) // VECTOR) * VECTOR if plan.segment else 0
+
+
+class SegmentWriter:
+    """Writes a segment of the rows of a warp; `valid` rows are there, 32 but for tiny batches."""
+
+    def __init__(self, text: PtxText, lane: str, valid: str, type: str) -> None:
+        self.text, self.lane, self.valid, self.type = text, lane, valid, type
+
+    def write(self, here: Rows, there: Rows, entries: int) -> None:
+        text = self.text
+        mark = text.mark()
+        text.line("bar.warp.sync -1")
+        source, target, left = text.new("r"), text.new("q"), text.new("r")
+        text.line(f"mov.u32 {source}, {here.start}")
+        text.line(f"mov.u64 {target}, {there.start}")
+        text.line(f"mov.u32 {left}, {self.valid}")
+        guards = self._guards(entries)
+        few = text.let("p", "setp.lt.u32", left, str(WARP))
+        text.line(f"@{few} bra FEW{mark}")
+        for label, rows in (("ALL", TOGETHER), ("FEW", 1)):
+            if label == "FEW":
+                text.line(f"bra WRITTEN{mark}")
+            text.label(f"{label}{mark}")
+            self._rows(here._replace(start=source), there._replace(start=target), guards, rows)
+            text.line(f"add.u32 {source}, {source}, {rows * here.pitch}")
+            text.line(f"add.u64 {target}, {target}, {rows * there.pitch}")
+            text.line(f"sub.u32 {left}, {left}, {rows}")
+            text.line(f"@{text.let('p', 'setp.ne.u32', left, '0')} bra {label}{mark}")
+        text.label(f"WRITTEN{mark}")
+        text.line("bar.warp.sync -1")
+
+    def _guards(self, entries: int) -> list[str]:
+        """For each number of a lane which lanes have it; nothing where all do."""
+        found = []
+        for first in range(0, entries, WARP):
+            left = entries - first
+            found.append("" if left >= WARP else
+                         f"@{self.text.let('p', 'setp.lt.u32', self.lane, str(left))} ")
+        return found
+
+    def _rows(self, here: Rows, there: Rows, guards: list[str], rows: int) -> None:
+        text, step = self.text, WARP * BYTES_OF[self.type]
+        moved = []
+        for r in range(rows):
+            for k, guard in enumerate(guards):
+                x = text.new("f")
+                text.line(f"{guard}ld.shared.{self.type} {x}, "
+                          f"[{here.start}+{here.offset + r * here.pitch + k * step}]")
+                moved.append((guard, x, there.offset + r * there.pitch + k * step))
+        for guard, x, at in moved:
+            text.line(f"{guard}st.global.{self.type} [{there.start}+{at}], {x}")
