@@ -2,7 +2,6 @@
 
 import numpy as np
 
-from closedform.lowerings.cuda.code import CudaCode
 from closedform.lowerings.cuda.pieces import stages
 from closedform.lowerings.cuda.plan import GpuPlan
 from ptx_emulator import Emulator, Memory
@@ -35,7 +34,7 @@ def emulated(program, plan, arrays):
     waiting = [memory.put(np.full((slots, n), np.nan, dtype)), n * size]
     word = memory.put(np.zeros(1, np.uint64))
     for stage in found:
-        code = CudaCode(stage.program, stage.plan)
+        code = stage.code()
         between = waiting if stage.slots else []
         looping = stage.plan.staying or stage.plan.careful
         Emulator(code.ptx()).launch(

@@ -55,7 +55,7 @@ def test_every_kind_of_text_assembles(inputs, outputs, more, kind, chip, tmp_pat
         pytest.skip("copies that are not waited for need sm_80")
     program = random_program(7)
     for stage in stages(program, plan_of(program, kind, inputs, outputs, **more)):
-        assembled(CudaCode(stage.program, stage.plan).ptx(), chip, tmp_path)
+        assembled(stage.code().ptx(), chip, tmp_path)
 
 
 @pytest.mark.parametrize("name, kind, most", [

@@ -12,11 +12,11 @@ from collections.abc import Mapping, Sequence
 
 from closedform.lowerings.cuda.far_angles import TABLE, far
 from closedform.lowerings.cuda.memory import LoopingArrays, ThreadArrays
-from closedform.lowerings.cuda.order import ABSENT, ordered
 from closedform.lowerings.cuda.plan import GpuPlan
 from closedform.lowerings.cuda.staying import StayingArrays
+from closedform.lowerings.cuda.steps.order import ABSENT
+from closedform.lowerings.cuda.steps.waiting import NEVER, with_moves
 from closedform.lowerings.cuda.text import PtxEmitter, PtxText
-from closedform.lowerings.cuda.waiting import NEVER, with_moves
 from closedform.lowerings.cuda.watch import RareWatch, quotient
 from closedform.lowerings.native.ir import OPERATIONS
 from closedform.lowerings.native.sincos import BOUND, sincos
@@ -29,12 +29,12 @@ VERSION, TARGET, STAYING_TARGET = "7.0", "sm_70", "sm_80"
 class CudaCode:
     """The text of a kernel, and what a launch must know of it."""
 
-    def __init__(self, program: Program, plan: GpuPlan, name: str = "kernel") -> None:
-        self.program, self.plan, self.name = program, plan, name
+    def __init__(self, program: Program, plan: GpuPlan, steps: Sequence[Step] = ()) -> None:
+        self.plan = plan
         self.text = PtxText(plan.kind)
         self.e = PtxEmitter(self.text, plan.kind)
-        self.steps, self.slots = with_moves(program, ordered(program, plan.segment).steps,
-                                            plan.registers or NEVER)
+        self.program, chosen = plan.steps(program, steps)
+        self.steps, self.slots = with_moves(self.program, chosen, plan.registers or NEVER)
         self.careful = plan.careful
         kind = LoopingArrays if plan.careful else StayingArrays if plan.staying else ThreadArrays
         self.arrays = kind(self.text, program, plan, min(self.slots, plan.slots))
@@ -67,8 +67,9 @@ class CudaCode:
             ".address_size 64", "",
             *([TABLE] if self.far else []),
             *([".extern .shared .align 128 .b8 pool[];"] if self.shared else []),
-            f".visible .entry {self.name}(", ",\n".join(f"  {a}" for a in arguments),
-            f")\n.maxntid {self.plan.block}, 1, 1\n{{",
+            ".visible .entry kernel(", ",\n".join(f"  {a}" for a in arguments),
+            f")\n.maxntid {self.plan.block}, 1, 1",
+            *([f".maxnreg {self.plan.machine}"] if self.plan.machine else []), "{",
             *self.text.declarations(),
             *([f"  .local .align 8 .b8 own[{own}];"] if own else []),
             *self.text.lines, "DONE:", "  ret;",
@@ -80,6 +81,7 @@ class CudaCode:
             self._read(step.results[0])
         elif step.op == "stage":
             entry = self.program.outputs[step.array].entries[step.entry]
+            entry = Entry(step.args[0], entry.sign) if step.args else entry
             self.arrays.write(step.array, step.entry, [self._entry(entry, self.lanes[0])])
         elif step.op == "flush":
             self.arrays.flush(step.array, step.entry)

@@ -21,7 +21,6 @@ from closedform.lowerings.cuda.arrays import (
     library_of,
     located,
 )
-from closedform.lowerings.cuda.code import CudaCode
 from closedform.lowerings.cuda.driver import Device, Function, device
 from closedform.lowerings.cuda.pieces import stages
 from closedform.lowerings.cuda.plan import ArrayLayout, GpuPlan, chosen
@@ -88,7 +87,7 @@ class Launch(NamedTuple):
 
 def _compiled(program: Program, plan: GpuPlan, on: Device) -> dict[str, bytes]:
     """A plan's kernels for the cache; they are compiled side by side."""
-    made = [(stage, CudaCode(stage.program, stage.plan)) for stage in stages(program, plan)]
+    made = [(stage, stage.code()) for stage in stages(program, plan)]
     texts = [code.ptx() for _, code in made]
     if len(texts) == 1:
         codes = [on.machine_code(texts[0])]
@@ -180,7 +179,7 @@ class CudaKernel:
 
     def ptx(self, plan: GpuPlan) -> list[str]:
         """The texts of a plan's kernels, in the order in which they run."""
-        return [CudaCode(stage.program, stage.plan).ptx() for stage in stages(self.program, plan)]
+        return [stage.code().ptx() for stage in stages(self.program, plan)]
 
     def sequence(self, on: Device, plan: GpuPlan) -> Kernels:
         """The kernels of a plan on a device: loaded, found in the cache, or compiled."""

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from closedform.lowerings.cuda.order import WAITING
 from closedform.lowerings.cuda.plan import WARP, GpuPlan
+from closedform.lowerings.cuda.steps.order import WAITING
 from closedform.lowerings.cuda.text import TYPES, PtxText
 from closedform.lowerings.cuda.tiles import (
     Mover,

@@ -13,14 +13,25 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import NamedTuple
 
-from closedform.lowerings.cuda.order import ABSENT, COST, WAITING, WRITE, ordered
+from closedform.lowerings.cuda.code import CudaCode
 from closedform.lowerings.cuda.plan import ArrayLayout, GpuPlan
+from closedform.lowerings.cuda.steps.again import Recomputed, again_behind
+from closedform.lowerings.cuda.steps.order import (
+    ABSENT,
+    COST,
+    WAITING,
+    WRITE,
+    live_profile,
+    ordered,
+)
 from closedform.lowerings.native.steps import Step
 from closedform.program.ordering.waiting import waiting_slots
 from closedform.program.program import LEAVES, Entry, Instruction, Output, Program, Slot
 
 APART = 50
 """Steps of which the one with the fewest values waiting is considered for a cut."""
+BETWEEN = 3
+"""How much dearer it is to wait between kernels, in global memory, than within one."""
 
 
 class KernelStage(NamedTuple):
@@ -29,6 +40,11 @@ class KernelStage(NamedTuple):
     program: Program
     plan: GpuPlan
     slots: int
+    steps: tuple[Step, ...] = ()
+    """As they were cut; none: as the plan orders them."""
+
+    def code(self) -> CudaCode:
+        return CudaCode(self.program, self.plan, self.steps)
 
 
 def stages(program: Program, plan: GpuPlan) -> list[KernelStage]:
@@ -39,12 +55,13 @@ def stages(program: Program, plan: GpuPlan) -> list[KernelStage]:
         program = _without_constants(program)
     if not plan.largest:
         return [*found, KernelStage(program, plan, 0), *careful]
-    pieces, slots = cut(program, plan.largest, plan.segment)
+    pieces, slots = cut(program, plan)
     if len(pieces) == 1:
         return [*found, KernelStage(program, plan, 0), *careful]
     inputs, outputs = (*plan.inputs, "states"), (*plan.outputs, "states")
     whole = replace(plan, inputs=inputs, outputs=outputs)
-    return [*found, *(KernelStage(piece, whole, slots) for piece in pieces), *careful]
+    return [*found, *(KernelStage(piece.program, whole, slots, piece.steps) for piece in pieces),
+            *careful]
 
 
 def _careful(program: Program, plan: GpuPlan) -> list[KernelStage]:
@@ -58,20 +75,31 @@ def _careful(program: Program, plan: GpuPlan) -> list[KernelStage]:
                                 careful=True), 0)]
 
 
-def cut(program: Program, largest: int, segment: int = 0) -> tuple[list[Program], int]:
-    """Pieces of at most so many instructions, and the slots of what waits between them."""
-    steps = ordered(program, segment).steps
-    bounds = _bounds(program, steps, largest)
-    parts = [steps[start:stop] for start, stop in pairwise(bounds)]
+def cut(program: Program, plan: GpuPlan) -> tuple[list[Recomputed], int]:
+    """The pieces of a program, and the slots of what waits between them."""
+    steps = ordered(program, plan.segment).steps
+    bounds = _bounds(program, steps, plan.largest)
+    program, parts = _thinned(program, [steps[i:j] for i, j in pairwise(bounds)],
+                              BETWEEN * plan.again)
     slots, count = waiting_slots([[(s.results, s.args) for s in part] for part in parts])
     count = max(count, 1)                               # an array without entries has no address
-    return [_Piece(program, slots, count, bool(segment)).made(part, k == 0)
+    return [_Piece(program, slots, count, bool(plan.segment)).made(part, k == 0)
             for k, part in enumerate(parts)], count
+
+
+def _thinned(program: Program, parts: list[tuple[Step, ...]], weight: float
+             ) -> tuple[Program, list[tuple[Step, ...]]]:
+    """Between the parts fewer values wait: later ones compute some of them again."""
+    for k in reversed(range(1, len(parts))) if weight else ():
+        before = tuple(step for part in parts[:k] for step in part)
+        program, late = again_behind(program, before, parts[k:], weight)
+        parts[k:] = late
+    return program, parts
 
 
 def _bounds(program: Program, steps: Sequence[Step], largest: int) -> list[int]:
     """Where to cut: the fewest values wait in all, and no piece is longer."""
-    waiting = _profile(steps)
+    waiting = live_profile(steps)
     for k, (before, step) in enumerate(pairwise(steps), 1):
         if before.op == "stage" and step.op in ("stage", "flush"):
             waiting[k] += len(steps)                    # a segment is written by one piece
@@ -93,22 +121,6 @@ def _bounds(program: Program, steps: Sequence[Step], largest: int) -> list[int]:
     return sorted(set(bounds))
 
 
-def _profile(steps: Sequence[Step]) -> list[int]:
-    """How many computed values wait before each step, and behind the last."""
-    born = {i: k for k, step in enumerate(steps) for i in step.results if i >= 0}
-    last = {i: k for k, step in enumerate(steps) for i in step.args if i in born}
-    change = [0] * (len(steps) + 2)
-    for i, k in last.items():
-        change[born[i] + 1] += 1
-        change[k + 1] -= 1
-    found, now = [], 0
-    for k in range(len(steps) + 1):
-        now += change[k]
-        found.append(now)
-    found[len(steps)] = 0
-    return found
-
-
 def _costs(program: Program, steps: Sequence[Step]) -> list[int]:
     written: dict[int, int] = {}
     for output in program.outputs if all(step.op != "stage" for step in steps) else ():
@@ -128,24 +140,29 @@ class _Piece:
         self.code: list[Instruction] = []
         self.places: dict[int, int] = {}
 
-    def made(self, steps: Sequence[Step], first: bool) -> Program:
+    def made(self, steps: Sequence[Step], first: bool) -> Recomputed:
         program = self.program
         here = {i for step in steps for i in step.results if i >= 0}
         for step in steps:
             for i in step.results:
                 if i >= 0:
                     self._add(i, here)
-        due = {(s.array, s.entry) for s in steps if s.op == "stage"}
+        due = {(s.array, s.entry): s.args for s in steps if s.op == "stage"}
         outputs = tuple(Output(o.name, o.shape, tuple(
-            self._staged(e, here, (array, k) in due) if self.segments
+            self._staged(e, here, due.get((array, k))) if self.segments
             else self._entry(e, here, first) for k, e in enumerate(o.entries)))
             for array, o in enumerate(program.outputs))
         waiting = [Entry(ABSENT, 0)] * self.count
         for i in here & self.slots.keys():
             waiting[self.slots[i]] = Entry(self.places[i], 1)
         slot = (self.count,)
-        return Program(program.name, (*program.inputs, Slot(WAITING, slot)),
-                       (*outputs, Output(WAITING, slot, tuple(waiting))), tuple(self.code))
+        moved = [s._replace(results=self._moved(s.results), args=self._moved(s.args))
+                 for s in steps]
+        return Recomputed(Program(program.name, (*program.inputs, Slot(WAITING, slot)), (
+            *outputs, Output(WAITING, slot, tuple(waiting))), tuple(self.code)), tuple(moved))
+
+    def _moved(self, places: tuple[int, ...]) -> tuple[int, ...]:
+        return tuple(self.places[i] if i >= 0 else i for i in places)
 
     def _add(self, place: int, here: set[int]) -> int:
         """An instruction with what it takes: leaves, what waits, products that it swallows."""
@@ -161,10 +178,10 @@ class _Piece:
             self.code.append(made)
         return self.places[place]
 
-    def _staged(self, entry: Entry, here: set[int], due: bool) -> Entry:
-        if not due:
+    def _staged(self, entry: Entry, here: set[int], due: tuple[int, ...] | None) -> Entry:
+        if due is None:
             return Entry(ABSENT, 0)
-        return Entry(self._add(entry.index, here), entry.sign) if entry.index >= 0 else entry
+        return Entry(self._add(due[0], here), entry.sign) if due else entry
 
     def _entry(self, entry: Entry, here: set[int], first: bool) -> Entry:
         if entry.index in here or (first and entry.index >= 0 and (

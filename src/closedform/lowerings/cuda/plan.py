@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from closedform.lowerings.cuda.order import COST, WRITE, ordered
+from closedform.lowerings.cuda.steps.again import Recomputed, computed_again
+from closedform.lowerings.cuda.steps.order import COST, WRITE, ordered
 from closedform.lowerings.native.ir import BYTES, Kind
+from closedform.lowerings.native.steps import Step
 from closedform.program.program import Program
 
 ArrayLayout = Literal["states", "rows", "strided", "tile", "segments"]
@@ -28,8 +31,10 @@ class GpuPlan:
     `staying` warps take tile after tile, and ask for the next one's inputs before they compute.
     `width` states of one thread are neighbours, with states last: wider loads and stores.
     `filled`: entries that are constants are written by a kernel of their own, before. A program of
-    more than `largest` instructions is cut into several kernels; 0: it is not. `careful`: for what
-    is rare, see `watch.py`.
+    more than `largest` instructions is cut into several kernels; 0: it is not. Rather than let one
+    value wait a thread runs up to `again` instructions once more. `machine`: registers of the GPU,
+    of 32 bits, for a thread at most; 0: as the assembler likes. `careful`: for what is rare, see
+    `watch.py`.
     """
 
     kind: Kind
@@ -43,6 +48,8 @@ class GpuPlan:
     width: int = 1
     filled: bool = False
     largest: int = 0
+    again: float = 0
+    machine: int = 0
     careful: bool = False
 
     @property
@@ -54,6 +61,13 @@ class GpuPlan:
     def segment(self) -> int:
         """Entries of a segment, 0 where outputs have none."""
         return SEGMENT // self.size if "segments" in self.outputs else 0
+
+    def steps(self, program: Program, steps: Sequence[Step] = ()) -> Recomputed:
+        """What a thread runs, in order."""
+        steps = tuple(steps) or ordered(program, self.segment).steps
+        if not (self.again and self.registers):
+            return Recomputed(program, steps)
+        return computed_again(program, steps, self.registers, self.again)
 
     @property
     def warps(self) -> int:

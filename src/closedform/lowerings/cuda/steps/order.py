@@ -123,6 +123,22 @@ def largest_live_set(program: Program, steps: Sequence[Step]) -> int:
     return largest
 
 
+def live_profile(steps: Sequence[Step]) -> list[int]:
+    """How many computed values wait before each step, and behind the last."""
+    born = {i: k for k, step in enumerate(steps) for i in step.results if i >= 0}
+    last = {i: k for k, step in enumerate(steps) for i in step.args if i in born}
+    change = [0] * (len(steps) + 2)
+    for i, k in last.items():
+        change[born[i] + 1] += 1
+        change[k + 1] -= 1
+    found, now = [], 0
+    for k in range(len(steps) + 1):
+        now += change[k]
+        found.append(now)
+    found[len(steps)] = 0
+    return found
+
+
 def _graph(program: Program, steps: Sequence[Step]) -> tuple[Program, dict[int, int]]:
     """The steps as instructions of a program, for orders to be tried; and which step each is."""
     code: list[Instruction] = []
