@@ -14,7 +14,7 @@ from closedform.lowerings.cuda.far_angles import TABLE, far
 from closedform.lowerings.cuda.memory import LoopingArrays, ThreadArrays
 from closedform.lowerings.cuda.plan import GpuPlan
 from closedform.lowerings.cuda.staying import StayingArrays
-from closedform.lowerings.cuda.steps.order import ABSENT
+from closedform.lowerings.cuda.steps.order import ABSENT, STAGED
 from closedform.lowerings.cuda.steps.waiting import NEVER, with_moves
 from closedform.lowerings.cuda.text import PtxEmitter, PtxText
 from closedform.lowerings.cuda.watch import RareWatch, quotient
@@ -79,10 +79,11 @@ class CudaCode:
     def _run(self, step: Step) -> None:
         if step.op == "read":
             self._read(step.results[0])
-        elif step.op == "stage":
+        elif step.op in STAGED:
             entry = self.program.outputs[step.array].entries[step.entry]
             entry = Entry(step.args[0], entry.sign) if step.args else entry
-            self.arrays.write(step.array, step.entry, [self._entry(entry, self.lanes[0])])
+            place = step.entry % self.plan.segment + STAGED.index(step.op) * self.plan.segment
+            self.arrays.stage(step.array, place, self._entry(entry, self.lanes[0]))
         elif step.op == "flush":
             self.arrays.flush(step.array, step.entry)
         else:

@@ -14,7 +14,6 @@ from closedform.lowerings.cuda.steps.order import WAITING
 from closedform.lowerings.cuda.text import TYPES, PtxText
 from closedform.lowerings.cuda.tiles import (
     Mover,
-    Rows,
     SegmentWriter,
     segment_bytes,
     segment_pitch,
@@ -64,18 +63,13 @@ class ThreadArrays:
             self.pool = text.let("r", "mad.lo.u32", warp, str(self.bytes),
                                  text.let("r", "mov.u32", "pool"))
             self.own_slots = text.let("r", "mad.lo.u32", lane, str(self.plan.size), self.pool)
-        if self.tiles:
-            first = text.let("q", "sub.u64", state, text.let("q", "cvt.u64.u32", lane))
-            text.line(f"@{text.let('p', 'setp.ge.u64', first, n)} bra DONE")
-            left = text.let("q", "sub.u64", n, first)
-            valid = text.let("r", "cvt.u32.u64", text.let("q", "min.u64", left, str(WARP)))
+        if self.tiles or self.plan.segment:
+            self.first = text.let("q", "sub.u64", state, text.let("q", "cvt.u64.u32", lane))
+            text.line(f"@{text.let('p', 'setp.ge.u64', self.first, n)} bra DONE")
+            left = text.let("q", "sub.u64", n, self.first)
+            self.valid = text.let("r", "cvt.u32.u64", text.let("q", "min.u64", left, str(WARP)))
             state = text.let("q", "min.u64", state, text.let("q", "sub.u64", n, "1"))
-            self.mover = Mover(text, lane, self.pool, valid)
-            self.first = first
-        elif self.plan.segment:
-            first = text.let("q", "sub.u64", state, text.let("q", "cvt.u64.u32", lane))
-            text.line(f"@{text.let('p', 'setp.ge.u64', first, n)} bra DONE")
-            state = self._whole_warp(first, lane, n)
+            self.mover = Mover(text, lane, self.pool, self.valid)
         else:
             if self.plan.width > 1:
                 state = text.let("q", "mul.lo.u64", state, str(self.plan.width))
@@ -87,17 +81,6 @@ class ThreadArrays:
                 self.mover.load(self.base[a], self.offsets[a], self._row(a))
         if any(a.startswith("in") for a in self.tiles):
             text.line("bar.warp.sync -1")
-
-    def _whole_warp(self, first: str, lane: str, n: str) -> str:
-        """The thread's state; the last warp takes 32 of them as well, if there are so many."""
-        text = self.text
-        self.valid = text.let("r", "cvt.u32.u64", text.let("q", "min.u64", n, str(WARP)))
-        last = text.let("q", "sub.u64", n, text.let("q", "cvt.u64.u32", self.valid))
-        self.first = text.let("q", "min.u64", first, last)
-        own = text.let("r", "min.u32", lane, text.let("r", "sub.u32", self.valid, "1"))
-        pitch = str(segment_pitch(self.plan))
-        self.staged = text.let("r", "mad.lo.u32", lane, pitch, self.pool)
-        return text.let("q", "add.u64", self.first, text.let("q", "cvt.u64.u32", own))
 
     def _pointer(self, a: str) -> str:
         return self.text.let("q", "cvta.to.global.u64",
@@ -119,8 +102,9 @@ class ThreadArrays:
             stride = text.let("q", "ld.param.u64", f"[{a}_stride]")
             self.base[a] = text.let("q", "mad.lo.u64", state, stride, pointer)
         elif layout == "segments":
-            base = text.let("q", "mad.lo.u64", self.first, str(self._row(a)), pointer)
-            self.base[a] = text.let("q", "mad.wide.u32", self.lane, str(self.plan.size), base)
+            self.base[a] = text.let("q", "mad.lo.u64", self.first, str(self._row(a)), pointer)
+            pitch = str(segment_pitch(self.plan))
+            self.strides[a] = text.let("r", "mad.lo.u32", self.lane, pitch, self.pool)
         else:
             row = str(self._row(a))
             self.base[a] = text.let("q", "mad.lo.u64", self.first, row, pointer)
@@ -154,10 +138,7 @@ class ThreadArrays:
 
     def write(self, array: int, k: int, values: Sequence[str]) -> None:
         a = f"out{array}"
-        if self.layouts[a] == "segments":
-            at = self.staged_at + k % self.plan.segment * self.plan.size
-            self.text.line(f"st.shared.{self.type} [{self.staged}+{at}], {values[0]}")
-        elif self.layouts[a] == "tile":
+        if self.layouts[a] == "tile":
             self.text.line(f"st.shared.{self.type} [{self._in_tile(a, k)}], {values[0]}")
         elif len(values) == 1:
             self.text.line(f"st.global.{self.type} [{self._place(a, k)}], {values[0]}")
@@ -165,13 +146,18 @@ class ThreadArrays:
             self.text.line(f"st.global.v{len(values)}.{self.type} [{self._place(a, k)}], "
                            f"{{{', '.join(values)}}}")
 
+    def stage(self, array: int, k: int, value: str) -> None:
+        """An entry of the segment that is filled, k entries from its start."""
+        at = self.staged_at + k * self.plan.size
+        self.text.line(f"st.shared.{self.type} [{self.strides[f'out{array}']}+{at}], {value}")
+
     def flush(self, array: int, start: int) -> None:
         """Write a segment that is there."""
-        a, size = f"out{array}", self.plan.size
-        rows = SegmentWriter(self.text, self.lane, self.valid, self.type)
-        rows.write(Rows(self.own_slots, self.staged_at, segment_pitch(self.plan)),
-                   Rows(self.base[a], start * size, self._row(a)),
-                   min(self.counts[a] - start, self.plan.segment))
+        a, text = f"out{array}", self.text
+        place = text.let("r", "mul.lo.u32", self.lane, str(self.plan.size))
+        staged = text.let("r", "add.u32", self.own_slots, str(self.staged_at))
+        SegmentWriter(text, self.plan, self.valid, place, staged).write(
+            self.base[a], self._row(a), start * self.plan.size)
 
     def _in_tile(self, a: str, k: int) -> str:
         return f"{self.strides[a]}+{self.offsets[a] + k * self.plan.size}"

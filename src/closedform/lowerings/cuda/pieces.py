@@ -19,6 +19,7 @@ from closedform.lowerings.cuda.steps.again import Recomputed, again_behind
 from closedform.lowerings.cuda.steps.order import (
     ABSENT,
     COST,
+    STAGED,
     WAITING,
     WRITE,
     live_profile,
@@ -77,7 +78,7 @@ def _careful(program: Program, plan: GpuPlan) -> list[KernelStage]:
 
 def cut(program: Program, plan: GpuPlan) -> tuple[list[Recomputed], int]:
     """The pieces of a program, and the slots of what waits between them."""
-    steps = ordered(program, plan.segment).steps
+    steps = ordered(program, plan.segment, plan.carried).steps
     bounds = _bounds(program, steps, plan.largest)
     program, parts = _thinned(program, [steps[i:j] for i, j in pairwise(bounds)],
                               BETWEEN * plan.again)
@@ -101,7 +102,7 @@ def _bounds(program: Program, steps: Sequence[Step], largest: int) -> list[int]:
     """Where to cut: the fewest values wait in all, and no piece is longer."""
     waiting = live_profile(steps)
     for k, (before, step) in enumerate(pairwise(steps), 1):
-        if before.op == "stage" and step.op in ("stage", "flush"):
+        if before.op in STAGED and (step.op in STAGED or step.op == "flush"):
             waiting[k] += len(steps)                    # a segment is written by one piece
     costs = _costs(program, steps)
     total = [0]
@@ -123,7 +124,7 @@ def _bounds(program: Program, steps: Sequence[Step], largest: int) -> list[int]:
 
 def _costs(program: Program, steps: Sequence[Step]) -> list[int]:
     written: dict[int, int] = {}
-    for output in program.outputs if all(step.op != "stage" for step in steps) else ():
+    for output in program.outputs if all(step.op not in STAGED for step in steps) else ():
         for entry in output.entries:
             written[entry.index] = written.get(entry.index, 0) + WRITE
     return [COST.get(step.op, 1) + sum(written.get(i, 0) for i in step.results if i >= 0)
@@ -147,7 +148,7 @@ class _Piece:
             for i in step.results:
                 if i >= 0:
                     self._add(i, here)
-        due = {(s.array, s.entry): s.args for s in steps if s.op == "stage"}
+        due = {(s.array, s.entry): s.args for s in steps if s.op in STAGED}
         outputs = tuple(Output(o.name, o.shape, tuple(
             self._staged(e, here, due.get((array, k))) if self.segments
             else self._entry(e, here, first) for k, e in enumerate(o.entries)))

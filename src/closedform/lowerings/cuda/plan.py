@@ -19,8 +19,8 @@ share has the stride 0. "tile" is rows that a warp moves together through shared
 rows it writes "segments" of 256 bytes, one after the other."""
 
 WARP = 32
-SEGMENT = 256
-"""Bytes of a row that are written together."""
+SEGMENT, SECTOR = 256, 32
+"""Bytes of a row that are written together, and of the memory's own unit."""
 
 
 @dataclass(frozen=True)
@@ -64,10 +64,15 @@ class GpuPlan:
 
     def steps(self, program: Program, steps: Sequence[Step] = ()) -> Recomputed:
         """What a thread runs, in order."""
-        steps = tuple(steps) or ordered(program, self.segment).steps
+        steps = tuple(steps) or ordered(program, self.segment, self.carried).steps
         if not (self.again and self.registers):
             return Recomputed(program, steps)
         return computed_again(program, steps, self.registers, self.again)
+
+    @property
+    def carried(self) -> int:
+        """Entries of the following segment that share the last sector of one."""
+        return SECTOR // self.size - 1 if self.segment else 0
 
     @property
     def warps(self) -> int:
@@ -133,7 +138,7 @@ def _by_tiles(plan: GpuPlan, entries: int, steps: int, live: int) -> GpuPlan:
 def _by_segments(program: Program, plan: GpuPlan) -> GpuPlan:
     """Long rows."""
     plan = replace(plan, outputs=tuple("segments" for _ in plan.outputs))
-    steps, live = ordered(program, plan.segment)
+    steps, live = ordered(program, plan.segment, plan.carried)
     long = sum(COST.get(step.op, 1) for step in steps) > LONG
     return replace(_waiting(plan, live), largest=PIECE[plan.kind] if long else 0)
 

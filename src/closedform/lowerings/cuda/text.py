@@ -19,7 +19,6 @@ from closedform.lowerings.native.ir import Kind, Lanes
 Register = Literal["f", "d", "r", "q", "p"]
 """A number of the kernel, a double, 32 or 64 bits, a truth value."""
 TYPES: Mapping[Kind, str] = MappingProxyType({"double": "f64", "float": "f32"})
-BYTES_OF: Mapping[str, int] = MappingProxyType({"f64": 8, "f32": 4})
 INSTRUCTIONS: Mapping[str, str] = MappingProxyType({
     "fadd": "add.rn", "fsub": "sub.rn", "fmul": "mul.rn", "fdiv": "div.rn", "fma": "fma.rn",
     "sqrt": "sqrt.rn", "fabs": "abs", "olt": "setp.lt", "ogt": "setp.gt"})

@@ -6,10 +6,12 @@ long for that are written in segments, number by number, whatever their alignmen
 
 from __future__ import annotations
 
+import math
+from dataclasses import dataclass
 from typing import NamedTuple
 
-from closedform.lowerings.cuda.plan import SEGMENT, WARP, GpuPlan
-from closedform.lowerings.cuda.text import BYTES_OF, PtxText
+from closedform.lowerings.cuda.plan import SECTOR, SEGMENT, WARP, GpuPlan
+from closedform.lowerings.cuda.text import TYPES, PtxText
 
 VECTOR = 16
 """Bytes that a lane moves at once."""
@@ -99,17 +101,19 @@ TOGETHER = 8
 """Rows whose numbers are on their way at one time."""
 
 
-class Rows(NamedTuple):
-    """Where the lanes' numbers of the first row are, and the bytes from one row to the next."""
+class Copied(NamedTuple):
+    """A number from shared to global memory: two places with offsets, where a lane has it."""
 
-    start: str
-    offset: int
-    pitch: int
+    guard: str
+    here: str
+    there: str
+    inside: int
+    outside: int
 
 
 def segment_pitch(plan: GpuPlan) -> int:
-    """Bytes between the rows of a segment in shared memory; one number more, for its banks."""
-    return SEGMENT + plan.size
+    """Bytes between the rows of a segment in shared memory, an odd number of numbers: its banks."""
+    return SEGMENT + SECTOR - plan.size
 
 
 def segment_bytes(plan: GpuPlan) -> int:
@@ -117,52 +121,91 @@ def segment_bytes(plan: GpuPlan) -> int:
     return -(-WARP * segment_pitch(plan) // VECTOR) * VECTOR if plan.segment else 0
 
 
+@dataclass(frozen=True)
 class SegmentWriter:
-    """Writes a segment of the rows of a warp; `valid` rows are there, 32 but for tiny batches."""
+    """Writes a segment of the rows of a warp, of which `valid` are there.
 
-    def __init__(self, text: PtxText, lane: str, valid: str, type: str) -> None:
-        self.text, self.lane, self.valid, self.type = text, lane, valid, type
+    Memory is written in whole sectors of 32 bytes, whatever the length of a row is: in each row the
+    segment begins with the first sector, and ends with the numbers of the following segment that
+    share its last one, which are staged once more. `place` is the lane's first number times its
+    size, `staged` where that is in shared memory for the first row.
+    """
 
-    def write(self, here: Rows, there: Rows, entries: int) -> None:
-        text = self.text
-        mark = text.mark()
+    text: PtxText
+    plan: GpuPlan
+    valid: str
+    place: str
+    staged: str
+
+    def write(self, rows: str, row: int, start: int) -> None:
+        """The segment from a byte on of rows of so many bytes, of which the first is at `rows`."""
+        text, mark = self.text, self.text.mark()
         text.line("bar.warp.sync -1")
-        source, target, left = text.new("r"), text.new("q"), text.new("r")
-        text.line(f"mov.u32 {source}, {here.start}")
-        text.line(f"mov.u64 {target}, {there.start}")
-        text.line(f"mov.u32 {left}, {self.valid}")
-        guards = self._guards(entries)
-        few = text.let("p", "setp.lt.u32", left, str(WARP))
+        few = text.let("p", "setp.lt.u32", self.valid, str(WARP))
         text.line(f"@{few} bra FEW{mark}")
-        for label, rows in (("ALL", TOGETHER), ("FEW", 1)):
-            if label == "FEW":
-                text.line(f"bra WRITTEN{mark}")
-            text.label(f"{label}{mark}")
-            self._rows(here._replace(start=source), there._replace(start=target), guards, rows)
-            text.line(f"add.u32 {source}, {source}, {rows * here.pitch}")
-            text.line(f"add.u64 {target}, {target}, {rows * there.pitch}")
-            text.line(f"sub.u32 {left}, {left}, {rows}")
-            text.line(f"@{text.let('p', 'setp.ne.u32', left, '0')} bra {label}{mark}")
+        period = SECTOR // math.gcd(SECTOR, row)
+        self._all([self._row(rows, row, start, k) for k in range(period)], row, f"ALL{mark}")
         text.label(f"WRITTEN{mark}")
         text.line("bar.warp.sync -1")
+        with text.apart():
+            text.label(f"FEW{mark}")
+            self._few(rows, row, start, f"ROW{mark}")
+            text.line(f"bra WRITTEN{mark}")
 
-    def _guards(self, entries: int) -> list[str]:
-        """For each number of a lane which lanes have it; nothing where all do."""
+    def _row(self, rows: str, row: int, start: int, k: int) -> list[Copied]:
+        """What the lane copies of row k, and of all rows that lie alike."""
+        text, size = self.text, self.plan.size
+        low = text.let("r", "add.u32", text.let("r", "cvt.u32.u64", rows), str(k * row + start))
+        gap = text.let("r", "and.b32", text.let("r", "neg.s32", low), str(SECTOR - 1))
+        place = text.let("r", "add.u32", self.place, gap)
+        here = text.let("r", "add.u32", self.staged, gap)
+        there = text.let("q", "add.u64", rows, text.let("q", "cvt.u64.u32", place))
         found = []
-        for first in range(0, entries, WARP):
-            left = entries - first
-            found.append("" if left >= WARP else
-                         f"@{self.text.let('p', 'setp.lt.u32', self.lane, str(left))} ")
+        for at in range(0, SEGMENT, WARP * size):
+            guard = ""
+            if row - start < SEGMENT + SECTOR - size:
+                guard = text.let("p", "setp.lt.s32", place, str(row - start - at))
+            found.append(Copied(guard, here, there, at, k * row + start + at))
+        if not start:
+            own = text.let("q", "add.u64", rows, text.let("q", "cvt.u64.u32", self.place))
+            found.append(Copied(text.let("p", "setp.lt.u32", self.place, gap),
+                                text.let("r", "mov.u32", self.staged), own, 0, k * row))
         return found
 
-    def _rows(self, here: Rows, there: Rows, guards: list[str], rows: int) -> None:
-        text, step = self.text, WARP * BYTES_OF[self.type]
-        moved = []
-        for r in range(rows):
-            for k, guard in enumerate(guards):
-                x = text.new("f")
-                text.line(f"{guard}ld.shared.{self.type} {x}, "
-                          f"[{here.start}+{here.offset + r * here.pitch + k * step}]")
-                moved.append((guard, x, there.offset + r * there.pitch + k * step))
-        for guard, x, at in moved:
-            text.line(f"{guard}st.global.{self.type} [{there.start}+{at}], {x}")
+    def _all(self, alike: list[list[Copied]], row: int, label: str) -> None:
+        """32 rows, some of them together; what is copied of a row comes back after a period."""
+        text, type = self.text, TYPES[self.plan.kind]
+        pitch, period = segment_pitch(self.plan), len(alike)
+        count = text.let("r", "mov.u32", str(WARP))
+        text.label(label)
+        stores = []
+        for r in range(TOGETHER):
+            for guard, here, there, inside, outside in alike[r % period]:
+                x, when = text.new("f"), f"@{guard} " if guard else ""
+                text.line(f"{when}ld.shared.{type} {x}, [{here}+{inside + r * pitch}]")
+                outside += (r - r % period) * row
+                stores.append(f"{when}st.global.{type} [{there}+{outside}], {x}")
+        for line in stores:
+            text.line(line)
+        for here, there in dict.fromkeys((c.here, c.there) for copied in alike for c in copied):
+            text.line(f"add.u32 {here}, {here}, {TOGETHER * pitch}")
+            text.line(f"add.u64 {there}, {there}, {TOGETHER * row}")
+        text.line(f"sub.u32 {count}, {count}, {TOGETHER}")
+        text.line(f"@{text.let('p', 'setp.ne.u32', count, '0')} bra {label}")
+
+    def _few(self, rows: str, row: int, start: int, label: str) -> None:
+        """The segment itself, row by row."""
+        text, type, size = self.text, TYPES[self.plan.kind], self.plan.size
+        here, left = text.let("r", "mov.u32", self.staged), text.let("r", "mov.u32", self.valid)
+        there = text.let("q", "add.u64", rows, text.let("q", "cvt.u64.u32", self.place))
+        guards = [text.let("p", "setp.lt.s32", self.place, str(row - start - at))
+                  for at in range(0, SEGMENT, WARP * size)]
+        text.label(label)
+        for guard, at in zip(guards, range(0, SEGMENT, WARP * size), strict=True):
+            x = text.new("f")
+            text.line(f"@{guard} ld.shared.{type} {x}, [{here}+{at}]")
+            text.line(f"@{guard} st.global.{type} [{there}+{start + at}], {x}")
+        text.line(f"add.u32 {here}, {here}, {segment_pitch(self.plan)}")
+        text.line(f"add.u64 {there}, {there}, {row}")
+        text.line(f"sub.u32 {left}, {left}, 1")
+        text.line(f"@{text.let('p', 'setp.ne.u32', left, '0')} bra {label}")

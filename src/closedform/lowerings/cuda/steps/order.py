@@ -21,7 +21,9 @@ ABSENT = -2
 """The place of an output's entry that another kernel writes."""
 WAITING = "waiting"
 """The input and output of pieces of a program for what waits between them."""
-COST = {"sincos": 45, "div": 12, "flush": 24}
+STAGED = "stage", "carry"
+"""Steps that put an entry into the segment that is filled, or into what is written with it."""
+COST = {"sincos": 45, "div": 12, "flush": 70}
 """Instructions of a step, where it is not one."""
 WRITE = 3
 """Instructions that write an entry: its address, a sign, the store."""
@@ -57,15 +59,16 @@ def arithmetic(program: Program) -> list[Step]:
 
 
 @lru_cache(maxsize=8)
-def ordered(program: Program, segment: int = 0) -> Ordered:
+def ordered(program: Program, segment: int = 0, carried: int = 0) -> Ordered:
     """The order with the smallest largest live set of those tried.
 
     With segments of so many entries every output is written by steps of their own: "stage" for each
-    entry when its segment is due, and "flush" when the last one is there.
+    entry when its segment is due, "carry" for the first ones of the following segment once more,
+    and "flush" when all are there.
     """
     steps = arithmetic(program)
     if segment:
-        return _by_segments(program, steps, segment)
+        return _by_segments(program, steps, segment, carried)
     if not steps:
         return Ordered((), 0)
     graph, made_by = _graph(program, steps)
@@ -80,7 +83,7 @@ def ordered(program: Program, segment: int = 0) -> Ordered:
     return best
 
 
-def _by_segments(program: Program, steps: Sequence[Step], segment: int) -> Ordered:
+def _by_segments(program: Program, steps: Sequence[Step], segment: int, carried: int) -> Ordered:
     """Rows from the last to the first, those of all outputs side by side.
 
     Later rows of a robot's matrices belong to limbs, whose values are then done with.
@@ -90,7 +93,8 @@ def _by_segments(program: Program, steps: Sequence[Step], segment: int) -> Order
                     if output.entries[k].index != ABSENT)
     graph, made_by = _graph(program, steps)
     made_at = {i: place for place, k in made_by.items() for i in steps[k].results}
-    due = [(array, -k, program.outputs[array].entries[-k:segment - k]) for k, array in starts]
+    due = [(array, -k, program.outputs[array].entries[-k:segment + carried - k])
+           for k, array in starts]
     roots = [made_at[e.index] for entries in (*(entries for _, _, entries in due), *(
         output.entries for output in program.outputs)) for e in entries if e.index in made_at]
     walk = list(eager_orders(graph, [roots]))[-1]
@@ -102,8 +106,8 @@ def _by_segments(program: Program, steps: Sequence[Step], segment: int) -> Order
         known = 1 + max((born.get(e.index, -1) for e in entries), default=-1)
         found += left[at:known]
         at = max(at, known)
-        found += [Step("stage", (), (e.index,) if e.index >= 0 else (), array, start + k)
-                  for k, e in enumerate(entries)]
+        found += [Step(STAGED[k >= segment], (), (e.index,) if e.index >= 0 else (), array,
+                       start + k) for k, e in enumerate(entries)]
         found.append(Step("flush", (), (), array, start))
     return Ordered((*found, *left[at:]), largest_live_set(program, found))
 
