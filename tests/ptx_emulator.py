@@ -89,6 +89,8 @@ class Emulator:
             line = line.strip().rstrip(";")
             if line.endswith(":"):
                 self.labels[line[:-1]] = len(self.code)
+            elif line.startswith(".pragma"):
+                continue
             elif line.startswith(".reg"):
                 kind, name = re.match(r"\.reg \.(\w+) %(\w)<", line).groups()
                 self.types[name] = kind
@@ -158,7 +160,7 @@ class _Block:
         if op.startswith("cp.async.") and "shared" not in op:
             self.at[mask] += 1                             # all copies are done when they are asked
             return
-        if op == "bar.warp.sync":
+        if op in ("bar.warp.sync", "bar.sync"):
             self.waits |= taken
             return
         self.at[mask] += 1

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 
 from closedform.lowerings.cuda.far_angles import TABLE, far
 from closedform.lowerings.cuda.memory import LoopingArrays, ThreadArrays
-from closedform.lowerings.cuda.plan import GpuPlan
+from closedform.lowerings.cuda.plan import WARP, GpuPlan
 from closedform.lowerings.cuda.staying import StayingArrays
 from closedform.lowerings.cuda.steps.order import ABSENT, STAGED
 from closedform.lowerings.cuda.steps.waiting import NEVER, with_moves
@@ -31,7 +31,7 @@ class CudaCode:
 
     def __init__(self, program: Program, plan: GpuPlan, steps: Sequence[Step] = ()) -> None:
         self.plan = plan
-        self.text = PtxText(plan.kind)
+        self.text = PtxText(plan.kind, alone=plan.block == WARP)
         self.e = PtxEmitter(self.text, plan.kind)
         self.program, chosen = plan.steps(program, steps)
         self.steps, self.slots = with_moves(self.program, chosen, plan.registers or NEVER)

@@ -80,7 +80,7 @@ class ThreadArrays:
             if a.startswith("in"):
                 self.mover.load(self.base[a], self.offsets[a], self._row(a))
         if any(a.startswith("in") for a in self.tiles):
-            text.line("bar.warp.sync -1")
+            text.together()
 
     def _pointer(self, a: str) -> str:
         return self.text.let("q", "cvta.to.global.u64",
@@ -114,7 +114,7 @@ class ThreadArrays:
     def end(self) -> None:
         outputs = [a for a in self.tiles if a.startswith("out")]
         if outputs:
-            self.text.line("bar.warp.sync -1")
+            self.text.together()
         for a in outputs:
             self.mover.store(self.base[a], self.offsets[a], self._row(a))
 
@@ -190,7 +190,7 @@ class LoopingArrays(ThreadArrays):
             "q", "cvt.u64.u32", text.let("r", "mov.u32", "%tid.x")))
         self.step = text.let("q", "mul.wide.u32", text.let("r", "mov.u32", "%nctaid.x"), threads)
         text.line(f"@{text.let('p', 'setp.ge.u64', self.state, self.n)} bra DONE")
-        text.label("LOOP")
+        text.loop("LOOP")
         for a in self.names:
             self._locate(a, self.state, self._pointer(a))
 

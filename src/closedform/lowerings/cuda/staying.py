@@ -1,7 +1,8 @@
 """Warps that stay: each takes one tile of states after the other, and asks for the next in time.
 
-While a warp computes, the inputs of its next tile come into a second buffer. Inputs that are tiles
-have both buffers in front of all else that the warp has in shared memory.
+While a warp computes, the inputs of its next tile come into a second buffer: rows as they are,
+and with states last the entries that are used. Both buffers are in front of all else that the warp
+has in shared memory.
 """
 
 from __future__ import annotations
@@ -18,13 +19,16 @@ class StayingArrays(ThreadArrays):
 
     def __init__(self, text: PtxText, program: Program, plan: GpuPlan, slots: int) -> None:
         super().__init__(text, program, plan, slots)
-        used = {f"in{args[0]}" for op, args, _ in program.code if op == "input"}
-        self.asked = [a for a in self.tiles if a in used]
+        self.used: dict[str, list[int]] = {}
+        for array, k in sorted({x.args for x in program.code if x.op == "input"}):
+            self.used.setdefault(f"in{array}", []).append(k)
+        self.asked = [a for a in self.used if self.layouts[a] in ("tile", "states")]
         self.tiles = [a for a in self.tiles if a.startswith("out")]
         at = 0
         for a in self.asked:
             self.offsets[a] = at
-            at += WARP * self._row(a)
+            at += WARP * (self._row(a) if self.layouts[a] == "tile" else
+                          len(self.used[a]) * plan.size)
         self.half = at
         at *= 2
         for a in self.tiles:
@@ -55,15 +59,13 @@ class StayingArrays(ThreadArrays):
                     or self.layouts[a] != "tile" or a in self.tiles}
         self._ask(self.tile, lane, self.pool, pointers)
         text.line("cp.async.commit_group")
-        text.label("LOOP")
+        text.loop("LOOP")
         text.line(f"add.u32 {self.next}, {self.tile}, {step}")
-        text.line(f"@{text.let('p', 'setp.ge.u32', self.next, self.tile_count)} bra LAST")
         other = text.let("r", "sub.u32", text.let("r", "mov.u32", str(self.half)), self.now)
         self._ask(self.next, lane, text.let("r", "add.u32", self.pool, other), pointers)
-        text.label("LAST")
         text.line("cp.async.commit_group")
         text.line("cp.async.wait_group 1")
-        text.line("bar.warp.sync -1")
+        text.together()
         first = text.let("r", "shl.b32", self.tile, "5")
         left = text.let("r", "sub.u32", self.n, first)
         self.mover = Mover(text, lane, self.pool, text.let("r", "min.u32", left, str(WARP)))
@@ -74,25 +76,48 @@ class StayingArrays(ThreadArrays):
         here = text.let("r", "add.u32", self.pool, self.now)
         row = self.mover.own
         for a in self.asked:
-            self.strides[a] = text.let("r", "mad.lo.u32", row, str(self._row(a)), here)
+            if self.layouts[a] == "tile":
+                self.strides[a] = text.let("r", "mad.lo.u32", row, str(self._row(a)), here)
+            else:
+                self.strides[a] = text.let("r", "mad.lo.u32", lane, str(self.plan.size), here)
         for a, pointer in pointers.items():
             if a not in self.asked:
                 self._locate(a, state, pointer)
 
     def _ask(self, tile: str, lane: str, place: str, pointers: dict[str, str]) -> None:
-        """Inputs of a tile into a buffer."""
-        text = self.text
+        """Inputs of a tile into a buffer; of a tile behind the last one nothing."""
+        text, size = self.text, self.plan.size
         first = text.let("r", "shl.b32", tile, "5")
-        valid = text.let("r", "min.u32", text.let("r", "sub.u32", self.n, first), str(WARP))
+        left = text.let("r", "max.s32", text.let("r", "sub.u32", self.n, first), "0")
+        valid = text.let("r", "min.u32", left, str(WARP))
         mover = Mover(text, lane, self.pool, valid)
+        some = text.let("p", "setp.ne.u32", valid, "0")
+        own = text.let("r", "min.u32", text.let("r", "add.u32", first, lane),
+                       text.let("r", "sub.u32", self.n, "1"))
+        target = text.let("r", "mad.lo.u32", lane, str(size), place)
         for a in self.asked:
-            source = text.let("q", "mad.wide.u32", first, str(self._row(a)), pointers[a])
-            mover.ask(source, place, self.offsets[a], self._row(a))
+            if self.layouts[a] == "tile":
+                source = text.let("q", "mad.wide.u32", first, str(self._row(a)), pointers[a])
+                mover.ask(source, place, self.offsets[a], self._row(a))
+                continue
+            stride = text.let("r", "cvt.u32.u64", text.let("q", "ld.param.u64", f"[{a}_stride]"))
+            source = text.let("q", "mad.wide.u32", own, str(size), pointers[a])
+            for j, k in enumerate(self.used[a]):
+                entry = text.let("q", "mad.wide.s32", stride, str(k), source) if k else source
+                at = self.offsets[a] + j * WARP * size
+                text.line(f"@{some} cp.async.ca.shared.global [{target}+{at}], [{entry}], {size}")
+
+    def read(self, array: int, k: int) -> list[str]:
+        a = f"in{array}"
+        if self.layouts[a] != "states":
+            return super().read(array, k)
+        at = self.offsets[a] + self.used[a].index(k) * WARP * self.plan.size
+        return [self.text.let("f", f"ld.shared.{self.type}", f"[{self.strides[a]}+{at}]")]
 
     def end(self) -> None:
         text = self.text
         super().end()
-        text.line("bar.warp.sync -1")
+        text.together()
         text.line(f"mov.u32 {self.tile}, {self.next}")
         text.line(f"sub.u32 {self.now}, {self.half}, {self.now}")
         text.line(f"@{text.let('p', 'setp.lt.u32', self.tile, self.tile_count)} bra LOOP")

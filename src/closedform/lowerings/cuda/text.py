@@ -29,6 +29,8 @@ class PtxText:
     """The lines of a kernel, and how many registers of each class it has."""
 
     kind: Kind
+    alone: bool = False
+    """Whether a block is one warp."""
     lines: list[str] = field(default_factory=list)
     later: list[list[str]] = field(default_factory=list)
     counts: dict[Register, int] = field(default_factory=dict)
@@ -43,6 +45,19 @@ class PtxText:
 
     def label(self, name: str) -> None:
         self.lines.append(f"{name}:")
+
+    def loop(self, name: str) -> None:
+        """A label to which is gone back; the loop stays one: instructions fill the cache."""
+        self.label(name)
+        self.line('.pragma "nounroll"')
+
+    def together(self) -> None:
+        """The lanes of a warp wait for one another.
+
+        For a warp that may have diverged the assembler writes all code behind a second time; where
+        it is the whole block, the block's barrier does without.
+        """
+        self.line("bar.sync 0" if self.alone else "bar.warp.sync -1")
 
     def mark(self) -> int:
         """A number for labels that must not be mistaken for others."""

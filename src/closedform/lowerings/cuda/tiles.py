@@ -7,6 +7,7 @@ long for that are written in segments, number by number, whatever their alignmen
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -97,10 +98,6 @@ class Mover:
 
 
 # ---------------------------------------------------------------------- segments
-TOGETHER = 8
-"""Rows whose numbers are on their way at one time."""
-
-
 class Copied(NamedTuple):
     """A number from shared to global memory: two places with offsets, where a lane has it."""
 
@@ -140,72 +137,70 @@ class SegmentWriter:
     def write(self, rows: str, row: int, start: int) -> None:
         """The segment from a byte on of rows of so many bytes, of which the first is at `rows`."""
         text, mark = self.text, self.text.mark()
-        text.line("bar.warp.sync -1")
+        text.together()
         few = text.let("p", "setp.lt.u32", self.valid, str(WARP))
         text.line(f"@{few} bra FEW{mark}")
-        period = SECTOR // math.gcd(SECTOR, row)
-        self._all([self._row(rows, row, start, k) for k in range(period)], row, f"ALL{mark}")
+        self._all(rows, row, start, f"ALL{mark}")
         text.label(f"WRITTEN{mark}")
-        text.line("bar.warp.sync -1")
+        text.together()
         with text.apart():
             text.label(f"FEW{mark}")
             self._few(rows, row, start, f"ROW{mark}")
             text.line(f"bra WRITTEN{mark}")
 
-    def _row(self, rows: str, row: int, start: int, k: int) -> list[Copied]:
-        """What the lane copies of row k, and of all rows that lie alike."""
-        text, size = self.text, self.plan.size
-        low = text.let("r", "add.u32", text.let("r", "cvt.u32.u64", rows), str(k * row + start))
+    def _all(self, rows: str, row: int, start: int, label: str) -> None:
+        """32 rows; those a period apart have their sectors at the same places, and go together."""
+        text, size, pitch = self.text, self.plan.size, segment_pitch(self.plan)
+        period = SECTOR // math.gcd(SECTOR, row)
+        staged, first = text.let("r", "mov.u32", self.staged), text.let("q", "mov.u64", rows)
+        count = text.let("r", "mov.u32", str(period))
+        text.loop(label)
+        low = text.let("r", "add.u32", text.let("r", "cvt.u32.u64", first), str(start))
         gap = text.let("r", "and.b32", text.let("r", "neg.s32", low), str(SECTOR - 1))
         place = text.let("r", "add.u32", self.place, gap)
-        here = text.let("r", "add.u32", self.staged, gap)
-        there = text.let("q", "add.u64", rows, text.let("q", "cvt.u64.u32", place))
-        found = []
-        for at in range(0, SEGMENT, WARP * size):
-            guard = ""
-            if row - start < SEGMENT + SECTOR - size:
-                guard = text.let("p", "setp.lt.s32", place, str(row - start - at))
-            found.append(Copied(guard, here, there, at, k * row + start + at))
-        if not start:
-            own = text.let("q", "add.u64", rows, text.let("q", "cvt.u64.u32", self.place))
-            found.append(Copied(text.let("p", "setp.lt.u32", self.place, gap),
-                                text.let("r", "mov.u32", self.staged), own, 0, k * row))
-        return found
+        here, there = text.let("r", "add.u32", staged, gap), self._moved(first, place)
+        copies = [Copied(self._guard(place, row - start - at), here, there, at, start + at)
+                  for at in range(0, SEGMENT, WARP * size)]
+        if not start:                                        # what is in front of the first sector
+            copies.append(Copied(f"@{text.let('p', 'setp.lt.u32', self.place, gap)} ", staged,
+                                 self._moved(first, self.place), 0, 0))
+        self._copy(copies, range(0, WARP, period), row)
+        text.line(f"add.u32 {staged}, {staged}, {pitch}")
+        text.line(f"add.u64 {first}, {first}, {row}")
+        text.line(f"sub.u32 {count}, {count}, 1")
+        text.line(f"@{text.let('p', 'setp.ne.u32', count, '0')} bra {label}")
 
-    def _all(self, alike: list[list[Copied]], row: int, label: str) -> None:
-        """32 rows, some of them together; what is copied of a row comes back after a period."""
-        text, type = self.text, TYPES[self.plan.kind]
-        pitch, period = segment_pitch(self.plan), len(alike)
-        count = text.let("r", "mov.u32", str(WARP))
-        text.label(label)
+    def _copy(self, copies: Sequence[Copied], among: Sequence[int], row: int) -> None:
+        """Numbers of several rows, on their way at the same time."""
+        text, type, pitch = self.text, TYPES[self.plan.kind], segment_pitch(self.plan)
         stores = []
-        for r in range(TOGETHER):
-            for guard, here, there, inside, outside in alike[r % period]:
-                x, when = text.new("f"), f"@{guard} " if guard else ""
-                text.line(f"{when}ld.shared.{type} {x}, [{here}+{inside + r * pitch}]")
-                outside += (r - r % period) * row
-                stores.append(f"{when}st.global.{type} [{there}+{outside}], {x}")
+        for r in among:
+            for guard, here, there, inside, outside in copies:
+                x = text.new("f")
+                text.line(f"{guard}ld.shared.{type} {x}, [{here}+{inside + r * pitch}]")
+                stores.append(f"{guard}st.global.{type} [{there}+{outside + r * row}], {x}")
         for line in stores:
             text.line(line)
-        for here, there in dict.fromkeys((c.here, c.there) for copied in alike for c in copied):
-            text.line(f"add.u32 {here}, {here}, {TOGETHER * pitch}")
-            text.line(f"add.u64 {there}, {there}, {TOGETHER * row}")
-        text.line(f"sub.u32 {count}, {count}, {TOGETHER}")
-        text.line(f"@{text.let('p', 'setp.ne.u32', count, '0')} bra {label}")
+
+    def _moved(self, rows: str, place: str) -> str:
+        return self.text.let("q", "add.u64", rows, self.text.let("q", "cvt.u64.u32", place))
+
+    def _guard(self, place: str, end: int) -> str:
+        """Lanes in front of an end; nothing where all are."""
+        if end >= WARP * self.plan.size + SECTOR - self.plan.size:
+            return ""
+        return f"@{self.text.let('p', 'setp.lt.s32', place, str(end))} "
 
     def _few(self, rows: str, row: int, start: int, label: str) -> None:
         """The segment itself, row by row."""
-        text, type, size = self.text, TYPES[self.plan.kind], self.plan.size
-        here, left = text.let("r", "mov.u32", self.staged), text.let("r", "mov.u32", self.valid)
-        there = text.let("q", "add.u64", rows, text.let("q", "cvt.u64.u32", self.place))
-        guards = [text.let("p", "setp.lt.s32", self.place, str(row - start - at))
+        text, size = self.text, self.plan.size
+        staged, left = text.let("r", "mov.u32", self.staged), text.let("r", "mov.u32", self.valid)
+        there = self._moved(rows, self.place)
+        copies = [Copied(self._guard(self.place, row - start - at), staged, there, at, start + at)
                   for at in range(0, SEGMENT, WARP * size)]
-        text.label(label)
-        for guard, at in zip(guards, range(0, SEGMENT, WARP * size), strict=True):
-            x = text.new("f")
-            text.line(f"@{guard} ld.shared.{type} {x}, [{here}+{at}]")
-            text.line(f"@{guard} st.global.{type} [{there}+{start + at}], {x}")
-        text.line(f"add.u32 {here}, {here}, {segment_pitch(self.plan)}")
+        text.loop(label)
+        self._copy(copies, (0,), row)
+        text.line(f"add.u32 {staged}, {staged}, {segment_pitch(self.plan)}")
         text.line(f"add.u64 {there}, {there}, {row}")
         text.line(f"sub.u32 {left}, {left}, 1")
         text.line(f"@{text.let('p', 'setp.ne.u32', left, '0')} bra {label}")

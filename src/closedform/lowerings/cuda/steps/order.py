@@ -23,7 +23,7 @@ WAITING = "waiting"
 """The input and output of pieces of a program for what waits between them."""
 STAGED = "stage", "carry"
 """Steps that put an entry into the segment that is filled, or into what is written with it."""
-COST = {"sincos": 45, "div": 12, "flush": 70}
+COST = {"sincos": 45, "div": 12, "flush": 45}
 """Instructions of a step, where it is not one."""
 WRITE = 3
 """Instructions that write an entry: its address, a sign, the store."""
