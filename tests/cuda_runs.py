@@ -14,8 +14,11 @@ def plan_of(program, kind, inputs, outputs, **more):
     return GpuPlan(kind, (inputs,) * len(program.inputs), (outputs,) * len(program.outputs), **more)
 
 
-def emulated(program, plan, arrays):
-    """The outputs for arrays of states, (n, ...) each, in the layouts of a plan."""
+def emulated(program, plan, arrays, shift=0):
+    """The outputs for arrays of states, (n, ...) each, in the layouts of a plan.
+
+    They lie so many bytes behind where memory begins for an array.
+    """
     n, size, memory = len(arrays[0]), plan.size, Memory()
     dtype = DTYPES[plan.kind]
     told, places = [], []
@@ -26,7 +29,7 @@ def emulated(program, plan, arrays):
     count = len(told)
     for output, layout in zip(program.outputs, plan.outputs, strict=True):
         m, last = len(output.entries), layout == "states"
-        start = memory.put(np.full((n, m), 99.0, dtype))
+        start = memory.put(np.full((n, m), 99.0, dtype), shift)
         places.append((start, m, last))
         told += [start, (n if last else m) * size]
     found = stages(program, plan)

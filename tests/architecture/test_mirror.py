@@ -62,8 +62,8 @@ HOLDS = {
     "lowerings/native/test_functions.py": (
         "lowerings/native", "cpu emit ir memory outputs steps"),
     "lowerings/cuda/test_code.py": (
-        "lowerings/cuda", "far_angles memory order pieces plan staying text tiles "
-        "waiting watch"),
+        "lowerings/cuda", "far_angles memory pieces plan staying steps/order steps/waiting text "
+        "tiles watch"),
     "lowerings/cuda/test_gpu.py": (
         "lowerings/cuda", "driver kernel"),
     "lowerings/frameworks/test_xla.py": (

@@ -23,6 +23,13 @@ PLANS = {
     "tiles in": ("tile", "rows", {}),
     "warps that stay": ("tile", "tile", {"staying": True, "block": 32}),
     "warps that stay, own rows": ("tile", "rows", {"staying": True}),
+    "states last, warps that stay": ("states", "states", {"staying": True, "block": 32}),
+    "segments": ("rows", "segments", {"block": 32}),
+    "segments, tiles in": ("tile", "segments", {"registers": 8, "slots": 3}),
+    "segments in pieces": ("rows", "segments", {"largest": 60, "registers": 6, "again": 3}),
+    "computed again": ("states", "states", {"registers": 6, "slots": 3, "again": 3}),
+    "computed again in pieces": ("states", "states", {
+        "registers": 6, "largest": 60, "again": 2}),
     "few registers": ("states", "states", {"registers": 8, "slots": 3}),
     "two states a thread": ("states", "states", {"width": 2}),
     "constants apart": ("states", "states", {"filled": True}),
@@ -53,13 +60,36 @@ def test_random_programs_by_every_plan(name, kind, count):
 
 
 @pytest.mark.parametrize("count", [1, 31, 32, 33, 65])
-@pytest.mark.parametrize("name", ["rows", "tiles", "warps that stay", "states last"])
+@pytest.mark.parametrize("name", [
+    "rows", "tiles", "warps that stay", "states last", "states last, warps that stay",
+    "segments, tiles in"])
 def test_odd_numbers_of_states(name, count):
     inputs, outs, more = PLANS[name]
     program = random_program(11, operations=20)
     states = random_inputs(program, 1, (count,))
     same(emulated(program, plan_of(program, "double", inputs, outs, **more), states),
          compile_program(program, Cache(None))(*states))
+
+
+@pytest.mark.parametrize("kind", DTYPES)
+@pytest.mark.parametrize("length", [1, 31, 64, 65, 99])
+@pytest.mark.parametrize("shift", [0, 8, 16])
+def test_segments_of_rows_of_any_length_from_any_address(kind, length, shift):
+    """Rows that end within a sector of memory, or begin within one."""
+    from closedform.program.record import record
+    program = record(lambda x: np.concatenate((x, 2 * x))[np.arange(length) % 14], {"x": (7,)},
+                     "spread")
+    states = [np.random.default_rng(0).normal(size=(70, 7)).astype(DTYPES[kind])]
+    plan = plan_of(program, kind, "rows", "segments", block=32)
+    same(emulated(program, plan, states, shift), compile_program(program, Cache(None))(*states))
+
+
+def test_humanoids_have_rows_too_long_for_tiles():
+    kernel = cf.compile(cf.load("humanoid25")).mass_matrix
+    plan = kernel._path.gpu.plan("double", ("rows",), ("rows",))
+    assert plan.outputs == ("segments",)
+    q = np.stack([cf.load("humanoid25").random(np.random.default_rng(k)) for k in range(33)])
+    same(emulated(kernel.program, plan, [q]), kernel(q))
 
 
 @pytest.mark.parametrize("kind", DTYPES)

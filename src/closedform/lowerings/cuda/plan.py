@@ -87,12 +87,17 @@ class GpuPlan:
 FEW_OUTPUTS, SOME_OUTPUTS, MANY_OUTPUTS = 8, 40, 150
 """Entries up to which threads may write rows of their own, up to which input tiles pay, and from
 which on constants are written apart."""
+SOME_INPUTS, MANY_INPUTS = 30, 60
+"""Entries of inputs up to which they are asked for early with states last, and those of a robot
+whose few outputs are worth computing much again."""
 SHORT = 450
 """Steps up to which a thread that reads and writes its own row keeps up with the memory."""
 LARGEST_TILE = 56 << 10
 """Bytes of a warp's tile."""
-CROWDED = {"double": (95, 104, 105), "float": (110, 110, 210)}
-"""Values alive from which on we say which wait; how many then stay in registers, and slots."""
+CROWDED: dict[Kind, int] = {"double": 95, "float": 110}
+"""Values alive from which on we say which wait."""
+OVERFULL: dict[Kind, int] = {"double": 200, "float": 300}
+"""Values alive for which one warp gets as much shared memory as it can use."""
 LONG = 6500
 """Instructions of one kernel at most: the instruction cache."""
 PIECE = {"double": 5000, "float": 6500}
@@ -111,12 +116,31 @@ def chosen(program: Program, kind: Kind, inputs: tuple[ArrayLayout, ...],
         if WARP * entries * plan.size > LARGEST_TILE:
             return _by_segments(program, plan)
         return _by_tiles(plan, entries, len(steps), live)
+    used = len({x.args for x in program.code if x.op == "input"})
     long = sum(COST.get(step.op, 1) for step in steps) + WRITE * entries > LONG
     constants = sum(e.index < 0 for output in program.outputs for e in output.entries)
-    plan = replace(_waiting(plan, live), chained=True, filled=entries > MANY_OUTPUTS and (
-        constants > SOME_OUTPUTS), largest=PIECE[kind] if long else 0)
-    wide = kind == "float" and entries > FEW_OUTPUTS and live < CROWDED[kind][0]
+    plan = replace(plan, chained=True, filled=entries > MANY_OUTPUTS and constants > SOME_OUTPUTS,
+                   largest=PIECE[kind] if long else 0)
+    if live > CROWDED[kind]:
+        plan = _crowded(plan, live, used if entries <= SOME_OUTPUTS else 0)
+    if len(steps) > SHORT and entries <= SOME_OUTPUTS and used <= SOME_INPUTS:
+        return replace(plan, staying=True, block=32)
+    wide = kind == "float" and entries > FEW_OUTPUTS and live < CROWDED[kind]
     return replace(plan, width=2) if wide else plan
+
+
+def _crowded(plan: GpuPlan, live: int, used: int) -> GpuPlan:
+    """What waits, with states last; `used` entries of inputs, if there are few of outputs."""
+    if plan.kind == "double":
+        if plan.largest or live <= OVERFULL["double"]:
+            return replace(plan, registers=104, slots=105, again=5 if used > MANY_INPUTS else 0)
+        return replace(plan, registers=104, slots=215, block=32,
+                       again=8 if used > MANY_INPUTS else 1.5)
+    if plan.largest:
+        return replace(plan, registers=110, slots=210)
+    if live < OVERFULL["float"]:
+        return replace(plan, registers=110, slots=60, again=2, machine=168)
+    return replace(plan, registers=150, slots=210, again=2)
 
 
 def _by_tiles(plan: GpuPlan, entries: int, steps: int, live: int) -> GpuPlan:
@@ -128,21 +152,26 @@ def _by_tiles(plan: GpuPlan, entries: int, steps: int, live: int) -> GpuPlan:
     if plan.kind == "double":
         if entries <= FEW_OUTPUTS and steps <= SHORT:
             return plan
-        if entries <= FEW_OUTPUTS:
-            return tiles(True, staying=True)
-        return tiles(entries <= SOME_OUTPUTS, block=64 if entries <= SOME_OUTPUTS else 32)
-    crowded = live >= CROWDED["float"][0]
-    return tiles(True, staying=entries <= (MANY_OUTPUTS - 8 if crowded else SOME_OUTPUTS))
+        if live > OVERFULL["double"] and entries <= SOME_OUTPUTS:
+            return replace(plan, outputs=tuple("segments" for _ in plan.outputs), block=32,
+                           registers=104, slots=180, again=3)
+        plan = tiles(entries <= SOME_OUTPUTS, staying=entries <= FEW_OUTPUTS, block=32)
+        return replace(plan, registers=104, slots=215, again=2) if (
+            live > CROWDED["double"]) else plan
+    staying = entries <= (MANY_OUTPUTS - 8 if live >= CROWDED["float"] else SOME_OUTPUTS)
+    return tiles(True, staying=staying, block=64 if staying else 32)
 
 
 def _by_segments(program: Program, plan: GpuPlan) -> GpuPlan:
     """Long rows."""
-    plan = replace(plan, outputs=tuple("segments" for _ in plan.outputs))
+    plan = replace(plan, outputs=tuple("segments" for _ in plan.outputs), block=32)
     steps, live = ordered(program, plan.segment, plan.carried)
-    long = sum(COST.get(step.op, 1) for step in steps) > LONG
-    return replace(_waiting(plan, live), largest=PIECE[plan.kind] if long else 0)
-
-
-def _waiting(plan: GpuPlan, live: int) -> GpuPlan:
-    crowded, registers, slots = CROWDED[plan.kind]
-    return replace(plan, registers=registers, slots=slots) if live > crowded else plan
+    if sum(COST.get(step.op, 1) for step in steps) > LONG:
+        plan = replace(plan, largest=PIECE["double"])
+    else:
+        plan = replace(plan, inputs=tuple(
+            "tile" if layout == "rows" else layout for layout in plan.inputs))
+    if live <= CROWDED[plan.kind]:
+        return plan
+    registers, slots = (94, 105) if plan.kind == "double" else (205, 60)
+    return replace(plan, registers=registers, slots=slots, again=2)
