@@ -64,8 +64,8 @@ HOLDS = {
     "lowerings/cuda/test_code.py": (
         "lowerings/cuda", "far_angles memory order pieces plan staying text tiles "
         "waiting watch"),
-    "lowerings/cuda/test_gpu.py": (
-        "lowerings/cuda", "driver kernel"),
+    "lowerings/cuda/test_kernel.py": (
+        "lowerings", "cuda/calls/launches cuda/driver native/launching"),
     "lowerings/frameworks/test_xla.py": (
         "lowerings/frameworks", "xla_frame xla_jobs"),
     "lowerings/source/test_c_source.py": (
