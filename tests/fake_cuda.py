@@ -4,6 +4,7 @@ Memory is the emulator's, with untouchable gaps between arrays. "Machine code" i
 """
 
 import ctypes
+import threading
 from contextlib import contextmanager
 from ctypes import POINTER, c_char_p, c_int, c_size_t, c_uint, c_uint64, c_void_p
 
@@ -22,7 +23,8 @@ class FakeCuda:
     def __init__(self, devices=1, attributes=ATTRIBUTES, version=13000):
         self.memory, self.where = Memory(), {}
         self.devices, self.attributes, self.version = devices, dict(attributes), version
-        self.current, self.launches, self.waited, self.fails = None, [], [], {}
+        self._threads = threading.local()
+        self.launches, self.waited, self.fails = [], [], {}
         self.texts, self.emulators, self._made = {}, {}, {}
 
     def __getattr__(self, name):
@@ -37,6 +39,15 @@ class FakeCuda:
         self._made[name] = made = ctypes.CFUNCTYPE(c_int, *kinds)(called)
         setattr(self, name, made)
         return made
+
+    @property
+    def current(self):
+        """The context of the calling thread."""
+        return getattr(self._threads, "context", None)
+
+    @current.setter
+    def current(self, context):
+        self._threads.context = context
 
     def array(self, x, at=0):
         """A GPU array with the contents of x, and its strides."""
