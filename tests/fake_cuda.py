@@ -89,11 +89,12 @@ def _put(place, x):
 
 
 def _text(cuda, linker, kind, text, size, *_):
-    cuda._linked = ctypes.create_string_buffer(text)
+    cuda._threads.linked = ctypes.create_string_buffer(text)
 
 
 def _complete(cuda, linker, start, size):
-    start[0], size[0] = ctypes.addressof(cuda._linked), len(cuda._linked)
+    linked = cuda._threads.linked
+    start[0], size[0] = ctypes.addressof(linked), len(linked)
 
 
 P = POINTER
