@@ -4,6 +4,7 @@ Memory is the emulator's, with untouchable gaps between arrays. "Machine code" i
 """
 
 import ctypes
+import gc
 import threading
 from contextlib import contextmanager
 from ctypes import POINTER, c_char_p, c_int, c_size_t, c_uint, c_uint64, c_void_p
@@ -176,6 +177,7 @@ def pretended(cuda):
     try:
         yield cuda
     finally:
+        gc.collect()                            # arrays of this driver free their memory by it
         driver._opened = real
         arrays.LOOKS.clear()
         arrays.LOOKS.update(looks)

@@ -65,7 +65,9 @@ HOLDS = {
         "lowerings/cuda", "far_angles memory order pieces plan staying text tiles "
         "waiting watch"),
     "lowerings/cuda/test_kernel.py": (
-        "lowerings", "cuda/calls/launches cuda/driver native/launching"),
+        "lowerings", "cuda/calls/launches native/launching"),
+    "lowerings/cuda/test_errors.py": (
+        "lowerings/cuda", "calls/dlpack driver"),
     "lowerings/frameworks/test_xla.py": (
         "lowerings/frameworks", "xla_frame xla_jobs"),
     "lowerings/source/test_c_source.py": (

@@ -48,7 +48,7 @@ def _cores() -> int:
     return os.cpu_count() or 1
 
 
-Part = tuple[Callable[[int, int], None], tuple[int, int], "SimpleQueue[BaseException | None]"]
+BatchPart = tuple[Callable[[int, int], None], tuple[int, int], "SimpleQueue[BaseException | None]"]
 """A function, the states it is for, and where to say that it is done."""
 
 
@@ -56,7 +56,7 @@ class _Pool:
     """Threads that wait for parts of batches, as many as were ever wanted at once."""
 
     def __init__(self) -> None:
-        self.parts: SimpleQueue[Part] = SimpleQueue()
+        self.parts: SimpleQueue[BatchPart] = SimpleQueue()
         self.size, self._growing = 0, threading.Lock()
 
     def grow(self, size: int) -> None:

@@ -17,11 +17,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from closedform.errors import ArgumentError
+from closedform.lowerings.cuda.calls.dlpack import from_dlpack
 from closedform.lowerings.cuda.driver import Device, device, device_of
 from closedform.lowerings.cuda.plan import ArrayLayout
 
-CUDA = 2
-"""DLPack's number for memory of a CUDA device."""
+CUDA = (2, 13)
+"""DLPack's numbers for memory of a CUDA device, its own or managed."""
 
 
 class View(NamedTuple):
@@ -42,7 +43,7 @@ def is_cuda(x: object) -> bool:
     where = getattr(x, "__dlpack_device__", None)
     if where is not None:
         try:
-            return int(where()[0]) == CUDA
+            return int(where()[0]) in CUDA
         except Exception:                 # a library that refuses to say it: a traced array, say
             return False
     return hasattr(type(x), "__cuda_array_interface__")
@@ -58,6 +59,10 @@ class Placed(NamedTuple):
 def located(view: View, slot: tuple[int, ...], batch: tuple[int, ...]) -> Placed | None:
     """How a kernel reaches an array of states; None if it cannot without a copy."""
     cut, size = len(view.shape) - len(slot), view.dtype.itemsize
+    if 0 in view.shape:
+        return Placed("rows", math.prod(slot) * size)
+    if any(x % size for x in (view.pointer, *view.strides)):
+        return None                             # a GPU reads whole numbers where they begin
     count, leading = math.prod(slot), view.shape[:len(view.shape) - len(slot)]
     entry = _single_stride(slot, view.strides[cut:], size)
     if math.prod(leading) == 1:
@@ -68,7 +73,8 @@ def located(view: View, slot: tuple[int, ...], batch: tuple[int, ...]) -> Placed
     if entry == size or count == 1:
         dense = state == count * size and view.pointer % 16 == 0
         return Placed("rows" if dense else "strided", state)
-    return Placed("states", entry) if state == size and entry is not None else None
+    reached = state == size and entry is not None and abs(entry) < size << 31
+    return Placed("states", entry or 0) if reached else None
 
 
 def _single_stride(shape: Sequence[int], strides: Sequence[int], size: int) -> int | None:
@@ -105,16 +111,17 @@ class ArrayLibrary:
 
     `view` tells an array in full; `look` tells arrays apart, in half a microsecond each, from those
     of an earlier call. `maker(like, shape, last)` makes arrays of the kind and on the device of
-    another one, with the first `last` axes last in memory. `stream` tells the current stream of a
-    device, and `ordered` that the library's own work goes there too.
+    another one, with the first `last` axes last in memory, where `lasts` says that it can. `stream`
+    tells the current stream of a device, and `ordered` that the library's own work goes there too.
     """
 
     view: Callable[[Any], View]
     look: Callable[[Sequence[Any]], SeenArrays]
     maker: Callable[[Any, tuple[int, ...], int], Callable[[], Any]]
     stream: Callable[[int], Callable[[], int]]
-    contiguous: Callable[[Any, tuple[int, ...]], Any]
+    contiguous: Callable[[Any, tuple[int, ...]], Any] | None
     ordered: bool = True
+    lasts: bool = True
 
 
 LOOKS: dict[type, Callable[[Sequence[Any]], SeenArrays]] = {}
@@ -124,9 +131,16 @@ LOOKS: dict[type, Callable[[Sequence[Any]], SeenArrays]] = {}
 def library_of(x: object) -> ArrayLibrary:
     """The library of an array, by the module of its type."""
     root = type(x).__module__.partition(".")[0]
-    library = LIBRARIES.get(root, _plain)()
+    plain = _plain if hasattr(type(x), "__cuda_array_interface__") else _dlpack
+    library = LIBRARIES.get(root, plain)()
     LOOKS[type(x)] = library.look
     return library
+
+
+def is_out_of_memory(error: Exception) -> bool:
+    """Whether a library says so, in its own way."""
+    return (isinstance(error, MemoryError) or "OutOfMemory" in type(error).__name__
+            or "RESOURCE_EXHAUSTED" in str(error))
 
 
 def interface_view(x: Any) -> View:
@@ -270,7 +284,7 @@ def _jax() -> ArrayLibrary:
         return lambda: jnp.empty(shape, dtype, device=where).block_until_ready()
 
     return ArrayLibrary(interface_view, look, maker, _default_stream,
-                        lambda x, shape: jnp.broadcast_to(x, shape), ordered=False)
+                        lambda x, shape: jnp.broadcast_to(x, shape), ordered=False, lasts=False)
 
 
 @functools.cache
@@ -295,17 +309,41 @@ def _default_stream(at: int) -> Callable[[], int]:
 
 @functools.cache
 def _plain() -> ArrayLibrary:
-    def refused(x: Any, shape: tuple[int, ...]) -> Any:
-        raise ArgumentError(f"an array of {type(x).__name__} has to be contiguous, "
-                            f"and of the shape {shape}")
+    return ArrayLibrary(interface_view, interface_look, _device_arrays(interface_view),
+                        _default_stream, None, ordered=False)
+
+
+def _device_arrays(view: Callable[[Any], View]) -> Callable[..., Callable[[], Any]]:
+    def maker(like: Any, shape: tuple[int, ...], last: int) -> Callable[[], Any]:
+        found = view(like)
+        return functools.partial(DeviceArray, shape, _strides(shape, last), found.dtype,
+                                 found.device)
+
+    return maker
+
+
+@functools.cache
+def _dlpack() -> ArrayLibrary:
+    """Arrays that tell no more than DLPack; new ones by the array API's `empty`, if there is."""
+    def view(x: Any) -> View:
+        if isinstance(x, DeviceArray):
+            return interface_view(x)
+        told = from_dlpack(x)
+        strides = told.strides or _c_strides(told.shape, told.dtype.itemsize)
+        return View(told.pointer, told.shape, strides, told.dtype, told.device, not told.readonly)
+
+    def look(arrays: Sequence[Any]) -> SeenArrays:
+        views = [view(x) for x in arrays]
+        pointers = [x.pointer for x in views]
+        return pointers, (*[x[1:] for x in views], _alignment(pointers))
 
     def maker(like: Any, shape: tuple[int, ...], last: int) -> Callable[[], Any]:
-        view = interface_view(like)
-        return functools.partial(DeviceArray, shape, _strides(shape, last), view.dtype,
-                                 view.device)
+        namespace = getattr(like, "__array_namespace__", None)
+        if namespace is None:
+            return _device_arrays(view)(like, shape, last)
+        return functools.partial(namespace().empty, shape, dtype=like.dtype, device=like.device)
 
-    return ArrayLibrary(interface_view, interface_look, maker, _default_stream, refused,
-                        ordered=False)
+    return ArrayLibrary(view, look, maker, _default_stream, None, ordered=False, lasts=False)
 
 
 class DeviceArray:

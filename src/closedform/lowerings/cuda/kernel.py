@@ -20,6 +20,7 @@ from closedform.lowerings.cuda.arrays import (
     View,
     extent,
     is_cuda,
+    is_out_of_memory,
     library_of,
     located,
 )
@@ -36,8 +37,8 @@ from closedform.program.program import Program, Slot
 KINDS: dict[Any, Kind] = {np.dtype(np.float64): "double", np.dtype(np.float32): "float"}
 ASYNC = (8, 0)
 """The compute capability that has copies which are not waited for."""
-SCRATCH = 1 << 30
-"""Bytes for what waits between the kernels of one plan."""
+SCRATCH, LEAST_SCRATCH = 1 << 30, 1 << 20
+"""Bytes for what waits between the kernels of one plan, and the fewest that are tried."""
 
 
 class _Part(NamedTuple):
@@ -56,6 +57,8 @@ class _Call(NamedTuple):
 
     views: tuple[View, ...]
     batch: tuple[int, ...]
+    kernels: Kernels
+    placed: tuple[Placed, ...]
     parts: tuple[_Part, ...]
     makers: tuple[Callable[[], Any], ...]
     waiting: Callable[[], Any] | None
@@ -73,6 +76,7 @@ class CudaKernel:
     def __init__(self, program: Callable[[], Program], cache: Cache, title: str,
                  result: Callable[..., Any] | None = None) -> None:
         self._program, self.cache, self.title, self.result = program, cache, title, result
+        self.scratch = SCRATCH
         self._sequences: dict[tuple[int, GpuPlan], Kernels] = {}
         self._plans: dict[tuple[Any, ...], GpuPlan] = {}
         self._calls: dict[tuple[Any, ...], _Call] = {}
@@ -163,7 +167,7 @@ class CudaKernel:
         """Launch the kernels; copies and what waits are held until that is done."""
         library = call.library
         if out is None:
-            made: Sequence[Any] = [make() for make in call.makers]
+            made: Sequence[Any] = self._new(call)
             pointers += library.look(made)[0]
         else:
             made = _several(out)
@@ -171,11 +175,13 @@ class CudaKernel:
                 if low < pointers[i] - pointers[j] < high:
                     self._check_overlap(call.views, pointers, i, j)
         held = []
-        for k in call.copied:
-            held.append(library.contiguous(given[k], call.batch + self.slots[k].shape))
-            pointers[k] = library.look(held[-1:])[0][0]
+        if call.copied and library.contiguous is not None:
+            for k in call.copied:
+                held.append(library.contiguous(given[k], call.batch + self.slots[k].shape))
+                pointers[k] = library.look(held[-1:])[0][0]
         if call.waiting is not None:
-            held.append(call.waiting())
+            call, scratch = self._scratch(call, given[0])
+            held.append(scratch)
             pointers += library.look(held[-1:])[0]
         stream = call.stream()
         for record, shifts in call.parts:
@@ -185,6 +191,38 @@ class CudaKernel:
             if code:
                 check(code, f"{self.title} on {device(call.views[0].device).name}")
         return made[0] if self.result is None else self.result(*made)
+
+    def _new(self, call: _Call) -> list[Any]:
+        try:
+            return [make() for make in call.makers]
+        except Exception as error:
+            if not is_out_of_memory(error):
+                raise
+            size = math.prod(call.batch) * call.kernels.size * sum(
+                len(x.entries) for x in self.program.outputs)
+            raise self._no_room(call, f"{size} bytes of results") from error
+
+    def _scratch(self, call: _Call, like: Any) -> tuple[_Call, Any]:
+        """Memory for what waits between kernels; if there is too little, for fewer states."""
+        while call.waiting is not None:
+            try:
+                return call, call.waiting()
+            except Exception as error:
+                if not is_out_of_memory(error):
+                    raise
+                if self.scratch < LEAST_SCRATCH:
+                    raise self._no_room(call, f"{self.scratch} bytes between kernels") from error
+                self.scratch //= 4
+                self._calls.clear()
+                parts, most = self._parts(call.kernels, call.placed, math.prod(call.batch),
+                                          call.library.ordered)
+                call = call._replace(parts=parts, waiting=call.library.maker(
+                    like, (call.kernels.slots, most), 0))
+        return call, None
+
+    def _no_room(self, call: _Call, what: str) -> MemoryError:
+        return MemoryError(f"{self.title}: {what} for {math.prod(call.batch)} states do not fit "
+                           f"into the memory of {call.kernels.device.name}")
 
     def _prepared(self, given: Sequence[Any], library: ArrayLibrary, views: Sequence[View],
                   written: Sequence[View] | None) -> _Call:
@@ -196,10 +234,14 @@ class CudaKernel:
         for k, (view, slot) in enumerate(zip(views, program.inputs, strict=True)):
             part = located(view, slot.shape, batch)
             if part is None:
+                if library.contiguous is None:
+                    raise ArgumentError(
+                        f"{self.title}: {slot.name} must have states first or last and no gaps "
+                        f"within them, not the strides {view.strides} for the shape {view.shape}")
                 copied.append(k)
                 part = Placed("rows", math.prod(slot.shape) * dtype.itemsize)
             inputs.append(part)
-        last = any(part.layout == "states" for part in inputs)
+        last = library.lasts and any(part.layout == "states" for part in inputs)
         states = math.prod(batch)
         if written is None:
             outputs = [Placed("states", states * dtype.itemsize) if last and batch
@@ -217,8 +259,9 @@ class CudaKernel:
         between = bool(kernels.slots and states)
         waiting = library.maker(given[0], (kernels.slots, most), 0) if between else None
         pack = struct.Struct(f"{len(parts) + between}Q").pack
-        return _Call(arrays, batch, launched, makers, waiting, _apart(arrays, len(views)),
-                     tuple(copied), library, library.stream(at), pack, launcher().function)
+        return _Call(arrays, batch, kernels, parts, launched, makers, waiting,
+                     _apart(arrays, len(views)), tuple(copied), library, library.stream(at), pack,
+                     launcher().function)
 
     def _fitting(self, parts: Sequence[Placed], views: Sequence[View], states: int,
                  kind: Kind) -> GpuPlan:
@@ -237,7 +280,7 @@ class CudaKernel:
         size = kernels.size
         most = launches.MOST
         if kernels.slots:
-            most = min(most, max(SCRATCH // (kernels.slots * size), 1 << 16))
+            most = min(most, max(self.scratch // (kernels.slots * size), 1))
         most = max(min(most, states), 1)
         found = []
         for start in range(0, states, most):

@@ -19,8 +19,8 @@ from closedform.lowerings.cuda.plan import ArrayLayout, GpuPlan
 from closedform.lowerings.native.launching import CallPointer, LaunchStage, launch_record
 from closedform.program.program import Program
 
-MOST = 1 << 27
-"""States of one launch: offsets between entries are numbers of 32 bits."""
+MOST = 1 << 30
+"""States of one launch: their number, and strides counted in entries, have 31 bits."""
 MOST_BLOCKS = (1 << 31) - 1
 KEPT = 1 << 12
 """Calls of one kernel, told apart by the shapes of their arrays, that are kept ready."""
