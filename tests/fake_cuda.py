@@ -7,7 +7,17 @@ import ctypes
 import gc
 import threading
 from contextlib import contextmanager
-from ctypes import POINTER, c_char_p, c_int, c_size_t, c_uint, c_uint64, c_void_p
+from ctypes import (
+    POINTER,
+    c_char_p,
+    c_float,
+    c_int,
+    c_size_t,
+    c_uint,
+    c_uint8,
+    c_uint64,
+    c_void_p,
+)
 
 import numpy as np
 
@@ -15,16 +25,18 @@ from closedform.lowerings.cuda import arrays, driver
 from ptx_emulator import Emulator, Memory
 
 ATTRIBUTES = {75: 9, 76: 0, 16: 4, 97: 232448}
-OUT_OF_MEMORY, INVALID, NOT_FOUND = 2, 1, 500
+OUT_OF_MEMORY, INVALID = 2, 1
+VERSION = 99_000
+"""Of no driver that there is: what is compiled for this one is found by no other in a cache."""
 
 
 class FakeCuda:
     """What `driver.library()` is; `launches` are the kernels that ran: context, blocks, stream."""
 
-    def __init__(self, devices=1, attributes=ATTRIBUTES, version=13000):
+    def __init__(self, devices=1, attributes=ATTRIBUTES, version=VERSION):
         self.memory, self.where = Memory(), {}
         self.devices, self.attributes, self.version = devices, dict(attributes), version
-        self._threads = threading.local()
+        self._threads, self.free = threading.local(), 1 << 20
         self.launches, self.waited, self.fails = [], [], {}
         self.texts, self.emulators, self._made = {}, {}, {}
 
@@ -53,6 +65,11 @@ class FakeCuda:
     def array(self, x, at=0):
         """A GPU array with the contents of x, and its strides."""
         return FakeArray(self, np.asarray(x), at)
+
+    def at(self, start, size):
+        """Bytes of the device."""
+        assert self.memory.owned[start:start + size].all()
+        return self.memory.bytes[start:start + size]
 
     def _launch(self, handle, blocks, block, shared, stream, arguments):
         text = self.texts[handle]
@@ -87,6 +104,10 @@ class FakeCuda:
 
 def _put(place, x):
     place[0] = x
+
+
+def _copy(target, source):
+    target[:] = np.frombuffer(source, np.uint8)
 
 
 def _text(cuda, linker, kind, text, size, *_):
@@ -126,6 +147,19 @@ FUNCTIONS = {
     "cuMemAlloc_v2": ([P(c_uint64), c_size_t], FakeCuda._allocate),
     "cuMemFree_v2": ([c_uint64], lambda cuda, x: None),
     "cuMemsetD8_v2": ([c_uint64, c_uint, c_size_t], lambda cuda, *_: None),
+    "cuMemGetInfo_v2": ([P(c_size_t), P(c_size_t)],
+                        lambda cuda, x, y: _put(x, cuda.free) or _put(y, cuda.free)),
+    "cuMemcpyHtoD_v2": ([c_uint64, c_void_p, c_size_t], lambda cuda, x, y, size: _copy(
+        cuda.at(x, size), (c_uint8 * size).from_address(y))),
+    "cuMemcpyDtoH_v2": ([c_void_p, c_uint64, c_size_t], lambda cuda, x, y, size: _copy(
+        np.frombuffer((c_uint8 * size).from_address(x), np.uint8), cuda.at(y, size))),
+    "cuMemcpyDtoDAsync_v2": ([c_uint64, c_uint64, c_size_t, c_void_p],
+                             lambda cuda, x, y, size, stream: _copy(
+                                 cuda.at(x, size), cuda.at(y, size))),
+    "cuEventCreate": ([P(c_void_p), c_uint], lambda cuda, x, flags: _put(x, 3)),
+    "cuEventRecord": ([c_void_p, c_void_p], lambda cuda, *_: None),
+    "cuEventSynchronize": ([c_void_p], lambda cuda, x: None),
+    "cuEventElapsedTime": ([P(c_float), c_void_p, c_void_p], lambda cuda, x, *_: _put(x, 1.5)),
     "cuStreamSynchronize": ([c_void_p], lambda cuda, x: cuda.waited.append(x or 0)),
     "cuOccupancyMaxActiveBlocksPerMultiprocessor": (
         [P(c_int), c_void_p, c_int, c_size_t], lambda cuda, x, *_: _put(x, 1)),

@@ -65,7 +65,7 @@ HOLDS = {
         "lowerings/cuda", "far_angles memory order pieces plan staying text tiles "
         "waiting watch"),
     "lowerings/cuda/test_kernel.py": (
-        "lowerings", "cuda/calls/launches native/launching"),
+        "lowerings", "cuda/calls/launches cuda/calls/clock native/launching"),
     "lowerings/cuda/test_errors.py": (
         "lowerings/cuda", "calls/dlpack driver"),
     "lowerings/frameworks/test_xla.py": (

@@ -72,7 +72,7 @@ def test_a_device_that_is_too_old_is_refused_by_name():
 
 def test_text_that_the_driver_refuses_is_told_with_its_device_and_driver(cuda):
     cuda.fails["cuLinkComplete"] = 218
-    with pytest.raises(CudaError, match=r"compiling for imagined \(sm_90 driver 13000\).*IMAGINED"):
+    with pytest.raises(CudaError, match=r"compiling for imagined \(sm_90 driver 99000\).*IMAGINED"):
         fresh()(*arrays(cuda))
 
 

@@ -148,7 +148,7 @@ def interface_view(x: Any) -> View:
     told = x.__cuda_array_interface__
     pointer, readonly = told["data"]
     shape, dtype = tuple(told["shape"]), np.dtype(told["typestr"])
-    strides = told.get("strides") or _c_strides(shape, dtype.itemsize)
+    strides = told.get("strides") or c_strides(shape, dtype.itemsize)
     ordinal = device_of(pointer) if pointer else 0
     return View(pointer, shape, tuple(strides), dtype, ordinal, not readonly)
 
@@ -177,7 +177,7 @@ def _alignment(pointers: Sequence[int]) -> int:
     return left
 
 
-def _c_strides(shape: Sequence[int], size: int) -> tuple[int, ...]:
+def c_strides(shape: Sequence[int], size: int) -> tuple[int, ...]:
     strides = []
     for length in reversed(shape):
         strides.append(size)
@@ -187,7 +187,7 @@ def _c_strides(shape: Sequence[int], size: int) -> tuple[int, ...]:
 
 def _strides(shape: tuple[int, ...], last: int) -> tuple[int, ...]:
     """In entries, of an array without gaps whose first axes are last in memory."""
-    moved = _c_strides((*shape[last:], *shape[:last]), 1)
+    moved = c_strides((*shape[last:], *shape[:last]), 1)
     cut = len(shape) - last
     return (*moved[cut:], *moved[:cut])
 
@@ -329,7 +329,7 @@ def _dlpack() -> ArrayLibrary:
         if isinstance(x, DeviceArray):
             return interface_view(x)
         told = from_dlpack(x)
-        strides = told.strides or _c_strides(told.shape, told.dtype.itemsize)
+        strides = told.strides or c_strides(told.shape, told.dtype.itemsize)
         return View(told.pointer, told.shape, strides, told.dtype, told.device, not told.readonly)
 
     def look(arrays: Sequence[Any]) -> SeenArrays:
@@ -353,17 +353,17 @@ class DeviceArray:
                  at: int) -> None:
         self.shape, self.dtype, self._device = shape, np.dtype(dtype), device(at)
         self.strides = tuple(s * self.dtype.itemsize for s in strides)
-        self._pointer = self._device.allocate(max(math.prod(shape) * self.dtype.itemsize, 1))
+        self.pointer = self._device.allocate(max(math.prod(shape) * self.dtype.itemsize, 1))
 
     @property
     def __cuda_array_interface__(self) -> dict[str, Any]:
-        return {"shape": self.shape, "typestr": self.dtype.str, "data": (self._pointer, False),
+        return {"shape": self.shape, "typestr": self.dtype.str, "data": (self.pointer, False),
                 "version": 3, "strides": self.strides}
 
     def __del__(self) -> None:
         owner: Device | None = getattr(self, "_device", None)
-        if owner is not None and hasattr(self, "_pointer"):
-            owner.free(self._pointer)
+        if owner is not None and hasattr(self, "pointer"):
+            owner.free(self.pointer)
 
 
 LIBRARIES: Mapping[str, Callable[[], ArrayLibrary]] = MappingProxyType({

@@ -52,10 +52,10 @@ def library() -> Any:
     try:
         found = _opened()
     except OSError:
-        raise MissingDependency("a CUDA array is given, but there is no NVIDIA driver "
+        raise MissingDependency("GPU kernels need NVIDIA's driver: there is no NVIDIA driver "
                                 "(libcuda) on this machine") from None
     if found.cuInit(0):
-        raise MissingDependency("a CUDA array is given, but the NVIDIA driver finds no device")
+        raise MissingDependency("GPU kernels need a device: the NVIDIA driver finds no device")
     version = c_int()
     found.cuDriverGetVersion(byref(version))
     if version.value < OLDEST_DRIVER:
