@@ -33,6 +33,7 @@ bench-gpu: .venv/.installed
 
 bench: .venv/.benched
 	$(BIN)/python benchmarks/run.py $(BENCH)
+	$(BIN)/python benchmarks/threads.py
 	$(BIN)/python benchmarks/redundancy.py
 	$(BIN)/python benchmarks/flexible.py
 	$(BIN)/python benchmarks/elastic.py

@@ -42,9 +42,34 @@ class Memory:
                                      np.zeros(GUARD, bool)))
         return start
 
+    def space(self):
+        return Space(self.bytes, self.owned, "global memory")
+
     def get(self, start, shape, dtype):
         count = int(np.prod(shape)) * np.dtype(dtype).itemsize
         return self.bytes[start:start + count].copy().view(dtype).reshape(shape)
+
+
+class FarMemory:
+    """Arrays at any address: rows of a table that lie further apart than one could allocate."""
+
+    def __init__(self):
+        self.starts, self.places, self.bytes = [], [], np.zeros(0, np.uint8)
+
+    def put(self, start, array):
+        raw = np.frombuffer(array.tobytes(), np.uint8)
+        self.starts.append(start)
+        self.places.append(len(self.bytes))
+        self.bytes = np.concatenate((self.bytes, raw))
+        return start
+
+    def get(self, start, shape, dtype):
+        place = self.places[self.starts.index(start)]
+        count = int(np.prod(shape)) * np.dtype(dtype).itemsize
+        return self.bytes[place:place + count].copy().view(dtype).reshape(shape)
+
+    def space(self):
+        return _FarSpace(self)
 
 
 class Space:
@@ -71,6 +96,22 @@ class Space:
         cells = self.at(address, dtype, values.shape[1])
         raw = np.ascontiguousarray(values.astype(dtype, copy=False)).view(np.uint8)
         self.data[cells] = raw.reshape(cells.shape)
+
+
+class _FarSpace(Space):
+    def __init__(self, memory):
+        super().__init__(memory.bytes, np.ones(len(memory.bytes), bool), "far memory")
+        order = np.argsort(memory.starts)
+        self.starts = np.array(memory.starts, np.int64)[order]
+        self.places = np.array(memory.places, np.int64)[order]
+        self.sizes = np.diff([*memory.places, len(memory.bytes)])[order]
+
+    def at(self, address, dtype, many=1):
+        k = np.searchsorted(self.starts, address, side="right") - 1
+        within = address - self.starts[k]
+        if np.any(k < 0) or np.any(within >= self.sizes[k]):
+            raise RuntimeError(f"{self.name}: an access outside of all arrays")
+        return super().at(self.places[k] + within, dtype, many)
 
 
 class Emulator:
@@ -122,7 +163,7 @@ class _Block:
         self.at = np.zeros(n, int)
         self.waits = np.zeros(n, bool)
         self.ended = np.zeros(n, bool)
-        self.spaces = {"global": Space(memory.bytes, memory.owned, "global memory"),
+        self.spaces = {"global": memory.space(),
                        "shared": Space(np.zeros(shared, np.uint8), np.ones(shared, bool),
                                        "shared memory")}
         self.own = np.zeros((n, kernel.local), np.uint8)

@@ -64,8 +64,10 @@ HOLDS = {
     "lowerings/cuda/test_code.py": (
         "lowerings/cuda", "far_angles memory pieces plan staying steps/order steps/waiting text "
         "tiles watch"),
-    "lowerings/cuda/test_gpu.py": (
-        "lowerings/cuda", "driver kernel"),
+    "lowerings/cuda/test_kernel.py": (
+        "lowerings", "cuda/calls/launches cuda/calls/clock native/launching"),
+    "lowerings/cuda/test_errors.py": (
+        "lowerings/cuda", "calls/dlpack driver"),
     "lowerings/frameworks/test_xla.py": (
         "lowerings/frameworks", "xla_frame xla_jobs"),
     "lowerings/source/test_c_source.py": (

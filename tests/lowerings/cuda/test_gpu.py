@@ -170,3 +170,67 @@ def test_launching_by_hand():
     launch(100, *(x.data_ptr() for x in (q, q, q, out)),
            stream=torch.cuda.current_stream().cuda_stream)
     same(out, kernel(*[q.cpu().numpy()] * 3))
+
+
+def test_a_gpus_memory_that_is_full_is_told_with_the_sizes():
+    kernel = cf.compile(cf.load("ur5")).mass_matrix
+    free, _ = torch.cuda.mem_get_info()
+    count = int(0.9 * free) // (6 * 8)
+    q = torch.zeros(count, 6, dtype=torch.float64, device="cuda")
+    with pytest.raises(MemoryError, match=r"bytes of results for \d+ states do not fit"):
+        kernel(q)
+    del q
+    torch.cuda.empty_cache()
+
+
+def test_arrays_of_more_than_two_to_the_31_bytes_between_entries():
+    """Entries of states that are last lie 2.4 GB apart: more than 31 bits of bytes."""
+    kernel = cf.compile(cf.load("planar2r")).gravity_torque
+    count = 300_000_000
+    if torch.cuda.mem_get_info()[0] < 3 * 2 * 8 * count:
+        pytest.skip("this GPU has too little memory for it")
+    q = torch.zeros(2, count, dtype=torch.float64, device="cuda").T
+    few = torch.tensor(RNG.normal(size=(1000, 2)), device="cuda")
+    q[:1000], q[-1000:] = few, few
+    found = kernel(q)
+    expected = kernel(few.cpu().numpy())
+    same([found[:1000], found[-1000:]], [expected, expected])
+    del q, found
+    torch.cuda.empty_cache()
+
+
+def test_the_device_of_the_arrays_decides():
+    if torch.cuda.device_count() < 2:
+        pytest.skip("there is one GPU")
+    kernel = cf.compile(cf.load("ur5")).inverse_dynamics
+    q = torch.randn(100, 6, dtype=torch.float64, device="cuda:1")
+    same(kernel(q, q, q), kernel(*[q.cpu().numpy()] * 3))
+    assert torch.cuda.current_device() == 0
+    with pytest.raises(ArgumentError, match="q is on device 1 and v on device 0"):
+        kernel(q, q.to("cuda:0"), q)
+
+
+def test_results_between_the_inputs_of_one_array():
+    kernel = cf.compile(cf.load("ur5")).inverse_dynamics
+    whole = torch.randn(50, 24, dtype=torch.float64, device="cuda")
+    q, v, a, out = whole.split(6, dim=1)
+    expected = kernel(*(x.cpu().numpy() for x in (q, v, a)))
+    kernel(q, v, a, out=out)
+    same(out, expected)
+
+
+def test_arrays_that_know_dlpack_alone():
+    class OnlyDlpack:
+        def __init__(self, x):
+            self.x = x
+
+        def __dlpack__(self, **more):
+            return self.x.__dlpack__(stream=more["stream"])
+
+        def __dlpack_device__(self):
+            return self.x.__dlpack_device__()
+
+    kernel = cf.compile(cf.load("ur5")).mass_matrix
+    q = torch.randn(33, 6, dtype=torch.float64, device="cuda")
+    found = torch.as_tensor(kernel(OnlyDlpack(q)), device="cuda")
+    same(found, kernel(q.cpu().numpy()))

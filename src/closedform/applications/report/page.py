@@ -215,7 +215,25 @@ def speed(report: Report) -> str:
             "own call from Python takes, the median of rounds in which the two take turns."
             f"{more}</p>"
             + table(titles, rows, range(1, len(titles)))
-            + figure(lambda: figures.speed_figure(report.times), "Time of every quantity"))
+            + figure(lambda: figures.speed_figure(report.times), "Time of every quantity")
+            + _on_gpu(report))
+
+
+def _on_gpu(report: Report) -> str:
+    """Rates on a GPU beside those of one thread, or why there are none."""
+    found = report.gpu
+    if isinstance(found, str):
+        return f"<p>On a GPU: {escape(found)}.</p>" if found else ""
+    batch = {t.name: t.batch for t in report.times}
+    rows = []
+    for row in found.rows:
+        one = batch.get(row.name)
+        rows.append([f"<code>{row.name}</code>", f"{row.rate / 1e9:.3g}", f"{100 * row.part:.0f} %",
+                     "–" if one is None else f"{row.rate * one * 1e-9:.0f}×"])
+    titles = ("quantity", "10⁹ states a second", "of the copy bandwidth", "one thread takes")
+    return (f"<p>On {escape(found.device)}, whose memory copies {found.copying / 1e12:.3g} TB/s: "
+            "float64, states in rows, without the way there and back; results are the CPU's to "
+            "the last bit.</p>" + table(titles, rows, range(1, len(titles))))
 
 
 def _time(ns: float | None) -> str:

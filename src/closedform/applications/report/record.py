@@ -15,6 +15,7 @@ from closedform.applications.base_parameters.summary import summary as base_summ
 from closedform.applications.motion.simulation import Simulation
 from closedform.applications.motion.torques import Torques
 from closedform.applications.report.certificates import Certificate
+from closedform.applications.report.gpu import GpuTimes
 from closedform.applications.report.quantities import Sized, Timed
 from closedform.applications.whole_files import whole_file
 from closedform.errors import ArgumentError
@@ -49,6 +50,7 @@ class Report:
     snapped: tuple[str, ...] = ()           # placements made exact before recording
     no_times: str = ""                      # why there are none
     massless: str = ""                      # why there are no accelerations, if so
+    gpu: GpuTimes | str = ""                # on a GPU, or why there are no times there
     page: Callable[[Report], str] | None = field(default=None, repr=False)
 
     @property
@@ -80,6 +82,7 @@ class Report:
             "derivatives": {"differences": difference_residuals(self.motion)},
             "certificates": [{**asdict(c), "verdict": c.verdict} for c in self.certificates],
             "speed": [{**asdict(t), "ratios": self.ratios.get(t.name, {})} for t in self.times],
+            "gpu": self.gpu if isinstance(self.gpu, str) else self.gpu.data(),
             "no_times": self.no_times, "massless": self.massless,
             "redundancy": freedom if isinstance(freedom, str) else {
                 "task": freedom.task, "radius": freedom.radius,

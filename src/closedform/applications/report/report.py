@@ -29,6 +29,7 @@ from closedform.applications.report.certificates import (
     massless,
     swing,
 )
+from closedform.applications.report.gpu import GpuTimes, gpu_times
 from closedform.applications.report.peers import Peer, peers
 from closedform.applications.report.quantities import (
     ARM,
@@ -111,7 +112,20 @@ def report(source: Any, floating: bool = False, told: Told = lambda what, part: 
             structure(robot, arm), written, base, motion, certificates, run, times,
             ratios(robot, found, quantities.kernels), freedom, time.monotonic() - start,
             {peer.name: peer.version for peer in found} | missing, tuple(notes),
-            "" if times else progress.missing(), massless(robot), _page)
+            "" if times else progress.missing(), massless(robot),
+            _on_gpu(robot, quantities.kernels), _page)
+
+
+def _on_gpu(robot: Robot, kernels: Mapping[str, Kernel]) -> GpuTimes | str:
+    """Times of what is essential on a GPU, of an arm; else why there are none."""
+    if robot.nv > ARM:
+        return "closedform bench ROBOT --device cuda measures larger robots than arms"
+    essential = {row.name: kernels[row.name] for row in CATALOGUE
+                 if row.essential and row.name in kernels}
+    try:
+        return gpu_times(robot, essential, ("float64",))
+    except ClosedformError as error:
+        return str(error)
 
 
 def _center(robot: Robot) -> np.ndarray | None:

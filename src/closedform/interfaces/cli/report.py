@@ -17,6 +17,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
 
+from closedform.errors import ArgumentError
 from closedform.interfaces.cli.robot_argument import RobotArgument, loading
 from closedform.interfaces.cli.terminal import (
     FloatingOption,
@@ -28,9 +29,12 @@ from closedform.model.load import load
 
 if TYPE_CHECKING:
     from closedform.applications.report.bench import Bench
+    from closedform.applications.report.gpu import GpuTimes
     from closedform.applications.report.record import Report
     from closedform.applications.report.report import Told
 
+DeviceOption = Annotated[str, typer.Option(
+    "--device", metavar="cpu|cuda", help="Where to compute: with cuda on a GPU too.")]
 OutputOption = Annotated[Path, typer.Option(
     "--output", "-o", metavar="FILE", help="The page to write.")]
 
@@ -41,7 +45,7 @@ def register(app: typer.Typer) -> None:
                 "report robot.urdf -o robot.html  |  closedform report g1.urdf --floating --json"
                 )(report_command)
     app.command("bench", epilog="[bold]Examples:[/]  closedform bench panda  |  closedform bench "
-                "robot.urdf --json")(bench_command)
+                "robot.urdf --json  |  closedform bench panda --device cuda")(bench_command)
 
 
 def report_command(robot: RobotArgument, output: OutputOption = Path("report.html"),
@@ -92,14 +96,16 @@ def _progress() -> Iterator[Told]:
 
 
 def bench_command(robot: RobotArgument, as_json: JsonOption = False,
-                  floating: FloatingOption = False) -> None:
+                  floating: FloatingOption = False, device: DeviceOption = "cpu") -> None:
     """Time every quantity of a robot on this machine, beside installed peers."""
+    if device not in ("cpu", "cuda"):
+        raise ArgumentError(f"--device is {device!r}; expected cpu or cuda")
     from closedform.applications.report.bench import bench
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         made = load(robot, floating=floating, **loading())
     with _progress() as told:
-        found = bench(made, told)
+        found = bench(made, told, "cuda" if device == "cuda" else "cpu")
     if as_json:
         typer.echo(json.dumps(found.data(), indent=2, ensure_ascii=False))
     else:
@@ -119,6 +125,33 @@ def _print_times(found: Bench) -> None:
         table.add_row(row.name, f"{row.call / 1e3:.3g}", batch,
                       *(f"{ratios[n]:.1f}×" if n in ratios else "" for n in names))
     screen.print(Text(f"{found.robot.name} on {found.machine}, one thread"), table, sep="\n\n")
+    if found.gpu is not None:
+        _print_gpu(found, found.gpu)
     for reason in dict.fromkeys(found.reasons.values()):
         of = ", ".join(name for name, told in found.reasons.items() if told == reason)
         screen.print(f"{of}: {reason}", style="dim", markup=False)
+
+
+def _print_gpu(found: Bench, gpu: GpuTimes) -> None:
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
+    table.add_column("quantity", overflow="fold")
+    for title in ("float64 [10⁹ states/s]", "of copying", "one CPU thread takes",
+                  "float32 [10⁹ states/s]", "of copying"):
+        table.add_column(title, justify="right")
+    batch = {row.name: row.batch for row in found.times}
+    for name in dict.fromkeys(row.name for row in gpu.rows):
+        cells = []
+        for dtype in ("float64", "float32"):
+            row, one = gpu.of(name, dtype), batch.get(name)
+            cells += ["", ""] if row is None else [
+                f"{row.rate / 1e9:.3g}", f"{100 * row.part:.0f} %"]
+            if dtype == "float64":
+                cells.append(f"{row.rate * one * 1e-9:.0f}×" if row and one else "")
+        table.add_row(name, *cells)
+    title = f"{gpu.device}, which copies {gpu.copying / 1e12:.3g} TB/s, states in rows"
+    console().print(Text(f"\n{found.robot.name} on {title}"), table, sep="\n\n")
+    wrong = [row for row in gpu.rows if row.differ]
+    for row in wrong:
+        console().print(f"{row.name}: {row.differ} numbers of {row.dtype} are not the CPU's")
+    for name, reason in gpu.reasons.items():
+        console().print(f"{name}: {reason}", style="dim", markup=False)

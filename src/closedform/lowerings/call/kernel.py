@@ -22,7 +22,7 @@ from closedform.lowerings.call.derived import Derivative, How
 from closedform.lowerings.call.signature import Interface, Subject, gufunc_signature
 from closedform.lowerings.call.slow import KIND_OF, SlowPath
 from closedform.lowerings.call.vectorcall import addresses, set_vectorcall, vectorcall_type, works
-from closedform.lowerings.cuda.kernel import Launchable
+from closedform.lowerings.cuda.calls.launches import Launchable
 from closedform.lowerings.frameworks.casadi_operator import (
     Making,
     casadi_operator,

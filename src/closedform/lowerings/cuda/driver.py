@@ -1,22 +1,23 @@
 """The CUDA driver through ctypes: devices, modules, functions, launches; nothing else is needed.
 
 The driver's library is opened when the first CUDA array is met. Kernels run in the primary context
-of a device, which is the one that PyTorch, CuPy and JAX use too; it is set anew before every
-launch, because threads that others start have none.
+of a device, which is the one that PyTorch, CuPy and JAX use too; a thread may have none, or that of
+another device, which it has again afterwards.
 """
 
 from __future__ import annotations
 
 import ctypes
 import functools
-import itertools
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator
+from contextlib import contextmanager
 from ctypes import byref, c_char_p, c_int, c_size_t, c_uint, c_uint64, c_void_p
 from dataclasses import dataclass
 from typing import Any
 
 from closedform.errors import ClosedformError, MissingDependency
+from closedform.lowerings.native.launching import DRIVER, WORDS, Launcher
 
 OLDEST = (7, 0)
 """The compute capability that the text needs."""
@@ -31,8 +32,6 @@ LARGE_SHARED, PREFER_SHARED = 8, 9
 """Attributes of functions."""
 USUAL_SHARED = 48 << 10
 OUT_OF_MEMORY = 2
-WORDS = 1 << 12
-_calls = itertools.count(1)
 STICKY = {700: "an illegal address", 715: "an illegal instruction", 716: "an address not aligned",
           719: "an unspecified failure", 714: "an illegal address space", 717: "an address space",
           718: "an invalid program counter", 710: "an assertion", 709: "a destroyed context"}
@@ -43,18 +42,20 @@ class CudaError(ClosedformError, RuntimeError):
     """What the CUDA driver refuses, with its own name for it."""
 
 
+def _opened() -> Any:
+    return ctypes.CDLL("nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1")
+
+
 @functools.cache
 def library() -> Any:
     """The driver's library, ready."""
     try:
-        found = ctypes.CDLL("nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1")
+        found = _opened()
     except OSError:
-        raise MissingDependency("a CUDA array is given, but there is no NVIDIA driver "
+        raise MissingDependency("GPU kernels need NVIDIA's driver: there is no NVIDIA driver "
                                 "(libcuda) on this machine") from None
-    found.cuLaunchKernel.argtypes = [c_void_p, *[c_uint] * 7, c_void_p, c_void_p, c_void_p]
-    found.cuCtxSetCurrent.argtypes = [c_void_p]
     if found.cuInit(0):
-        raise MissingDependency("a CUDA array is given, but the NVIDIA driver finds no device")
+        raise MissingDependency("GPU kernels need a device: the NVIDIA driver finds no device")
     version = c_int()
     found.cuDriverGetVersion(byref(version))
     if version.value < OLDEST_DRIVER:
@@ -98,8 +99,25 @@ def device(ordinal: int) -> Device:
     return found
 
 
+@functools.cache
+def launcher() -> Any:
+    """`launch` of `native/launching.py`, for ctypes."""
+    cuda = library()
+    return Launcher({name: ctypes.cast(getattr(cuda, name), c_void_p).value or 0
+                     for name in DRIVER})
+
+
+@functools.cache
+def device_count() -> int:
+    found = c_int()
+    check(library().cuDeviceGetCount(byref(found)), "the devices")
+    return found.value
+
+
 def device_of(pointer: int) -> int:
     """The number of the device that memory is on."""
+    if device_count() == 1:
+        return 0
     found = c_int()
     check(library().cuPointerGetAttribute(byref(found), c_int(9), c_uint64(pointer)),
           "an array's memory")
@@ -141,65 +159,70 @@ class Device:
     def words(self) -> int:
         """Memory for what kernels of one call tell each other, a word each."""
         start = self.allocate(8 * WORDS)
-        check(library().cuMemsetD8_v2(c_uint64(start), c_uint(0), c_size_t(8 * WORDS)), self.name)
+        with self.current():
+            check(library().cuMemsetD8_v2(c_uint64(start), c_uint(0), c_size_t(8 * WORDS)),
+                  self.name)
+            check(library().cuStreamSynchronize(None), self.name)
         return start
 
-    def new_call(self) -> tuple[int, int]:
-        """The address of a word that no other call of late has, and the call's number."""
-        number = next(_calls)
-        return self.words + 8 * (number % WORDS), number
-
-    def enter(self) -> None:
-        """Make this device the one of the calling thread."""
-        check(library().cuCtxSetCurrent(self.context), self.name)
+    @contextmanager
+    def current(self) -> Iterator[None]:
+        """This device is the one of the calling thread, as long as that lasts."""
+        cuda, before = library(), c_void_p()
+        check(cuda.cuCtxGetCurrent(byref(before)), self.name)
+        check(cuda.cuCtxSetCurrent(c_void_p(self.context)), self.name)
+        try:
+            yield
+        finally:
+            cuda.cuCtxSetCurrent(before)
 
     def machine_code(self, ptx: str) -> bytes:
         """PTX compiled by the driver, to be kept."""
         cuda = library()
-        self.enter()
         log = ctypes.create_string_buffer(LOG)
         keys = (c_int * 2)(ERROR_LOG, ERROR_LOG_BYTES)
         values = (c_void_p * 2)(ctypes.cast(log, c_void_p), c_void_p(LOG))
         linker, text = c_void_p(), ptx.encode() + b"\0"
-        check(cuda.cuLinkCreate_v2(c_uint(2), keys, values, byref(linker)), "the compiler")
-        try:
-            code = cuda.cuLinkAddData_v2(linker, c_int(1), c_char_p(text), c_size_t(len(text)),
-                                         c_char_p(b"kernel"), c_uint(0), None, None)
-            start, size = c_void_p(), c_size_t()
-            code = code or cuda.cuLinkComplete(linker, byref(start), byref(size))
-            if code:
-                told = log.value.decode(errors="replace").strip()
-                check(code, f"compiling for {self.name} ({self.generation}): {told}")
-            return ctypes.string_at(start, size.value)
-        finally:
-            cuda.cuLinkDestroy(linker)
+        with self.current():
+            check(cuda.cuLinkCreate_v2(c_uint(2), keys, values, byref(linker)), "the compiler")
+            try:
+                code = cuda.cuLinkAddData_v2(linker, c_int(1), c_char_p(text), c_size_t(len(text)),
+                                             c_char_p(b"kernel"), c_uint(0), None, None)
+                start, size = c_void_p(), c_size_t()
+                code = code or cuda.cuLinkComplete(linker, byref(start), byref(size))
+                if code:
+                    told = log.value.decode(errors="replace").strip()
+                    check(code, f"compiling for {self.name} ({self.generation}): {told}")
+                return ctypes.string_at(start, size.value)
+            finally:
+                cuda.cuLinkDestroy(linker)
 
     def function(self, code: bytes, name: str, shared: int) -> Function:
         """A function of machine code, loaded for as long as the process runs."""
         cuda = library()
-        self.enter()
         module, found = c_void_p(), c_void_p()
-        check(cuda.cuModuleLoadData(byref(module), c_char_p(code)), f"loading {name}")
-        check(cuda.cuModuleGetFunction(byref(found), module, c_char_p(name.encode())), name)
-        if shared > USUAL_SHARED:
-            check(cuda.cuFuncSetAttribute(found, c_int(LARGE_SHARED), c_int(shared)), name)
-        if shared:
-            check(cuda.cuFuncSetAttribute(found, c_int(PREFER_SHARED), c_int(100)), name)
+        with self.current():
+            check(cuda.cuModuleLoadData(byref(module), c_char_p(code)), f"loading {name}")
+            check(cuda.cuModuleGetFunction(byref(found), module, c_char_p(name.encode())), name)
+            if shared > USUAL_SHARED:
+                check(cuda.cuFuncSetAttribute(found, c_int(LARGE_SHARED), c_int(shared)), name)
+            if shared:
+                check(cuda.cuFuncSetAttribute(found, c_int(PREFER_SHARED), c_int(100)), name)
         return Function(self, found.value or 0, shared)
 
     def allocate(self, size: int) -> int:
-        self.enter()
         found = c_uint64()
-        check(library().cuMemAlloc_v2(byref(found), c_size_t(size)), f"{size} bytes")
+        with self.current():
+            check(library().cuMemAlloc_v2(byref(found), c_size_t(size)), f"{size} bytes")
         return found.value
 
     def free(self, pointer: int) -> None:
-        self.enter()
-        library().cuMemFree_v2(c_uint64(pointer))
+        with self.current():
+            library().cuMemFree_v2(c_uint64(pointer))
 
     def wait(self, stream: int) -> None:
-        self.enter()
-        check(library().cuStreamSynchronize(c_void_p(stream)), self.name)
+        with self.current():
+            check(library().cuStreamSynchronize(c_void_p(stream)), self.name)
 
 
 @dataclass(frozen=True)
@@ -210,22 +233,11 @@ class Function:
     handle: int
     shared: int
 
-    @functools.cache                     # noqa: B019
     def blocks_at_once(self, threads: int) -> int:
         """How many blocks run at the same time on the whole device."""
         found = c_int()
-        self.device.enter()
-        check(library().cuOccupancyMaxActiveBlocksPerMultiprocessor(
-            byref(found), c_void_p(self.handle), c_int(threads), c_size_t(self.shared)), "a kernel")
+        with self.device.current():
+            check(library().cuOccupancyMaxActiveBlocksPerMultiprocessor(
+                byref(found), c_void_p(self.handle), c_int(threads), c_size_t(self.shared)),
+                "a kernel")
         return found.value * self.device.multiprocessors
-
-    def launch(self, blocks: int, threads: int, stream: int, arguments: Sequence[int]) -> None:
-        """Run with 64-bit arguments on a stream."""
-        values = (c_uint64 * len(arguments))(*arguments)
-        start = ctypes.addressof(values)
-        places = (c_void_p * len(arguments))(*range(start, start + 8 * len(arguments), 8))
-        cuda = library()
-        code = cuda.cuCtxSetCurrent(self.device.context) or cuda.cuLaunchKernel(
-            self.handle, blocks, 1, 1, threads, 1, 1, self.shared, stream, places, None)
-        if code:
-            check(code, f"a kernel on {self.device.name}")

@@ -2,26 +2,31 @@
 
 from __future__ import annotations
 
-import json
+import functools
 import math
-import os
-from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+import struct
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from closedform.errors import ArgumentError
 from closedform.lowerings.cuda.arrays import (
+    LOOKS,
     ArrayLibrary,
     Placed,
     View,
     extent,
+    is_cuda,
+    is_out_of_memory,
     library_of,
     located,
 )
-from closedform.lowerings.cuda.driver import Device, Function, device
+from closedform.lowerings.cuda.calls import launches
+from closedform.lowerings.cuda.calls.launches import Kernels, Launchable, compiled, kept
+from closedform.lowerings.cuda.driver import Device, check, device, launcher
 from closedform.lowerings.cuda.pieces import stages
 from closedform.lowerings.cuda.plan import ArrayLayout, GpuPlan, chosen
 from closedform.lowerings.native.ir import Kind
@@ -31,130 +36,46 @@ from closedform.program.program import Program, Slot
 KINDS: dict[Any, Kind] = {np.dtype(np.float64): "double", np.dtype(np.float32): "float"}
 ASYNC = (8, 0)
 """The compute capability that has copies which are not waited for."""
-SCRATCH = 1 << 30
-"""Bytes for what waits between the kernels of one plan."""
-MOST = 1 << 27
-"""States of one launch: offsets between entries are numbers of 32 bits."""
+SCRATCH, LEAST_SCRATCH = 1 << 30, 1 << 20
+"""Bytes for what waits between the kernels of one plan, and the fewest that are tried."""
 
 
-@dataclass(frozen=True)
-class Kernels:
-    """The functions of a plan in a device's memory, one after the other."""
+class _Part(NamedTuple):
+    """Some states of a call: their record, and what to add to each address."""
 
-    functions: tuple[Function, ...]
-    launches: tuple[Launch, ...]
-
-    @classmethod
-    def loaded(cls, on: Device, found: Mapping[str, bytes]) -> Kernels:
-        launches = tuple(Launch(*row) for row in json.loads(found["interface"]))
-        functions, start = [], 0
-        for launch in launches:
-            code = found["code"][start:start + launch.size]
-            functions.append(on.function(code, "kernel", launch.shared))
-            start += launch.size
-        return cls(tuple(functions), launches)
-
-    @property
-    def slots(self) -> int:
-        return max(launch.slots for launch in self.launches)
-
-    def launch(self, count: int, stream: int, arrays: Sequence[int], inputs: int,
-               waiting: Sequence[int]) -> None:
-        """Run for so many states; `arrays` are addresses and strides, `inputs` of them first."""
-        call = self.functions[0].device.new_call()
-        for function, told in zip(self.functions, self.launches, strict=True):
-            between = waiting if told.slots else ()
-            blocks = -(-count // told.states)
-            if told.looping:
-                blocks = min(blocks, function.blocks_at_once(told.block))
-            function.launch(blocks, told.block, stream,
-                            [count, *arrays[:inputs], *between, *arrays[inputs:], *between, *call])
-
-
-class Launch(NamedTuple):
-    """What a launch must know of a kernel; `size` is that of its code in bytes.
-
-    `looping` kernels go through all states, however few blocks there are.
-    """
-
-    size: int
-    shared: int
-    block: int
-    states: int
-    slots: int
-    looping: bool
-
-
-def _compiled(program: Program, plan: GpuPlan, on: Device) -> dict[str, bytes]:
-    """A plan's kernels for the cache; they are compiled side by side."""
-    made = [(stage, stage.code()) for stage in stages(program, plan)]
-    texts = [code.ptx() for _, code in made]
-    if len(texts) == 1:
-        codes = [on.machine_code(texts[0])]
-    else:
-        with ThreadPoolExecutor(min(len(texts), os.cpu_count() or 1)) as pool:
-            codes = list(pool.map(on.machine_code, texts))
-    launches = [Launch(len(code), text.shared, stage.plan.block, stage.plan.states, stage.slots,
-                       stage.plan.staying or stage.plan.careful)
-                for code, (stage, text) in zip(codes, made, strict=True)]
-    return {"code": b"".join(codes), "interface": json.dumps(launches).encode()}
-
-
-@dataclass(frozen=True)
-class Launchable:
-    """Kernels for arrays in memory that the caller looks after: streams, graphs, other languages.
-
-    Called with the number of states and the addresses of inputs and outputs, in rows without gaps,
-    or with states last and `count` entries from one row to the next; on a stream's handle.
-    """
-
-    kernels: Kernels
-    layout: ArrayLayout
-    sizes: tuple[int, ...]
-    inputs: int
-    size: int
-
-    @property
-    def handles(self) -> tuple[int, ...]:
-        """The driver's handles of the functions, in the order in which they run."""
-        return tuple(function.handle for function in self.kernels.functions)
-
-    def __call__(self, count: int, *pointers: int, stream: int = 0, waiting: int = 0) -> None:
-        if len(pointers) != len(self.sizes):
-            raise ArgumentError(f"{len(self.sizes)} addresses are needed, not {len(pointers)}")
-        if self.layout == "rows" and any(pointer % 16 for pointer in pointers):
-            raise ArgumentError("addresses of rows must be multiples of 16")
-        if self.kernels.slots and not waiting:
-            raise ArgumentError(f"waiting must be the address of {self.kernels.slots} numbers for "
-                                "every state, for what waits between the kernels")
-        stride = [count * self.size if self.layout == "states" else m * self.size
-                  for m in self.sizes]
-        arrays = [x for pair in zip(pointers, stride, strict=True) for x in pair]
-        self.kernels.launch(count, stream, arrays, 2 * self.inputs,
-                            (waiting, count * self.size) if waiting else ())
+    record: Any
+    shifts: tuple[int, ...]
 
 
 class _Call(NamedTuple):
-    """What a call with arrays of some shapes does."""
+    """What a call with arrays of some shapes does.
 
+    Arrays i and j lie upon each other where `apart[..] = (i, j, low, high)` has low < address of i
+    − address of j < high; those `copied` have to be made contiguous.
+    """
+
+    views: tuple[View, ...]
     batch: tuple[int, ...]
-    dtype: Any
-    device: int
     kernels: Kernels
-    inputs: tuple[Placed, ...]
-    outputs: tuple[Placed, ...]
-    copied: frozenset[int]
-
-    @property
-    def states(self) -> int:
-        return math.prod(self.batch)
+    placed: tuple[Placed, ...]
+    parts: tuple[_Part, ...]
+    makers: tuple[Callable[[], Any], ...]
+    waiting: Callable[[], Any] | None
+    apart: tuple[tuple[int, int, int, int], ...]
+    copied: tuple[int, ...]
+    library: ArrayLibrary
+    stream: Callable[[], int]
+    pack: Callable[..., bytes]
+    launch: Callable[[Any, bytes, int], int]
 
 
 class CudaKernel:
     """Launches a program's kernels; they are made when first needed."""
 
-    def __init__(self, program: Callable[[], Program], cache: Cache, title: str) -> None:
-        self._program, self.cache, self.title = program, cache, title
+    def __init__(self, program: Callable[[], Program], cache: Cache, title: str,
+                 result: Callable[..., Any] | None = None) -> None:
+        self._program, self.cache, self.title, self.result = program, cache, title, result
+        self.scratch = SCRATCH
         self._sequences: dict[tuple[int, GpuPlan], Kernels] = {}
         self._plans: dict[tuple[Any, ...], GpuPlan] = {}
         self._calls: dict[tuple[Any, ...], _Call] = {}
@@ -162,6 +83,11 @@ class CudaKernel:
     @property
     def program(self) -> Program:
         return self._program()
+
+    @functools.cached_property
+    def slots(self) -> Sequence[Slot]:
+        """Of the inputs."""
+        return self.program.inputs
 
     def plan(self, kind: Kind, inputs: tuple[ArrayLayout, ...],
              outputs: tuple[ArrayLayout, ...]) -> GpuPlan:
@@ -187,9 +113,9 @@ class CudaKernel:
             key = entry_key("cuda", self.program.digest, repr(plan), on.generation)
             found = self.cache.read(key)
             if found is None:
-                found = _compiled(self.program, plan, on)
+                found = compiled(self.program, plan, on)
                 self.cache.write(key, found)
-            self._sequences[on.ordinal, plan] = Kernels.loaded(on, found)
+            self._sequences[on.ordinal, plan] = Kernels.loaded(on, found, plan.size)
         return self._sequences[on.ordinal, plan]
 
     def launchable(self, kind: Kind, layout: ArrayLayout, ordinal: int) -> Launchable:
@@ -204,87 +130,164 @@ class CudaKernel:
                           len(program.inputs), plan.size)
 
     # ------------------------------------------------------------------ calling
-    def __call__(self, given: Sequence[Any], out: Any = None) -> list[Any]:
+    def known(self, given: Sequence[Any], out: Any) -> Any:
+        """The outputs for arrays like those of a call before, else None: nothing is checked anew.
+
+        All that a call depends on, but for the addresses, is the key of what was decided then.
+        """
+        try:
+            look = LOOKS[type(given[0])]
+            pointers, key = look(given if out is None else (*given, *_several(out)))
+        except (KeyError, AttributeError):      # another kind of array, or one that is elsewhere
+            return None
+        call = self._calls.get(key)
+        return None if call is None else self._run(call, given, out, pointers)
+
+    def __call__(self, given: Sequence[Any], out: Any = None) -> Any:
         """The outputs for arrays of states, in the caller's kind of array."""
-        library = library_of(given[0])
-        views = [library.view(x) for x in given]
-        outs = None if out is None else list(out) if isinstance(out, tuple | list) else [out]
-        written = [library_of(x).view(x) for x in outs or ()]
-        key = tuple([(v.shape, v.strides, v.dtype, v.device, v.pointer & 15)
-                     for v in (*views, *written)])
+        library, outs = library_of(given[0]), () if out is None else _several(out)
+        for x, slot in zip(outs, self.program.outputs, strict=False):
+            if not is_cuda(x):
+                raise ArgumentError(f"{self.title}: out for {slot.name} must be on the GPU like "
+                                    f"the inputs, not a {type(x).__name__}")
+        arrays = (*given, *outs)
+        seen = [library_of(x).look((x,)) for x in arrays]
+        same = all(library_of(x) is library for x in arrays)
+        pointers, key = library.look(arrays) if same else (
+            [p for found, _ in seen for p in found], tuple([key for _, key in seen]))
         call = self._calls.get(key)
         if call is None:
-            call = self._calls[key] = self._prepared(views, written if outs is not None else None)
-        if outs is None:
-            outs, places = self._results(library, call)
-        else:
-            self._check_overlap(views, written)
-            places = [view.pointer for view in written]
-        copies = {k: library.contiguous(given[k], call.batch + self.program.inputs[k].shape)
-                  for k in call.copied}                     # held until the kernels are launched
-        pointers = [library.view(copies[k]).pointer if k in copies else view.pointer
-                    for k, view in enumerate(views)]
-        if call.states:
-            self._launch(library, call, [*pointers, *places])
-        return outs
+            views, count = [library_of(x).view(x) for x in arrays], len(given)
+            call = kept(self._calls, key, self._prepared(
+                given, library, views[:count], None if out is None else views[count:]))
+        return self._run(call, given, out, pointers)
 
-    def _prepared(self, views: Sequence[View], written: Sequence[View] | None) -> _Call:
+    def _run(self, call: _Call, given: Sequence[Any], out: Any, pointers: list[int]) -> Any:
+        """Launch the kernels; copies and what waits are held until that is done."""
+        library = call.library
+        if out is None:
+            made: Sequence[Any] = self._new(call)
+            pointers += library.look(made)[0]
+        else:
+            made = _several(out)
+            for i, j, low, high in call.apart:
+                if low < pointers[i] - pointers[j] < high:
+                    self._check_overlap(call.views, pointers, i, j)
+        held = []
+        if call.copied and library.contiguous is not None:
+            for k in call.copied:
+                held.append(library.contiguous(given[k], call.batch + self.slots[k].shape))
+                pointers[k] = library.look(held[-1:])[0][0]
+        if call.waiting is not None:
+            call, scratch = self._scratch(call, given[0])
+            held.append(scratch)
+            pointers += library.look(held[-1:])[0]
+        stream = call.stream()
+        for record, shifts in call.parts:
+            told = pointers if not shifts else [
+                pointer + shift for pointer, shift in zip(pointers, shifts, strict=True)]
+            code = call.launch(record, call.pack(*told), stream)
+            if code:
+                check(code, f"{self.title} on {device(call.views[0].device).name}")
+        return made[0] if self.result is None else self.result(*made)
+
+    def _new(self, call: _Call) -> list[Any]:
+        try:
+            return [make() for make in call.makers]
+        except Exception as error:
+            if not is_out_of_memory(error):
+                raise
+            size = math.prod(call.batch) * call.kernels.size * sum(
+                len(x.entries) for x in self.program.outputs)
+            raise self._no_room(call, f"{size} bytes of results") from error
+
+    def _scratch(self, call: _Call, like: Any) -> tuple[_Call, Any]:
+        """Memory for what waits between kernels; if there is too little, for fewer states."""
+        while call.waiting is not None:
+            try:
+                return call, call.waiting()
+            except Exception as error:
+                if not is_out_of_memory(error):
+                    raise
+                if self.scratch < LEAST_SCRATCH:
+                    raise self._no_room(call, f"{self.scratch} bytes between kernels") from error
+                self.scratch //= 4
+                self._calls.clear()
+                parts, most = self._parts(call.kernels, call.placed, math.prod(call.batch),
+                                          call.library.ordered)
+                call = call._replace(parts=parts, waiting=call.library.maker(
+                    like, (call.kernels.slots, most), 0))
+        return call, None
+
+    def _no_room(self, call: _Call, what: str) -> MemoryError:
+        return MemoryError(f"{self.title}: {what} for {math.prod(call.batch)} states do not fit "
+                           f"into the memory of {call.kernels.device.name}")
+
+    def _prepared(self, given: Sequence[Any], library: ArrayLibrary, views: Sequence[View],
+                  written: Sequence[View] | None) -> _Call:
         """What a call with arrays of these shapes does, whatever their memory."""
         program = self.program
         dtype, at = self._agreed(views, program.inputs)
         batch = self._batch(views, program.inputs)
-        parts, copied = [], set()
+        inputs, copied = [], []
         for k, (view, slot) in enumerate(zip(views, program.inputs, strict=True)):
             part = located(view, slot.shape, batch)
             if part is None:
-                copied.add(k)
+                if library.contiguous is None:
+                    raise ArgumentError(
+                        f"{self.title}: {slot.name} must have states first or last and no gaps "
+                        f"within them, not the strides {view.strides} for the shape {view.shape}")
+                copied.append(k)
                 part = Placed("rows", math.prod(slot.shape) * dtype.itemsize)
-            parts.append(part)
-        last = any(part.layout == "states" for part in parts)
+            inputs.append(part)
+        last = library.lasts and any(part.layout == "states" for part in inputs)
         states = math.prod(batch)
         if written is None:
-            places = [Placed("states", states * dtype.itemsize) if last and batch
-                      else Placed("rows", len(x.entries) * dtype.itemsize) for x in program.outputs]
+            outputs = [Placed("states", states * dtype.itemsize) if last and batch
+                       else Placed("rows", len(x.entries) * dtype.itemsize)
+                       for x in program.outputs]
         else:
-            places = self._given(written, batch, dtype, at)
-        plan = self._plan_on(device(at), KINDS[dtype], [x.layout for x in (*parts, *places)])
-        together = plan.width * plan.size
-        given = zip((*parts, *places), (*views, *(written or ())), strict=False)
-        if any(part.layout == "states" and (part.stride % together or view.pointer % together)
-               for part, view in given) or (last and states % plan.width):
-            plan = replace(plan, width=1)
-        kernels = self.sequence(device(at), plan)
-        return _Call(batch, dtype, at, kernels, tuple(parts), tuple(places), frozenset(copied))
+            outputs = self._given(written, batch, dtype, at)
+        parts = (*inputs, *outputs)
+        arrays = (*views, *(written or ()))
+        kernels = self.sequence(device(at), self._fitting(parts, arrays, states, KINDS[dtype]))
+        makers = () if written is not None else tuple(
+            library.maker(given[0], batch + slot.shape, len(batch) * (part.layout == "states"))
+            for slot, part in zip(program.outputs, outputs, strict=True))
+        launched, most = self._parts(kernels, parts, states, library.ordered)
+        between = bool(kernels.slots and states)
+        waiting = library.maker(given[0], (kernels.slots, most), 0) if between else None
+        pack = struct.Struct(f"{len(parts) + between}Q").pack
+        return _Call(arrays, batch, kernels, parts, launched, makers, waiting,
+                     _apart(arrays, len(views)), tuple(copied), library, library.stream(at), pack,
+                     launcher().function)
 
-    def _launch(self, library: ArrayLibrary, call: _Call, pointers: Sequence[int]) -> None:
-        stream = library.stream(call.device)
-        kernels, states, size = call.kernels, call.states, call.dtype.itemsize
-        most = min(MOST, max(SCRATCH // (kernels.slots * size), 1 << 16)) if kernels.slots else MOST
-        most = min(most, states)
-        waiting = library.empty((kernels.slots, most), call.dtype, call.device) if (
-            kernels.slots) else None
-        between = () if waiting is None else (library.view(waiting).pointer, most * size)
-        parts = (*call.inputs, *call.outputs)
+    def _fitting(self, parts: Sequence[Placed], views: Sequence[View], states: int,
+                 kind: Kind) -> GpuPlan:
+        """The plan for arrays; two states go together only where every address allows it."""
+        plan = self._plan_on(device(views[0].device), kind, [x.layout for x in parts])
+        together, last = plan.width * plan.size, False
+        for part, view in zip(parts, views, strict=False):
+            last = last or part.layout == "states"
+            if part.layout == "states" and (part.stride % together or view.pointer % together):
+                return replace(plan, width=1)
+        return replace(plan, width=1) if last and states % plan.width else plan
+
+    def _parts(self, kernels: Kernels, parts: Sequence[Placed], states: int,
+               ordered: bool) -> tuple[tuple[_Part, ...], int]:
+        """The launches of a call, and the states of the largest."""
+        size = kernels.size
+        most = launches.MOST
+        if kernels.slots:
+            most = min(most, max(self.scratch // (kernels.slots * size), 1))
+        most = max(min(most, states), 1)
+        found = []
         for start in range(0, states, most):
-            arguments = [x for part, pointer in zip(parts, pointers, strict=True) for x in (
-                pointer + start * (size if part.layout == "states" else part.stride), part.stride)]
-            kernels.launch(min(most, states - start), stream, arguments, 2 * len(call.inputs),
-                           between)
-        if not library.ordered:
-            device(call.device).wait(stream)
-
-    def _results(self, library: ArrayLibrary, call: _Call) -> tuple[list[Any], list[int]]:
-        """New arrays, and where they are."""
-        results, pointers = [], []
-        for slot, place in zip(self.program.outputs, call.outputs, strict=True):
-            if place.layout == "states":
-                made = library.empty((math.prod(slot.shape), *call.batch), call.dtype, call.device)
-                results.append(_moved(made, call.batch, slot.shape))
-            else:
-                made = library.empty(call.batch + slot.shape, call.dtype, call.device)
-                results.append(made)
-            pointers.append(library.view(made).pointer)
-        return results, pointers
+            record = kernels.record(min(most, states - start), [part.stride for part in parts],
+                                    len(self.slots), most * size, waited=not ordered)
+            shifts = [start * (size if part.layout == "states" else part.stride) for part in parts]
+            found.append(_Part(record, (*shifts, *[0] * bool(kernels.slots)) if start else ()))
+        return tuple(found), most
 
     def _given(self, written: Sequence[View], batch: tuple[int, ...], dtype: Any,
                at: int) -> list[Placed]:
@@ -303,15 +306,15 @@ class CudaKernel:
             found.append(part)
         return found
 
-    def _check_overlap(self, views: Sequence[View], written: Sequence[View]) -> None:
+    def _check_overlap(self, views: Sequence[View], pointers: Sequence[int], i: int,
+                       j: int) -> None:
         """An output must not lie upon an input: threads of other states may still read it."""
-        for slot, out in zip(self.program.outputs, written, strict=True):
-            start, stop = extent(out)
-            for view, given in zip(views, self.program.inputs, strict=True):
-                first, end = extent(view)
-                if start < end and first < stop:
-                    raise ArgumentError(f"{self.title}: out for {slot.name} lies upon "
-                                        f"{given.name}; on a GPU they need memory of their own")
+        if not _share_memory(views[i]._replace(pointer=pointers[i]),
+                             views[j]._replace(pointer=pointers[j])):
+            return
+        names = [*(x.name for x in self.slots), *(x.name for x in self.program.outputs)]
+        raise ArgumentError(f"{self.title}: out for {names[j]} lies upon {names[i]}; on a GPU they "
+                            "need memory of their own")
 
     # ------------------------------------------------------------------ arguments
     def _check_out(self, view: View, shape: tuple[int, ...], dtype: Any, at: int,
@@ -356,8 +359,26 @@ class CudaKernel:
                                 ) from None
 
 
-def _moved(made: Any, batch: tuple[int, ...], shape: tuple[int, ...]) -> Any:
-    """(entries, *batch) seen as (*batch, *shape)."""
-    whole = made.reshape(*shape, *batch)
-    axes = [*range(len(shape), len(shape) + len(batch)), *range(len(shape))]
-    return whole.permute(*axes) if hasattr(whole, "permute") else whole.transpose(*axes)
+def _several(out: Any) -> Sequence[Any]:
+    return out if isinstance(out, tuple | list) else (out,)
+
+
+def _apart(views: Sequence[View], inputs: int) -> tuple[tuple[int, int, int, int], ...]:
+    """Which arrays must not lie upon each other, and what that means for their addresses."""
+    ends = [extent(view) for view in views]
+    return tuple((i, j, ends[j][0] - ends[i][1], ends[j][1] - ends[i][0])
+                 for j in range(inputs, len(views)) for i in range(j))
+
+
+def _share_memory(x: View, y: View) -> bool:
+    """Whether arrays have an address in common; slices of one array may lie between each other."""
+    def seen(view: View) -> Any:
+        told = {"shape": view.shape, "strides": view.strides, "typestr": view.dtype.str,
+                "data": (view.pointer, True), "version": 3}
+        return np.asarray(SimpleNamespace(__array_interface__=told))
+
+    most: Any = 1 << 20
+    try:
+        return np.shares_memory(seen(x), seen(y), max_work=most)
+    except np.exceptions.TooHardError:
+        return True

@@ -96,7 +96,8 @@ class ThreadArrays:
         layout = self.layouts[a]
         if layout == "states":
             stride = text.let("q", "ld.param.u64", f"[{a}_stride]")
-            self.strides[a] = text.let("r", "cvt.u32.u64", stride)
+            self.strides[a] = text.let("r", "cvt.u32.u64", text.let(   # in entries: 31 bits do
+                "q", "shr.u64", stride, str(self.plan.size.bit_length() - 1)))
             self.base[a] = text.let("q", "mad.lo.u64", state, str(self.plan.size), pointer)
         elif layout in ("rows", "strided"):
             stride = text.let("q", "ld.param.u64", f"[{a}_stride]")
@@ -169,7 +170,8 @@ class ThreadArrays:
         if not self.plan.chained:
             start, pointer = 0, self.base[a]
         if k != start:
-            pointer = self.text.let("q", "mad.wide.s32", self.strides[a], str(k - start), pointer)
+            shift = str((k - start) * self.plan.size)
+            pointer = self.text.let("q", "mad.wide.s32", self.strides[a], shift, pointer)
         self.last[a] = k, pointer
         return pointer
 

@@ -1,0 +1,1 @@
+"""How kernels of a GPU are launched."""

@@ -1,0 +1,166 @@
+"""Calls with arrays of a GPU, on a driver that is imagined: the emulator runs the kernels."""
+
+import threading
+
+import numpy as np
+import pytest
+
+import closedform as cf
+from closedform.errors import ArgumentError
+from closedform.lowerings.call.kernel import compile_program
+from closedform.lowerings.cuda.calls import launches
+from closedform.lowerings.cuda.kernel import CudaKernel
+from closedform.lowerings.native.cpu import host
+from closedform.lowerings.store.cache import Cache
+from fake_cuda import FakeCuda, pretended, seen
+
+pytestmark = pytest.mark.skipif(not host().fma, reason="this processor has no fused multiply-add, "
+                                "so that its own kernels round in another way")
+RNG = np.random.default_rng(3)
+STATES = 37
+
+
+@pytest.fixture
+def cuda():
+    with pretended(FakeCuda()) as found:
+        yield found
+
+
+def fresh(name="inverse_dynamics", robot="planar2r"):
+    """A kernel that has met no driver yet."""
+    return compile_program(getattr(cf.compile(cf.load(robot)), name).program, Cache(None))
+
+
+def states(count=STATES, n=2):
+    return [RNG.normal(size=(count, n)) for _ in range(3)]
+
+
+def many(x):
+    return x if isinstance(x, tuple) else (x,)
+
+
+def same(cuda, found, expected):
+    for x, y in zip(many(found), many(expected), strict=True):
+        np.testing.assert_array_equal(seen(cuda, x), y)
+
+
+@pytest.mark.parametrize("name, dtype", [("inverse_dynamics", np.float64),
+                                         ("inverse_dynamics_derivatives", np.float32)])
+def test_a_call_gives_the_cpus_numbers_in_rows_states_last_and_with_gaps(cuda, name, dtype):
+    kernel = fresh(name)
+    x = [a.astype(dtype) for a in states()]
+    expected = kernel(*x)
+    for changed in (lambda a: a, lambda a: np.asfortranarray(a),
+                    lambda a: np.hstack((a, a))[:, :2], lambda a: np.repeat(a, 2, 0)[::2]):
+        there = [cuda.array(changed(a)) for a in x]
+        for _ in range(2):                              # prepared, and then known
+            same(cuda, kernel(*there), expected)
+
+
+def test_the_second_call_finds_all_that_the_first_has_decided(cuda, monkeypatch):
+    kernel, x = fresh(), states()
+    there, out = [cuda.array(a) for a in x], cuda.array(np.zeros((STATES, 2)))
+    kernel(*there)
+    kernel(*there, out=out)
+    monkeypatch.setattr(CudaKernel, "__call__", lambda *_: pytest.fail("it was prepared again"))
+    same(cuda, kernel(*there), kernel(*x))
+    assert kernel(*there, out=out) is out
+    same(cuda, out, kernel(*x))
+    for other in ([cuda.array(a[:5]) for a in x], [cuda.array(a.astype(np.float32)) for a in x]):
+        with pytest.raises(pytest.fail.Exception):
+            kernel(*other)
+
+
+def test_one_launch_for_the_kernel_and_one_for_what_is_rare_and_nothing_is_waited_for(cuda):
+    launchable = fresh().cuda()
+    x = [cuda.array(a) for a in (*states(), np.zeros((STATES, 2)))]
+    cuda.launches.clear()
+    cuda.waited.clear()
+    launchable(STATES, *(a.pointer for a in x), stream=6)
+    assert [(context, stream) for context, _, stream in cuda.launches] == [(1, 6)] * 2
+    assert cuda.waited == []
+
+
+def test_arrays_of_unknown_libraries_are_waited_for_and_so_is_their_stream(cuda):
+    kernel, there = fresh(), [cuda.array(a) for a in states()]
+    kernel(*there)
+    cuda.waited.clear()
+    there[1].stream = 9
+    kernel(*there)
+    assert cuda.waited == [9, 0]
+
+
+def test_the_context_of_the_thread_is_what_it_was(cuda):
+    kernel, there = fresh(), [cuda.array(a) for a in states()]
+    for before in (None, 5):
+        cuda.current = before
+        kernel(*there)
+        kernel(*there)
+        assert cuda.current == before
+
+
+def test_angles_far_out_are_computed_by_the_careful_kernel_in_every_call(cuda):
+    kernel, x = fresh(), states()
+    x[0][::5, 1] = 1e7
+    there = [cuda.array(a) for a in x]
+    for _ in range(3):
+        same(cuda, kernel(*there), kernel(*x))
+
+
+def test_launchable_keeps_a_record_for_a_number_of_states_and_says_what_it_needs(cuda):
+    kernel, x = fresh(), states()
+    launch = kernel.cuda()
+    there = [cuda.array(a) for a in (*x, np.zeros((STATES, 2)))]
+    for count in (STATES, 3, STATES):
+        launch(count, *(a.pointer for a in there))
+    assert set(launch.records) == {STATES, 3}
+    same(cuda, there[-1], kernel(*x))
+    with pytest.raises(ArgumentError, match="4 addresses are needed, not 3"):
+        launch(STATES, *(a.pointer for a in there[:3]))
+    with pytest.raises(ArgumentError, match="multiples of 16"):
+        launch(STATES, *(a.pointer + 8 for a in there))
+    with pytest.raises(ArgumentError, match="count must be"):
+        launch(0, *(a.pointer for a in there))
+
+
+def test_a_call_of_more_states_than_a_launch_takes_is_cut(cuda, monkeypatch):
+    monkeypatch.setattr(launches, "MOST", 16)
+    kernel, x = fresh(), states()
+    for changed in (np.ascontiguousarray, np.asfortranarray):
+        cuda.launches.clear()
+        same(cuda, kernel(*(cuda.array(changed(a)) for a in x)), kernel(*x))
+        assert len(cuda.launches) == 6
+
+
+def test_threads_call_at_the_same_time(cuda):
+    kernel, x = fresh(), states()
+    there = [cuda.array(a) for a in x]
+    outs = [cuda.array(np.zeros((STATES, 2))) for _ in range(4)]
+    kernel(*there, out=outs[0])
+    threads = [threading.Thread(target=lambda out=out: [kernel(*there, out=out) for _ in range(5)])
+               for out in outs]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for out in outs:
+        same(cuda, out, kernel(*x))
+
+
+def test_results_may_lie_between_the_inputs_but_not_upon_them(cuda):
+    kernel, x = fresh(), states()
+    whole = np.hstack((*x, np.zeros((STATES, 2))))
+    there = cuda.array(whole)
+
+    def part(k):
+        found = cuda.array(whole[:, 2 * k:2 * k + 2])
+        found.pointer = there.pointer + 16 * k
+        return found
+
+    q, v, a, out = map(part, range(4))
+    for _ in range(2):
+        kernel(q, v, a, out=out)
+    same(cuda, out, kernel(*x))
+    for wrong in (q, v):
+        with pytest.raises(ArgumentError, match="lies upon"):
+            kernel(q, v, a, out=wrong)
