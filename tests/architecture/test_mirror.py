@@ -66,8 +66,10 @@ HOLDS = {
         "waiting watch"),
     "lowerings/cuda/test_gpu.py": (
         "lowerings/cuda", "driver kernel"),
-    "lowerings/frameworks/test_xla.py": (
-        "lowerings/frameworks", "xla_frame xla_jobs"),
+    "lowerings/frameworks/xla/test_handler.py": (
+        "lowerings/frameworks/xla", "checks frame jobs"),
+    "lowerings/frameworks/xla/test_gpu.py": (
+        "lowerings/frameworks/xla", "loaded records"),
     "lowerings/source/test_c_source.py": (
         "lowerings/source", "assignments c_batch c_text"),
     "lowerings/source/test_jax.py": (
