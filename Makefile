@@ -45,6 +45,9 @@ bench: .venv/.benched
 	$(BIN)/python benchmarks/jax_operator.py
 	$(BIN)/python benchmarks/torch_operator.py
 	$(BIN)/python benchmarks/casadi_operator.py
+	$(BIN)/python examples/12_jax.py --full
+	$(BIN)/python examples/13_torch.py 1024
+	$(BIN)/python examples/14_casadi.py 50
 
 stubs: .venv/.installed
 	$(BIN)/python tools/stubs.py

@@ -68,8 +68,10 @@ HOLDS = {
         "lowerings", "cuda/calls/launches cuda/calls/clock native/launching"),
     "lowerings/cuda/test_errors.py": (
         "lowerings/cuda", "calls/dlpack driver"),
-    "lowerings/frameworks/test_xla.py": (
-        "lowerings/frameworks", "xla_frame xla_jobs"),
+    "lowerings/frameworks/xla/test_handler.py": (
+        "lowerings/frameworks/xla", "checks frame jobs"),
+    "lowerings/frameworks/xla/test_gpu.py": (
+        "lowerings/frameworks/xla", "loaded records"),
     "lowerings/source/test_c_source.py": (
         "lowerings/source", "assignments c_batch c_text"),
     "lowerings/source/test_jax.py": (

@@ -13,6 +13,7 @@ from closedform.errors import ArgumentError
 
 jax = pytest.importorskip("jax", reason="NOT TESTED: pip install jax")
 jnp = jax.numpy
+jax_operator = pytest.importorskip("closedform.lowerings.frameworks.jax_operator")
 
 RNG = np.random.default_rng(17)
 SHAPES = [
@@ -315,11 +316,8 @@ import os
 os.environ["XLA_FLAGS"] = "--xla_force_host_platform_device_count=4"
 import jax, numpy as np
 import closedform as cf
-from jax.sharding import Mesh, PartitionSpec as P
-try:
-    from jax import shard_map
-except ImportError:
-    from jax.experimental.shard_map import shard_map
+from jax import shard_map
+from jax.sharding import Mesh, NamedSharding, PartitionSpec as P
 if hasattr(os, "sched_setaffinity"):
     os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})      # a pool of one thread
 jax.config.update("jax_enable_x64", True)
@@ -335,11 +333,39 @@ by = jax.jit(jax.grad(lambda q, v, a, g: (sharded(q, v, a, g)**2).sum(), argnums
 alone = jax.grad(lambda q, v, a, g: (f(q, v, a, g)**2).sum(), argnums=(0, 3))(*x)
 for one, other in zip(by, alone):
     np.testing.assert_allclose(one, other, rtol=1e-11)
+
+# arrays that are spread, under plain jit
+def put(x, *axes):
+    return jax.device_put(x, NamedSharding(mesh, P(*axes)))
+def spread(function, *given):
+    made = jax.jit(function).lower(*given).compile()
+    assert "all-gather" not in made.as_text()
+    return made(*given)
+there = put(q, "i"), put(v, "i"), put(a, "i"), put(g)
+found = spread(f, *there)
+assert found.sharding.spec == P("i")
+np.testing.assert_array_equal(found, kernel(q, v, a, g))
+dq, dg = spread(jax.grad(lambda q, v, a, g: (f(q, v, a, g)**2).sum(), argnums=(0, 3)), *there)
+assert dq.sharding.spec == P("i") and dg.shape == (3,)
+for one, other in zip((dq, dg), jax.grad(
+        lambda q, v, a, g: (f(q, v, a, g)**2).sum(), argnums=(0, 3))(q, v, a, g)):
+    np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-9)
+square = [x.reshape(200, 200, 6) for x in (q, v)]
+found = spread(f, *(put(x, None, "i") for x in square), put(a[:200]), put(g))
+assert found.sharding.spec == P(None, "i")
+np.testing.assert_array_equal(found, kernel(*square, a[:200], g))
+whole = jax.jit(f)(put(q[:4], None, None), put(v[:4]), put(a[0]), put(g))      # by no axis
+np.testing.assert_array_equal(whole, kernel(q[:4], v[:4], a[0], g))
+entries = jax.jit(f)(put(q[:, :4].repeat(3, 1)[:, :6]), *there[1:])
+assert entries.sharding.spec == P("i")
+within = shard_map(jax.jacfwd(f), mesh=mesh, in_specs=(P(), P(), P(), P()), out_specs=P())
+np.testing.assert_allclose(jax.jit(within)(q[0], v[0], a[0], g), jax.jacfwd(f)(q[0], v[0], a[0], g),
+                           rtol=1e-12)
 print("four devices")
 """
 
 
-def test_shard_map_over_devices_with_large_batches_on_one_core():
+def test_arrays_spread_over_devices_stay_there_under_shard_map_and_plain_jit():
     told = subprocess.run([sys.executable, "-c", SHARDED], capture_output=True, text=True,
                           timeout=300, check=False)
     assert told.stdout == "four devices\n", told.stderr
@@ -370,8 +396,45 @@ def test_wrong_arguments_are_told_by_name(arm):
 
 def test_other_devices_are_refused_by_name(arm):
     traced = jax.jit(arm.bias.jax()).trace(*numbers(2, 6))
-    with pytest.raises(ArgumentError, match="bias: kernels run on a CPU"):
+    with pytest.raises(ArgumentError, match="bias: kernels run on a CPU or a CUDA device"):
+        traced.lower(lowering_platforms=("tpu",))
+
+
+def test_without_a_cuda_device_its_code_is_refused_by_name(arm):
+    if any(device.platform == "gpu" for device in jax.devices()):
+        pytest.skip("there is a CUDA device")
+    traced = jax.jit(arm.bias.jax()).trace(*numbers(2, 6))
+    with pytest.raises(cf.MissingDependency, match="bias: JAX finds no CUDA device"):
         traced.lower(lowering_platforms=("cuda",))
+
+
+def test_on_cuda_it_is_one_call_over_one_axis_with_memory_for_what_waits(arm, monkeypatch):
+    asked = []
+
+    def made(handler, gpu, devices):
+        asked.append(handler.shared)
+        return handler.loaded(slots, {}, {"cuCtxSetCurrent": 0, "cuLaunchKernel": 0})
+
+    monkeypatch.setattr(jax_operator.HandlerKind, "on_devices", made)
+    monkeypatch.setattr(jax_operator, "_cuda_devices", lambda name: [0])
+    name = f"closedform_{arm.inverse_dynamics.interface.digest[:32]}_double"
+    f, (q, v, a) = arm.inverse_dynamics.jax(), numbers(3, 4, 5, 6)
+
+    def lowered(*given, of=f):
+        return jax.jit(of).trace(*given).lower(lowering_platforms=("cuda",)).as_text()
+
+    slots = 0
+    text = lowered(q, v, a)
+    assert text.count("stablehlo.custom_call") == 1 and f"@{name}_rrr" in text
+    assert "tensor<20x6xf64>, tensor<20x6xf64>, tensor<20x6xf64>) -> tensor<20x6xf64>" in text
+    text = lowered(q, v[0, 0], a[:1])               # shared by some states: written out
+    assert f"@{name}_rsr" in text
+    assert "tensor<20x6xf64>, tensor<1x6xf64>, tensor<20x6xf64>) -> tensor<20x6xf64>" in text
+    assert f"@{name}_sss" in lowered(q[0, 0], v[0, 0], a[0, 0])
+    assert asked == [(False,) * 3, (False, True, False), (True,) * 3]
+    slots = 9
+    gradient = lowered(q, v, a, of=jax.grad(lambda q, v, a: f(q, v, a).sum()))
+    assert "-> (tensor<20x6xf64>, tensor<9x20xf64>)" in gradient
 
 
 def test_what_is_not_linear_is_not_transposed(arm):

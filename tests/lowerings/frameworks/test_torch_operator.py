@@ -3,6 +3,7 @@
 import copy
 import io
 import pickle
+import shutil
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -102,6 +103,47 @@ def test_gradients_forward_and_backward_one_by_one_and_in_batches():
     assert torch.autograd.gradcheck(FD, states(2, grad=True), check_forward_ad=True,
                                     check_batched_grad=True, check_batched_forward_grad=True)
     assert torch.autograd.gradgradcheck(ID, states(grad=True), check_fwd_over_rev=True)
+
+
+FLOATING = cf.Robot("floating", [
+    cf.Body("box", None, cf.Free(), inertia=cf.Inertia.from_parameters(
+        [2.0, 0.1, -0.2, 0.3, 0.6, 0, 0.7, 0, 0, 0.8])),
+    cf.Body("arm", "box", cf.Revolute((0, 1, 0)), inertia=cf.Inertia.from_parameters(
+        [1.0, 0.0, 0.1, 0.2, 0.2, 0, 0.2, 0, 0, 0.2]))])
+
+
+@pytest.mark.parametrize("name", ["inverse_dynamics", "forward_dynamics", "mass_matrix",
+                                  "kinetic_energy", "poses"])
+@pytest.mark.parametrize("robot", [cf.load("stanford"), FLOATING], ids=lambda r: r.name)
+def test_gradients_of_rows_of_arms_and_of_a_floating_base(robot, name):
+    """By the entries of q, of a quaternion as well."""
+    kernel = getattr(cf.compile(robot), name)
+    x = [random(2, *slot.shape, grad=True) for slot in kernel.interface.inputs]
+    operator = kernel.torch()
+    assert torch.autograd.gradcheck(operator, x, fast_mode=True, check_forward_ad=True)
+    torch.library.opcheck(torch.ops.closedform.call.default, (operator._handle, x))
+    single = [y.detach().float().requires_grad_() for y in x]
+    torch.library.opcheck(torch.ops.closedform.call.default, (operator._handle, single),
+                          test_utils=("test_schema", "test_faketensor"))
+
+
+@pytest.mark.parametrize("name", ["inverse_dynamics", "forward_dynamics", "mass_matrix"])
+def test_second_derivatives_of_rows(name):
+    kernel = getattr(ARM, name)
+    x = [random(2, *slot.shape, grad=True) for slot in kernel.interface.inputs]
+    assert torch.autograd.gradgradcheck(kernel.torch(), x, fast_mode=True)
+
+
+def test_gradients_by_tensors_of_odd_strides():
+    whole = random(3, 4, 2, grad=True)
+    q, v, a = whole[:, 1], whole.transpose(0, 1)[2], whole.flip(0)[:, 3]
+    by_views, = torch.autograd.grad(ID(q, v, a).square().sum(), whole)
+    apart = [x.detach().clone().requires_grad_() for x in (q, v, a)]
+    dq, dv, da = torch.autograd.grad(ID(*apart).square().sum(), apart)
+    assert torch.equal(by_views[:, 1], dq) and torch.equal(by_views[:, 2], dv)
+    assert torch.equal(by_views[:, 3], da.flip(0)) and not by_views[:, 0].any()
+    negative = random(3, 2)._neg_view()
+    assert torch.equal(ID(negative, q, a), ID(negative.resolve_neg(), q, a))
 
 
 def test_gradients_of_shared_operands_are_summed():
@@ -248,6 +290,22 @@ def test_torch_compile_has_it_in_one_graph():
     assert torch.equal(mapped(*(y.detach() for y in x)), ID(*x))
 
 
+@pytest.mark.slow
+@pytest.mark.skipif(not any(map(shutil.which, ("g++", "clang++", "c++"))),
+                    reason="inductor needs a compiler of C++, and there is none")
+def test_inductor_compiles_around_it():
+    x = states(3, grad=True)
+
+    def cost(q, v, a):
+        return (ID(torch.sin(q), v.T.contiguous().T, a) ** 2).sum()
+
+    found = torch.compile(cost, fullgraph=True)(*x)
+    by = torch.autograd.grad(found, x)
+    assert torch.allclose(found, cost(*x), rtol=1e-14)
+    for one, other in zip(by, torch.autograd.grad(cost(*x), x), strict=True):
+        assert torch.allclose(one, other, rtol=1e-13)
+
+
 @pytest.mark.filterwarnings("ignore")
 def test_derivatives_inside_a_compiled_function_are_right_if_not_compiled(monkeypatch):
     """The custom operator alone would give zeros for forward derivatives."""
@@ -282,6 +340,40 @@ def test_exported_graphs_name_the_kernel_and_run_for_any_batch():
         torch.ops.closedform.call("other-1234", [q])
 
 
+FRESH = """
+import sys, torch
+import closedform as cf
+q, expected = torch.load(sys.argv[2])
+cf.compile(cf.load("planar2r")).inverse_dynamics.torch()
+module = torch.export.load(sys.argv[1]).module()
+found = module(q)
+assert torch.equal(found, expected)
+found.sum().backward()
+print(module.v.grad.shape)
+"""
+
+
+def test_an_exported_graph_runs_in_another_process(tmp_path):
+    q = random(7, 2)
+    dynamic = ({0: torch.export.Dim("size")},)
+    graph = torch.export.export(Torques(), (q,), dynamic_shapes=dynamic)
+    torch.export.save(graph, tmp_path / "graph.pt2")
+    torch.save((q[:3], Torques()(q[:3]).detach()), tmp_path / "numbers")
+    done = subprocess.run([sys.executable, "-c", FRESH, tmp_path / "graph.pt2",
+                           tmp_path / "numbers"], capture_output=True, text=True, check=False)
+    assert done.stdout == "torch.Size([2])\n", done.stderr
+
+
+@pytest.mark.parametrize("start", ["fork", "spawn"])
+def test_workers_of_a_data_loader_have_it(start):
+    if start not in torch.multiprocessing.get_all_start_methods():
+        pytest.skip(f"this system does not {start}")
+    q, gravity = random(6, 2), ARM.gravity_torque.torch()
+    loader = torch.utils.data.DataLoader(list(q), batch_size=None, num_workers=1,
+                                         collate_fn=gravity, multiprocessing_context=start)
+    assert torch.equal(torch.stack(list(loader)), gravity(q))
+
+
 def test_modules_that_hold_an_operator_are_copied_and_pickled_small():
     module, q = Torques(), random(2)
     assert copy.deepcopy(module).dynamics is ID
@@ -298,15 +390,21 @@ def test_the_custom_operator_holds_what_torch_asks_of_one():
 
 def test_fake_and_meta_tensors_tell_shapes():
     from torch._subclasses import FakeTensorMode
-    assert ID(*(x.to("meta") for x in states(3, 1)))[..., 0].shape == (3, 1)
+    there = [x.to("meta").requires_grad_() for x in states(3, 1)]
+    assert ID(*there)[..., 0].shape == (3, 1)
+    ID(*there).sum().backward()
+    assert there[1].grad.shape == (3, 1, 2)
+    with pytest.raises(cf.ArgumentError, match="on one device: q cpu, v meta, a meta"):
+        ID(random(2), *there[1:])
     with FakeTensorMode():
         q = torch.empty(4, 2, dtype=F)
         assert ID(q, q[0], q).shape == (4, 2)
         with pytest.raises(cf.ArgumentError, match="q must end in the shape"):
             ID(q[:, :1], q, q)
         away = torch.empty(2, dtype=F, device="cuda")
-        with pytest.raises(cf.ArgumentError, match="planar2r: v must be on a CPU, not on cuda:0"):
+        with pytest.raises(cf.ArgumentError, match="on one device: q cpu, v cuda:0, a cpu"):
             ID(q[0], away, q[0])
+        assert ID(away, away, away).device == away.device
 
 
 # ---------------------------------------------------------------- refusals

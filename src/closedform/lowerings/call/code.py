@@ -20,8 +20,8 @@ from closedform.arrays import Floats
 from closedform.errors import FormatError
 from closedform.lowerings.call.quick import add_call
 from closedform.lowerings.call.signature import Interface
-from closedform.lowerings.frameworks.xla import handler_module
-from closedform.lowerings.frameworks.xla_jobs import process_functions
+from closedform.lowerings.frameworks.xla.handler import handler_module
+from closedform.lowerings.frameworks.xla.jobs import process_functions
 from closedform.lowerings.native.cpu import MAKING, LoadedCode, host, load, object_code
 from closedform.lowerings.native.functions import batch_module, scalar_module
 from closedform.lowerings.native.ir import Kind

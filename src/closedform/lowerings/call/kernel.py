@@ -23,6 +23,7 @@ from closedform.lowerings.call.signature import Interface, Subject, gufunc_signa
 from closedform.lowerings.call.slow import KIND_OF, SlowPath
 from closedform.lowerings.call.vectorcall import addresses, set_vectorcall, vectorcall_type, works
 from closedform.lowerings.cuda.calls.launches import Launchable
+from closedform.lowerings.cuda.kernel import CudaKernel
 from closedform.lowerings.frameworks.casadi_operator import (
     Making,
     casadi_operator,
@@ -270,12 +271,16 @@ class Kernel:
 
     # ------------------------------------------------------------------ on GPUs
     @property
+    def gpu(self) -> CudaKernel:
+        """What launches the program on CUDA devices."""
+        return self._path.gpu
+
+    @property
     def ptx(self) -> str:
         """What runs on a GPU for rows of float64: the text of each kernel, one after the other."""
-        gpu = self._path.gpu
-        plan = gpu.plan("double", tuple("rows" for _ in self.interface.inputs),
-                        tuple("rows" for _ in self.interface.outputs))
-        return "\n".join(gpu.ptx(plan))
+        plan = self.gpu.plan("double", tuple("rows" for _ in self.interface.inputs),
+                             tuple("rows" for _ in self.interface.outputs))
+        return "\n".join(self.gpu.ptx(plan))
 
     def cuda(self, dtype: Any = np.float64, layout: Literal["rows", "states"] = "rows",
              device: int = 0) -> Launchable:
@@ -288,14 +293,15 @@ class Kernel:
         if kind is None or layout not in ("rows", "states"):
             raise ArgumentError(f"dtype must be float64 or float32 and layout 'rows' or 'states', "
                                 f"not {dtype!r} and {layout!r}")
-        return self._path.gpu.launchable(kind, layout, device)
+        return self.gpu.launchable(kind, layout, device)
 
     def torch(self) -> Callable[..., Any]:
         """The kernel as a PyTorch operator: gradients of any order, torch.func, torch.compile.
 
-        It takes CPU tensors of float32 or of float64, one state or a batch, by position or name,
-        and returns a tensor, or a named tuple of several. Derivatives by q are by its entries: an
-        optimiser over quaternions must normalise q in front or step by `robot.integrate`.
+        It takes tensors of float32 or of float64 on a CPU or a CUDA device, one state or a batch,
+        by position or name, and returns a tensor, or a named tuple of several. Derivatives by q are
+        by its entries: an optimiser over quaternions must normalise q in front or step by
+        `robot.integrate`.
         """
         if "torch" not in self._operators:
             from closedform.lowerings.frameworks.torch_operator import Operator  # slow: PyTorch

@@ -29,7 +29,7 @@ from closedform.lowerings.cuda.calls.launches import Kernels, Launchable, compil
 from closedform.lowerings.cuda.driver import Device, check, device, launcher
 from closedform.lowerings.cuda.pieces import stages
 from closedform.lowerings.cuda.plan import ArrayLayout, GpuPlan, chosen
-from closedform.lowerings.native.ir import Kind
+from closedform.lowerings.native.ir import BYTES, Kind
 from closedform.lowerings.store.cache import Cache, entry_key
 from closedform.program.program import Program, Slot
 
@@ -118,16 +118,19 @@ class CudaKernel:
             self._sequences[on.ordinal, plan] = Kernels.loaded(on, found, plan.size)
         return self._sequences[on.ordinal, plan]
 
+    def kernels(self, ordinal: int, kind: Kind, layouts: Sequence[ArrayLayout]) -> Kernels:
+        """Those for inputs and outputs of these layouts on a device, whatever the states."""
+        on = device(ordinal)
+        return self.sequence(on, replace(self._plan_on(on, kind, layouts), width=1))
+
     def launchable(self, kind: Kind, layout: ArrayLayout, ordinal: int) -> Launchable:
         """The kernels for dense arrays of one layout on a device."""
         program = self.program
         arrays = (*program.inputs, *program.outputs)
-        plan = replace(self._plan_on(device(ordinal), kind, [layout for _ in arrays]),
-                       width=1)                         # whatever the number of states
         sizes = (*(math.prod(slot.shape) for slot in program.inputs),
                  *(len(output.entries) for output in program.outputs))
-        return Launchable(self.sequence(device(ordinal), plan), layout, sizes,
-                          len(program.inputs), plan.size)
+        return Launchable(self.kernels(ordinal, kind, [layout for _ in arrays]), layout, sizes,
+                          len(program.inputs), BYTES[kind])
 
     # ------------------------------------------------------------------ calling
     def known(self, given: Sequence[Any], out: Any) -> Any:

@@ -14,6 +14,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
+from closedform.lowerings.cuda.kernel import CudaKernel
 from closedform.lowerings.frameworks.differentiable import Differentiable
 from closedform.lowerings.native.ir import Kind
 from closedform.program.program import Slot, size
@@ -39,6 +40,9 @@ class Operand(Differentiable, Protocol):
     def jacobian_row(self, *wrt: str) -> Operand | None: ...
 
     def compiled(self, layout: Literal["xla"], kind: Kind) -> Any: ...
+
+    @property
+    def gpu(self) -> CudaKernel: ...
 
 
 _KNOWN: dict[str, Operand] = {}

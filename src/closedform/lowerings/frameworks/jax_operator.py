@@ -6,7 +6,9 @@
     vmap         one more leading axis: one call for all
     vmap over tangents alone, as of jacfwd and jacrev           the whole Jacobian, and one product
 
-Lowered to machine code through XLA's foreign functions (`xla.py`): no compiler, no copies.
+Lowered to machine code through XLA's foreign functions (`xla/`): no compiler, no copies. On a GPU
+these launch the kernel on XLA's stream. Arrays that are spread over devices along leading axes stay
+where they are.
 """
 
 from __future__ import annotations
@@ -14,6 +16,8 @@ from __future__ import annotations
 import ctypes
 import math
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -21,6 +25,7 @@ import numpy as np
 from closedform.errors import ArgumentError, MissingDependency
 from closedform.lowerings.frameworks.calls import Operand, OperatorCall
 from closedform.lowerings.frameworks.differentiable import Arguments
+from closedform.lowerings.frameworks.xla.loaded import GpuHandler, HandlerKind
 from closedform.lowerings.native.cpu import MAKING
 from closedform.lowerings.native.ir import Kind
 from closedform.program.program import Slot, size
@@ -31,8 +36,10 @@ except ImportError:
     raise MissingDependency("JAX is not installed; pip install 'closedform[jax]'") from None
 import jax.ffi
 import jax.numpy as jnp
+from jax.experimental.custom_partitioning import custom_partitioning
 from jax.extend.core import Primitive
 from jax.interpreters import ad, batching, mlir
+from jax.sharding import NamedSharding, PartitionSpec
 
 KINDS: Mapping[Any, Kind] = {np.dtype(np.float64): "double", np.dtype(np.float32): "float"}
 
@@ -98,8 +105,8 @@ def _alike(arrays: list[Any]) -> list[Any]:
 
 
 def _varying(x: Any) -> frozenset[Any]:
-    """The mesh's axes along which it differs; JAX before 0.6.1 has no such types."""
-    kind = jax.typeof(x) if hasattr(jax, "typeof") else None
+    """The mesh's axes along which it differs."""
+    kind = jax.typeof(x)
     found: frozenset[Any] = getattr(getattr(kind, "mat", None), "varying",
                                     getattr(kind, "vma", frozenset()))
     return found
@@ -130,11 +137,12 @@ def _abstract(*operands: Any, call: OperatorCall) -> list[Any]:
     return [operands[0].update(shape=(*full, *y.shape), weak_type=False) for y in call.outputs]
 
 
-def _joined(operands: Sequence[Any], slots: Sequence[Slot]) -> tuple[list[Any], list[Any]]:
-    """The operands with two leading axes or fewer, and these axes' lengths.
+def _joined(operands: Sequence[Any], slots: Sequence[Slot], most: int,
+            ) -> tuple[list[Any], list[Any]]:
+    """The operands with `most` leading axes or fewer, and these axes' lengths.
 
-    Neighbours that the same operands share become one axis. If more than two are left, which is
-    rare, operands are written out over the first ones.
+    Neighbours that the same operands share become one axis. If more are left, which is rare,
+    operands are written out over the first ones.
     """
     leads = [_lead(x, slot) for x, slot in zip(operands, slots, strict=True)]
     full = _full(operands, slots)
@@ -144,7 +152,7 @@ def _joined(operands: Sequence[Any], slots: Sequence[Slot]) -> tuple[list[Any], 
             groups[-1].append(k)
         else:
             groups.append([k])
-    while len(groups) > 2:
+    while len(groups) > most:
         groups[:2] = [groups[0] + groups[1]]
     made = []
     for x, slot, lead in zip(operands, slots, leads, strict=True):
@@ -160,24 +168,115 @@ def _joined(operands: Sequence[Any], slots: Sequence[Slot]) -> tuple[list[Any], 
 
 # ------------------------------------------------------------------ running
 def _run(*operands: Any, call: OperatorCall) -> list[Any]:
+    """On a CPU."""
+    kind = _kind(operands)
+    joined, lead = _joined(operands, call.inputs, 2)
+    made = _called(_target(call.realised(), kind), joined, lead, call)
+    return _with_axes(made, _full(operands, call.inputs), call)
+
+
+def _run_on_gpu(*operands: Any, call: OperatorCall) -> list[Any]:
+    kind = _kind(operands)
+    joined, lead = _joined(operands, call.inputs, 1)
+    shared = tuple(not lead or x.shape[0] != lead[0] for x in joined)
+    name, handler = _gpu_target(call.realised(), kind, shared)
+    waiting = ((handler.slots, handler.together(*lead or [1])),) if handler.slots else ()
+    made = _called(name, joined, lead, call, waiting)
+    return _with_axes(made, _full(operands, call.inputs), call)
+
+
+def _kind(operands: Sequence[Any]) -> Kind:
+    return KINDS[np.dtype(operands[0].dtype if operands else jnp.result_type(float))]
+
+
+def _called(target: str, operands: Sequence[Any], lead: Sequence[int], call: OperatorCall,
+            further: Sequence[tuple[int, ...]] = ()) -> list[Any]:
     dtype = operands[0].dtype if operands else jnp.result_type(float)
-    target = _target(call.realised(), KINDS[np.dtype(dtype)])
-    full = _full(operands, call.inputs)
-    joined, lead = _joined(operands, call.inputs)
-    results = [jax.ShapeDtypeStruct((*lead, *y.shape), dtype) for y in call.outputs]
-    made = jax.ffi.ffi_call(target, results)(*joined)
+    shapes = [*((*lead, *y.shape) for y in call.outputs), *further]
+    results = [jax.ShapeDtypeStruct(shape, dtype) for shape in shapes]
+    made: list[Any] = jax.ffi.ffi_call(target, results)(*operands)
+    return made[:len(call.outputs)]
+
+
+def _with_axes(made: Sequence[Any], full: tuple[int, ...], call: OperatorCall) -> list[Any]:
     return [x.reshape(*full, *y.shape) for x, y in zip(made, call.outputs, strict=True)]
 
 
 def _elsewhere(*operands: Any, call: OperatorCall) -> list[Any]:
-    raise ArgumentError(f"{call.name}: kernels run on a CPU, and its arrays are elsewhere; "
-                        "jax.default_device(jax.devices('cpu')[0]) keeps them there")
+    raise ArgumentError(f"{call.name}: kernels run on a CPU or a CUDA device, and its arrays are "
+                        "elsewhere; jax.default_device(jax.devices('cpu')[0]) keeps them there")
 
 
+def _bound(*operands: Any, call: OperatorCall) -> list[Any]:
+    made: list[Any] = kernel_p.bind(*operands, call=call)
+    return made
+
+
+Run = Callable[..., list[Any]]
+
+
+def _lowering(run: Run) -> Any:
+    """The rule for a platform: each device computes the states that it has."""
+    alone, together = (mlir.lower_fun(f, multiple_results=True) for f in (run, partial(
+        _partitioned, run)))
+
+    def rule(ctx: Any, *values: Any, call: OperatorCall) -> Any:
+        devices = getattr(ctx.module_context.axis_context, "device_assignment", None)
+        return (together if devices and len(devices) > 1 else alone)(ctx, *values, call=call)
+
+    return rule
+
+
+def _partitioned(run: Run, *operands: Any, call: OperatorCall) -> list[Any]:
+    """Arrays may be spread along leading axes, the same for all, and not along their own."""
+    full = _full(operands, call.inputs)
+    if not full:
+        return run(*operands, call=call)
+    leads = [_lead(x, slot) for x, slot in zip(operands, call.inputs, strict=True)]
+
+    def part(mesh: Any, given: Any, results: Any) -> tuple[Any, ...]:
+        spec = getattr(results[0].sharding, "spec", None) or ()
+        spread = (*spec, *(None for _ in full))[:len(full)]
+        read = [NamedSharding(mesh, PartitionSpec(*(
+            axes if n != 1 else None for n, axes in zip(lead, spread, strict=True))))
+            for lead in leads]
+        written = [NamedSharding(mesh, PartitionSpec(*spread)) for _ in call.outputs]
+        return mesh, partial(run, call=call), written, tuple(read)
+
+    rule, own = _sharding_rule(leads, full, call)
+    function = custom_partitioning(lambda *given: run(*given, call=call))
+    function.def_partition(part, sharding_rule=rule, need_replication_factors=own)
+    made: list[Any] = function(*operands)
+    return made
+
+
+def _sharding_rule(leads: Sequence[tuple[int, ...]], full: tuple[int, ...],
+                   call: OperatorCall) -> tuple[str, tuple[str, ...]]:
+    """`b0 i0, b0 i1 -> b0 i2`, and the names of the axes that every device has whole."""
+    own: list[str] = []
+
+    def axes(lead: tuple[int, ...], slot: Slot) -> str:
+        names = [f"b{k}" if n == full[k] else "" for k, n in enumerate(lead)]
+        for k, name in enumerate((*names, *("" for _ in slot.shape))):
+            if not name:
+                own.append(f"i{len(own)}")
+                names[k:k + 1] = [own[-1]]
+        return " ".join(names)
+
+    read = ", ".join(axes(lead, slot) for lead, slot in zip(leads, call.inputs, strict=True))
+    written = ", ".join(axes(full, slot) for slot in call.outputs)
+    return f"{read} -> {written}", tuple(own)
+
+
+with suppress(ImportError):                 # without it arrays that are spread are gathered
+    from jax._src.dispatch import prim_requires_devices_during_lowering as told_of_devices
+
+    told_of_devices.add(kernel_p)
 kernel_p.def_abstract_eval(_abstract)
-kernel_p.def_impl(jax.jit(_run, static_argnames="call"))
+kernel_p.def_impl(jax.jit(_bound, static_argnames="call"))
 mlir.register_lowering(kernel_p, mlir.lower_fun(_elsewhere, multiple_results=True))
-mlir.register_lowering(kernel_p, mlir.lower_fun(_run, multiple_results=True), platform="cpu")
+mlir.register_lowering(kernel_p, _lowering(_run), platform="cpu")
+mlir.register_lowering(kernel_p, _lowering(_run_on_gpu), platform="cuda")
 
 _TARGETS: dict[str, Any] = {}
 """What XLA calls, and what keeps it alive."""
@@ -190,10 +289,36 @@ def _target(kernel: Operand, kind: Kind) -> str:
         if name not in _TARGETS:
             native = kernel.compiled("xla", kind)
             jax.ffi.register_ffi_target(name, jax.ffi.pycapsule(native.function), platform="cpu")
-            _TARGETS[name] = native, kernel
-            # beyond Python's own end: threads of XLA may still be at work then
-            ctypes.pythonapi.Py_IncRef(ctypes.py_object(_TARGETS[name]))
+            _keep(name, native, kernel)
     return name
+
+
+def _gpu_target(kernel: Operand, kind: Kind, shared: tuple[bool, ...]) -> tuple[str, GpuHandler]:
+    """The same for CUDA: on all devices of this process, for inputs of which some are shared."""
+    marks = "".join("s" if alone else "r" for alone in shared)
+    name = f"closedform_{kernel.interface.digest[:32]}_{kind}_{marks}"
+    with MAKING:
+        if name not in _TARGETS:
+            handler = HandlerKind(kernel.interface, kind, shared).on_devices(
+                kernel.gpu, _cuda_devices(kernel.interface.name))
+            jax.ffi.register_ffi_target(name, jax.ffi.pycapsule(handler.function), platform="CUDA")
+            _keep(name, handler, kernel)
+    return name, _TARGETS[name][0]
+
+
+def _cuda_devices(name: str) -> list[int]:
+    """Their numbers."""
+    try:
+        return [device.local_hardware_id for device in jax.local_devices(backend="cuda")]
+    except RuntimeError as error:
+        raise MissingDependency(f"{name}: JAX finds no CUDA device to make code for; "
+                                "pip install 'jax[cuda13]' on a machine with one") from error
+
+
+def _keep(name: str, *what: Any) -> None:
+    _TARGETS[name] = what
+    # beyond Python's own end: threads of XLA may still be at work then
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(what))
 
 
 # ------------------------------------------------------------------ derivatives
@@ -280,8 +405,3 @@ def _product(matrices: Sequence[Any], vectors: Sequence[Any]) -> Any:
 ad.primitive_jvps[kernel_p] = _jvp
 ad.primitive_transposes[kernel_p] = _transpose
 batching.primitive_batchers[kernel_p] = _batch
-if not hasattr(jax, "shard_map"):           # before 0.6.1
-    from jax.experimental.shard_map import register_standard_check, register_standard_rewrite
-
-    register_standard_check(kernel_p)
-    register_standard_rewrite(kernel_p)

@@ -1,6 +1,7 @@
 """Kernels as PyTorch operators: every derivative is a kernel again, called in the same way.
 
-A call without gradients goes straight to the kernel, on the memory of the tensors. Else it has two
+A call without gradients goes straight to the kernel, on the memory of the tensors: on a CPU, or on
+a CUDA device by the GPU's kernels and on the current stream. Else it has two
 faces, because neither does all: an `autograd.Function`, for eager mode and torch.func, where Dynamo
 refuses those that have a jvp; and the custom operator `closedform::call`, which torch.compile and
 torch.export see and torch.func cannot differentiate.
@@ -31,6 +32,7 @@ TorchCall = Callable[[Handled, Tensors], Tensors]
 
 _DOUBLE, _SINGLE = np.dtype(np.float64), np.dtype(np.float32)
 _FLOATS = torch.float32, torch.float64
+_DEVICES = "cpu", "cuda", "meta"
 _PLAIN = torch.Tensor, torch.nn.Parameter
 _is_compiling = torch.compiler.is_compiling
 _transformed = torch._C._are_functorch_transforms_active
@@ -116,21 +118,24 @@ def _from_scalar(x: Any) -> Any:
 
 
 def _refuse_what_is_no_float(of: Handled, given: Tensors, title: str) -> None:
-    """Other things than dense tensors of one floating-point kind on a CPU, by name."""
+    """Other things than dense tensors of one floating-point kind on one device, by name."""
     for name, x in zip(of.names, given, strict=True):
         what = f"{title}: {name}"
         if not isinstance(x, torch.Tensor):
             raise ArgumentError(f"{what} must be a torch.Tensor, not a {type(x).__name__}")
-        if x.device.type not in ("cpu", "meta"):
-            raise ArgumentError(f"{what} must be on a CPU, not on {x.device}; {name}.cpu() is")
+        if x.device.type not in _DEVICES:
+            raise ArgumentError(f"{what} must be on a CPU or a CUDA device, not on {x.device}; "
+                                f"{name}.cpu() is")
         if x.layout is not torch.strided:
             raise ArgumentError(f"{what} must be a dense tensor, not of {x.layout}")
         if x.dtype not in _FLOATS:
             raise ArgumentError(f"{what} must be of torch.float32 or torch.float64, not of "
                                 f"{x.dtype}; {name}.double() is")
-    if len({x.dtype for x in given}) > 1:
-        kinds = ", ".join(f"{name} {x.dtype}" for name, x in zip(of.names, given, strict=True))
-        raise ArgumentError(f"{title}: the tensors must be of one dtype: {kinds}")
+    for what, kinds in (("of one dtype", [x.dtype for x in given]),
+                        ("on one device", [x.device for x in given])):
+        if len(set(kinds)) > 1:
+            told = ", ".join(f"{name} {x}" for name, x in zip(of.names, kinds, strict=True))
+            raise ArgumentError(f"{title}: the tensors must be {what}: {told}")
 
 
 # -------------------------------------------------------------------------- values
@@ -153,13 +158,16 @@ def _operator_call(of: Handled, arrays: Tensors) -> Tensors:
 
 
 def _are_plain(arrays: Tensors) -> bool:
-    return not _modes() and all(type(x) in _PLAIN and x.is_cpu for x in arrays)
+    return not _modes() and all(type(x) in _PLAIN and not x.is_meta for x in arrays)
 
 
 @torch.compiler.disable
 def _run(of: Handled, arrays: Tensors) -> Tensors:
-    found = of.kernel(*(x.numpy(force=True) for x in arrays))
-    return tuple(_from_scalar(y) for y in ([found] if len(of.outputs) == 1 else found))
+    there = bool(arrays) and arrays[0].is_cuda
+    found = of.kernel(*(x.detach().resolve_neg() if there else x.numpy(force=True)
+                        for x in arrays))
+    several = [found] if len(of.outputs) == 1 else found
+    return tuple(several) if there else tuple(map(_from_scalar, several))
 
 
 def _value(of: Handled, arrays: Tensors) -> Tensors:
@@ -316,7 +324,7 @@ class _Transformed(torch.autograd.Function):
 # -------------------------------------------------------------------------- torch.compile
 @torch.library.custom_op("closedform::call", mutates_args=())
 def _OPERATOR(handle: str, arrays: list[torch.Tensor]) -> list[torch.Tensor]:  # noqa: N802
-    return list(_run(node(handle), arrays))
+    return [y.contiguous() for y in _run(node(handle), arrays)]     # as the fake ones are
 
 
 @_OPERATOR.register_fake

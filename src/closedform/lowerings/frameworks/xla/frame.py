@@ -12,7 +12,7 @@ EXTENSION, API, CONTEXT, STAGE = 8, 16, 24, 32                  # XLA_FFI_CallFr
 INPUTS, OUTPUTS = (56, 72), (96, 112)                           # how many, and where
 METADATA, EXECUTE, INVALID_ARGUMENT = 1, 3, 3
 DTYPE, DATA, RANK, DIMENSIONS = 16, 24, 32, 40                  # XLA_FFI_Buffer
-CREATE, DESTROY, SCHEDULE, COUNT_THREADS = 48, 64, 136, 144     # XLA_FFI_Api
+CREATE, DESTROY, STREAM, SCHEDULE, COUNT_THREADS, DEVICE = 48, 64, 80, 136, 144, 184  # XLA_FFI_Api
 
 
 def get(f: Function, kind: str, pointer: str, place: int | str = 0) -> str:
@@ -48,3 +48,27 @@ def destroy(f: Function, error: str) -> None:
     f.line(f"call void {api(f, DESTROY)}(ptr {given})")
     f.line(f"br label %fine.{mark}")
     f.label(f"fine.{mark}")
+
+
+def text(f: Function, name: str, content: str) -> str:
+    """A constant of the module: characters, and a zero behind them."""
+    data = f"{content}\0".encode()
+    escaped = "".join(f"{chr(92)}{c:02X}" for c in data)
+    f.module.declarations[f"{name} = private constant [{len(data)} x i8] c\"{escaped}\""] = None
+    return name
+
+
+def refuse(f: Function, message: str) -> None:
+    """Return an error of XLA's with this text."""
+    given = structure(f, 28, ("ptr", message), ("i32", INVALID_ARGUMENT))
+    f.line(f"ret ptr {f.let(f'call ptr {api(f, CREATE)}(ptr {given})')}")
+
+
+def least(f: Function, x: object, y: object) -> str:
+    return f.let(f"select i1 {f.let(f'icmp slt i64 {x}, {y}')}, i64 {x}, i64 {y}")
+
+
+def blocks(f: Function, n: object, length: object) -> str:
+    """How many blocks of a length cover n, one or more."""
+    before = f.let(f"sub i64 {n}, 1")
+    return f.let(f"add i64 {f.let(f'udiv i64 {before}, {length}')}, 1")

@@ -12,15 +12,17 @@ import ctypes
 import functools
 import sys
 from collections.abc import Sequence
-from typing import NamedTuple
 
-from closedform.lowerings.frameworks.xla_frame import (
+from closedform.lowerings.frameworks.xla.checks import StateArray
+from closedform.lowerings.frameworks.xla.frame import (
     CONTEXT,
     COUNT_THREADS,
     SCHEDULE,
     api,
+    blocks,
     destroy,
     get,
+    least,
     put,
     structure,
 )
@@ -34,15 +36,6 @@ CHUNK_WORK = 1 << 19
 """Instructions of a chunk: some 50 µs, where to ask a pool for help takes one or two."""
 FEW = 64
 """Columns below which `batch` runs along the rows if these are more."""
-
-
-class StateArray(NamedTuple):
-    """An array of states: memory, the lengths of its leading axes, and the bytes of a state."""
-
-    data: str
-    rows: str
-    columns: str
-    state: int
 
 
 @functools.cache
@@ -100,8 +93,8 @@ def _add_work(module: Module) -> None:
     f.label("run")
     row = f.let(f"mul i64 {f.let(f'udiv i64 %c, {per}')}, {high}")
     column = f.let(f"mul i64 {f.let(f'urem i64 %c, {per}')}, {wide}")
-    last = _least(f, f.let(f"add i64 {row}, {high}"), rows)
-    count = _least(f, f.let(f"sub i64 {columns}, {column}"), wide)
+    last = least(f, f.let(f"add i64 {row}, {high}"), rows)
+    count = least(f, f.let(f"sub i64 {columns}, {column}"), wide)
     f.line(f"call void @rows(ptr %job, i64 {row}, i64 {last}, i64 {column}, i64 {count})")
     f.line(f"{f.name()} = atomicrmw add ptr {f.offset('%job', DONE)}, i64 1 acq_rel, align 8")
     f.line("br label %claim")
@@ -142,10 +135,10 @@ def many_states(f: Function, arrays: Sequence[StateArray], work: int) -> None:
     rows = f.let(f"select i1 {turned}, i64 {n1}, i64 {n0}")
     columns = f.let(f"select i1 {turned}, i64 {n0}, i64 {n1}")
     states = max(FEW, CHUNK_WORK // work // FEW * FEW)
-    wide = _least(f, columns, states)
+    wide = least(f, columns, states)
     high = f.let(f"udiv i64 {states}, {wide}")          # at least one: wide is no more than states
-    per = _blocks(f, columns, wide)
-    chunks = f.let(f"mul i64 {_blocks(f, rows, high)}, {per}")
+    per = blocks(f, columns, wide)
+    chunks = f.let(f"mul i64 {blocks(f, rows, high)}, {per}")
     here = f.allocate(length)
     alone = f.let(f"icmp slt i64 {chunks}, 3")
     f.line(f"br i1 {alone}, label %small, label %large")
@@ -191,7 +184,7 @@ def _with_help(f: Function, job: str, chunks: str) -> None:
     put(f, "i64", 1, count)
     ask = structure(f, 32, ("ptr", context), ("ptr", count))
     destroy(f, f.let(f"call ptr {api(f, COUNT_THREADS)}(ptr {ask})"))
-    threads = _least(f, get(f, "i64", count), chunks)
+    threads = least(f, get(f, "i64", count), chunks)
     put(f, "i64", threads, job, HOLDERS)
     helpers = f.let(f"sub i64 {threads}, 1")
     given = structure(f, 40, ("ptr", context), ("ptr", "@task"), ("ptr", job))
@@ -221,13 +214,3 @@ def _with_help(f: Function, job: str, chunks: str) -> None:
     f.line("br label %wait")
     f.label("end")
     f.line(f"call void @release(ptr {job}, i64 1)")
-
-
-def _least(f: Function, x: object, y: object) -> str:
-    return f.let(f"select i1 {f.let(f'icmp slt i64 {x}, {y}')}, i64 {x}, i64 {y}")
-
-
-def _blocks(f: Function, n: object, length: object) -> str:
-    """How many blocks of a length cover n, one or more."""
-    before = f.let(f"sub i64 {n}, 1")
-    return f.let(f"add i64 {f.let(f'udiv i64 {before}, {length}')}, 1")
