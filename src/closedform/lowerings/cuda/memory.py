@@ -86,6 +86,12 @@ class ThreadArrays:
         return self.text.let("q", "cvta.to.global.u64",
                              self.text.let("q", "ld.param.u64", f"[{a}]"))
 
+    def _stride(self, a: str) -> str:
+        """From one entry to the next with states last, counted in entries: 31 bits do."""
+        stride = self.text.let("q", "ld.param.u64", f"[{a}_stride]")
+        return self.text.let("r", "cvt.u32.u64", self.text.let(
+            "q", "shr.u64", stride, str(self.plan.size.bit_length() - 1)))
+
     def _row(self, a: str) -> int:
         """Bytes of a state."""
         return self.counts[a] * self.plan.size
@@ -95,9 +101,7 @@ class ThreadArrays:
         text = self.text
         layout = self.layouts[a]
         if layout == "states":
-            stride = text.let("q", "ld.param.u64", f"[{a}_stride]")
-            self.strides[a] = text.let("r", "cvt.u32.u64", text.let(   # in entries: 31 bits do
-                "q", "shr.u64", stride, str(self.plan.size.bit_length() - 1)))
+            self.strides[a] = self._stride(a)
             self.base[a] = text.let("q", "mad.lo.u64", state, str(self.plan.size), pointer)
         elif layout in ("rows", "strided"):
             stride = text.let("q", "ld.param.u64", f"[{a}_stride]")

@@ -100,10 +100,11 @@ class StayingArrays(ThreadArrays):
                 source = text.let("q", "mad.wide.u32", first, str(self._row(a)), pointers[a])
                 mover.ask(source, place, self.offsets[a], self._row(a))
                 continue
-            stride = text.let("r", "cvt.u32.u64", text.let("q", "ld.param.u64", f"[{a}_stride]"))
+            stride = self._stride(a)
             source = text.let("q", "mad.wide.u32", own, str(size), pointers[a])
             for j, k in enumerate(self.used[a]):
-                entry = text.let("q", "mad.wide.s32", stride, str(k), source) if k else source
+                entry = text.let("q", "mad.wide.s32", stride, str(k * size),
+                                 source) if k else source
                 at = self.offsets[a] + j * WARP * size
                 text.line(f"@{some} cp.async.ca.shared.global [{target}+{at}], [{entry}], {size}")
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from closedform.lowerings.cuda.kernel import MOST
+from closedform.lowerings.cuda.calls.launches import MOST
 from closedform.lowerings.frameworks.differentiable import Described
 from closedform.lowerings.frameworks.xla import records
 from closedform.lowerings.frameworks.xla.checks import (

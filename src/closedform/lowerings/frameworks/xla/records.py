@@ -13,8 +13,8 @@ import functools
 from collections.abc import Mapping
 from typing import Any
 
+from closedform.lowerings.cuda.calls.launches import Kernels
 from closedform.lowerings.cuda.driver import device
-from closedform.lowerings.cuda.kernel import Kernels
 
 CONTEXT, WORDS, COUNT, FIRST = range(0, 32, 8)
 HANDLE, THREADS, SHARED, STATES, LIMIT, WAITS, ROW = range(0, 56, 8)
