@@ -34,6 +34,8 @@ _DOUBLE, _SINGLE = np.dtype(np.float64), np.dtype(np.float32)
 _FLOATS = torch.float32, torch.float64
 _DEVICES = "cpu", "cuda", "meta"
 _PLAIN = torch.Tensor, torch.nn.Parameter
+DEEPEST = 64
+"""Levels of vmap that PyTorch has."""
 _is_compiling = torch.compiler.is_compiling
 _transformed = torch._C._are_functorch_transforms_active
 _modes = torch._C._len_torch_dispatch_stack
@@ -254,11 +256,23 @@ class _Mapped(NamedTuple):
                      for z, slot in zip(sums, self.of.outputs, strict=True))
 
 
+def _old_level(arrays: Tensors) -> int:
+    """How deep the older vmap is nested, told from arrays where autograd has threads of its own."""
+    level = torch._C._vmapmode_increment_nesting() - 1
+    torch._C._vmapmode_decrement_nesting()
+    if level:
+        return int(level)
+    for level in range(1, DEEPEST):
+        for x in arrays:
+            if _is_old_batch(x) and not _is_old_batch(torch._remove_batch_dim(x, level, 1, 0)):
+                return level
+    raise ArgumentError("on a GPU gradients of many directions at once are not nested: "
+                        "use torch.func.vmap")
+
+
 def _over_old_batch(of: Handled, arrays: Tensors, level: int = 0) -> Tensors:
     """A call inside the older vmap, which autograd uses itself for many gradients at once."""
-    if not level:
-        level = torch._C._vmapmode_increment_nesting() - 1
-        torch._C._vmapmode_decrement_nesting()
+    level = level or _old_level(arrays)
     dims = [0 if _is_old_batch(x) else None for x in arrays]
     inner = [x if d is None else torch._remove_batch_dim(x, level, 1, 0)
              for x, d in zip(arrays, dims, strict=True)]
