@@ -27,9 +27,10 @@ slow: .venv/.tested
 	$(BIN)/pytest -n 2 tests/laws --trees $(TREES) --hypothesis-seed=$(SEED)
 	$(BIN)/python tools/oldest_versions.py
 
-# on a machine with an NVIDIA GPU, and PyTorch in the environment
+# on a machine with an NVIDIA GPU; PyTorch and JAX with CUDA in the environment, and peers if wanted
 bench-gpu: .venv/.installed
 	$(BIN)/python benchmarks/cuda.py --write docs/benchmarks-gpu.md
+	$(BIN)/python benchmarks/cuda_peers.py --append docs/benchmarks-gpu.md
 
 bench: .venv/.benched
 	$(BIN)/python benchmarks/run.py $(BENCH)

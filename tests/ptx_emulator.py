@@ -258,6 +258,12 @@ class _Block:
             self.spaces["shared"].write(target, found, np.uint32)
         elif head in ("ld", "st"):
             self._move(head, rest, args, mask)
+        elif head == "red":
+            dtype, place = TYPES[rest[-1]], self._place(args[0], mask)
+            memory, x = self.spaces[rest[0]], self._value(args[1], dtype, mask)
+            for k, value in zip(place, x, strict=True):     # one thread after the other
+                old = memory.read(np.array([k]), dtype)
+                memory.write(np.array([k]), np.maximum(old, value), dtype)
         elif head == "mov" and args[0].startswith("{"):
             low, high = args[0].strip("{}").split(", ")
             x = self._value(args[1], np.uint64, mask)

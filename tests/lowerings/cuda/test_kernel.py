@@ -8,9 +8,11 @@ import pytest
 import closedform as cf
 from closedform.errors import ArgumentError
 from closedform.lowerings.call.kernel import compile_program
+from closedform.lowerings.cuda import driver
 from closedform.lowerings.cuda.calls import launches
 from closedform.lowerings.cuda.kernel import CudaKernel
 from closedform.lowerings.native.cpu import host
+from closedform.lowerings.native.launching import WORDS
 from closedform.lowerings.store.cache import Cache
 from fake_cuda import FakeCuda, pretended, seen
 
@@ -105,6 +107,18 @@ def test_angles_far_out_are_computed_by_the_careful_kernel_in_every_call(cuda):
     there = [cuda.array(a) for a in x]
     for _ in range(3):
         same(cuda, kernel(*there), kernel(*x))
+
+
+def test_calls_that_share_a_word_never_miss_what_is_rare(cuda):
+    """As a graph does that is replayed: it has the number of a call long ago."""
+    kernel, x = fresh(), states()
+    x[0][3, 1] = 1e7
+    there = [cuda.array(a) for a in x]
+    kernel(*there)
+    words = driver.device(0).words
+    cuda.at(words, 8 * WORDS).view(np.uint64)[:] = 1 << 40      # of a later call
+    same(cuda, kernel(*there), kernel(*x))
+    assert np.all(cuda.at(words, 8 * WORDS).view(np.uint64) == 1 << 40)
 
 
 def test_launchable_keeps_a_record_for_a_number_of_states_and_says_what_it_needs(cuda):

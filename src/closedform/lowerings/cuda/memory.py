@@ -188,7 +188,7 @@ class LoopingArrays(ThreadArrays):
         word = text.let("q", "cvta.to.global.u64", text.let("q", "ld.param.u64", "[word]"))
         found = text.let("q", "ld.global.u64", f"[{word}]")
         call = text.let("q", "ld.param.u64", "[call]")
-        text.line(f"@{text.let('p', 'setp.ne.u64', found, call)} bra DONE")
+        text.line(f"@{text.let('p', 'setp.lt.u64', found, call)} bra DONE")
         block = text.let("r", "mov.u32", "%ctaid.x")
         threads = str(self.plan.block)
         self.n = text.let("q", "ld.param.u64", "[n]")

@@ -1,9 +1,10 @@
 """What is rare is noticed and done again: angles far out, and divisors of extreme size.
 
 The quick kernel has no code for them, which would cost registers and order. A thread that meets one
-writes the number of the call into a word that the careful kernel reads, behind it on the stream:
-that one ends at once, or computes all states again with the exact division and the long reduction
-of angles.
+raises a word to the number of the call. The careful kernel reads it, behind that one on the stream,
+and ends at once if it is lower, or computes all states again with the exact division and the long
+reduction of angles. Where two calls share a word, in a graph that is replayed or on other streams,
+either may do so without need, and none fails to.
 
     r ≈ 1/y,  r ← r + r (1 − y r);      q = x r;      x / y = q + r (x − y q)             (i)
 
@@ -68,7 +69,7 @@ class RareWatch:
             word = self.text.let("q", "cvta.to.global.u64",
                                  self.text.let("q", "ld.param.u64", "[word]"))
             call = self.text.let("q", "ld.param.u64", "[call]")
-            self.text.line(f"@{self.seen} st.global.u64 [{word}], {call}")
+            self.text.line(f"@{self.seen} red.global.max.u64 [{word}], {call}")
 
 
 STEPS = {"double": 2, "float": 1}

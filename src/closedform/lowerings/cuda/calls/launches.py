@@ -119,7 +119,7 @@ class Launchable:
     sizes: tuple[int, ...]
     inputs: int
     size: int
-    records: dict[int, Any] = field(default_factory=dict, repr=False)
+    records: dict[int, Any] = field(default_factory=dict, repr=False, compare=False)
 
     @functools.cached_property
     def launch(self) -> Callable[[Any, bytes, int], int]:
