@@ -66,6 +66,8 @@ HOLDS = {
         "waiting watch"),
     "lowerings/cuda/test_gpu.py": (
         "lowerings/cuda", "driver kernel"),
+    "lowerings/frameworks/test_jax_operator.py": (
+        "lowerings/frameworks", "jax_axes"),
     "lowerings/frameworks/xla/test_handler.py": (
         "lowerings/frameworks/xla", "checks frame jobs"),
     "lowerings/frameworks/xla/test_gpu.py": (
