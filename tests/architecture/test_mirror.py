@@ -68,6 +68,8 @@ HOLDS = {
         "lowerings", "cuda/calls/launches cuda/calls/clock native/launching"),
     "lowerings/cuda/test_errors.py": (
         "lowerings/cuda", "calls/dlpack driver"),
+    "lowerings/frameworks/test_jax_operator.py": (
+        "lowerings/frameworks", "jax_axes"),
     "lowerings/frameworks/xla/test_handler.py": (
         "lowerings/frameworks/xla", "checks frame jobs"),
     "lowerings/frameworks/xla/test_gpu.py": (

@@ -356,8 +356,12 @@ assert found.sharding.spec == P(None, "i")
 np.testing.assert_array_equal(found, kernel(*square, a[:200], g))
 whole = jax.jit(f)(put(q[:4], None, None), put(v[:4]), put(a[0]), put(g))      # by no axis
 np.testing.assert_array_equal(whole, kernel(q[:4], v[:4], a[0], g))
-entries = jax.jit(f)(put(q[:, :4].repeat(3, 1)[:, :6]), *there[1:])
-assert entries.sharding.spec == P("i")
+square = Mesh(np.array(jax.devices()).reshape(2, 2), ("i", "j"))
+by_entries = NamedSharding(square, P("i", "j"))
+given = [jax.device_put(x, by_entries) for x in (q, v, a)] + [g]
+found = jax.jit(f, out_shardings=by_entries)(*given)
+assert found.sharding.spec == P("i", "j")
+np.testing.assert_array_equal(found, kernel(q, v, a, g))
 within = shard_map(jax.jacfwd(f), mesh=mesh, in_specs=(P(), P(), P(), P()), out_specs=P())
 np.testing.assert_allclose(jax.jit(within)(q[0], v[0], a[0], g), jax.jacfwd(f)(q[0], v[0], a[0], g),
                            rtol=1e-12)

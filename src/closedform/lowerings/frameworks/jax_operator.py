@@ -14,10 +14,8 @@ where they are.
 from __future__ import annotations
 
 import ctypes
-import math
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -36,10 +34,10 @@ except ImportError:
     raise MissingDependency("JAX is not installed; pip install 'closedform[jax]'") from None
 import jax.ffi
 import jax.numpy as jnp
-from jax.experimental.custom_partitioning import custom_partitioning
 from jax.extend.core import Primitive
 from jax.interpreters import ad, batching, mlir
-from jax.sharding import NamedSharding, PartitionSpec
+
+from closedform.lowerings.frameworks.jax_axes import full_axes, joined, lead_of, lowering
 
 KINDS: Mapping[Any, Kind] = {np.dtype(np.float64): "double", np.dtype(np.float32): "float"}
 
@@ -70,7 +68,7 @@ def _arrays(given: Sequence[Any], slots: Sequence[Slot], title: str) -> list[Any
     """Arrays of one dtype and one number of leading axes."""
     arrays = [_array(x, slot, title) for x, slot in zip(given, slots, strict=True)]
     dtype = jnp.result_type(float, *arrays)
-    leads = [_lead(x, slot) for x, slot in zip(arrays, slots, strict=True)]
+    leads = [lead_of(x, slot) for x, slot in zip(arrays, slots, strict=True)]
     try:
         rank = len(jnp.broadcast_shapes(*leads)) if leads else 0
     except ValueError as error:
@@ -118,71 +116,30 @@ def _cast(x: Any, axes: tuple[Any, ...]) -> Any:
     return jax.lax.pvary(x, axes)           # before 0.9
 
 
-# ------------------------------------------------------------------ shapes
-def _lead(x: Any, slot: Slot) -> tuple[int, ...]:
-    lead: tuple[int, ...] = x.shape[:len(x.shape) - len(slot.shape)]
-    return lead
-
-
-def _full(operands: Sequence[Any], slots: Sequence[Slot]) -> tuple[int, ...]:
-    """The leading axes of the results."""
-    leads = [_lead(x, slot) for x, slot in zip(operands, slots, strict=True)]
-    return tuple(jnp.broadcast_shapes(*leads)) if leads else ()
-
-
+# ------------------------------------------------------------------ running
 def _abstract(*operands: Any, call: OperatorCall) -> list[Any]:
-    full = _full(operands, call.inputs)
+    full = full_axes(operands, call.inputs)
     if not operands:
         return [jax.core.ShapedArray(y.shape, jnp.result_type(float)) for y in call.outputs]
     return [operands[0].update(shape=(*full, *y.shape), weak_type=False) for y in call.outputs]
 
 
-def _joined(operands: Sequence[Any], slots: Sequence[Slot], most: int,
-            ) -> tuple[list[Any], list[Any]]:
-    """The operands with `most` leading axes or fewer, and these axes' lengths.
-
-    Neighbours that the same operands share become one axis. If more are left, which is rare,
-    operands are written out over the first ones.
-    """
-    leads = [_lead(x, slot) for x, slot in zip(operands, slots, strict=True)]
-    full = _full(operands, slots)
-    groups: list[list[int]] = []
-    for k in (k for k, n in enumerate(full) if n != 1):
-        if groups and all((lead[k] == 1) == (lead[groups[-1][-1]] == 1) for lead in leads):
-            groups[-1].append(k)
-        else:
-            groups.append([k])
-    while len(groups) > most:
-        groups[:2] = [groups[0] + groups[1]]
-    made = []
-    for x, slot, lead in zip(operands, slots, leads, strict=True):
-        mine = [group for group in groups if any(lead[k] != 1 for k in group)]
-        written = {k for group in mine for k in group}
-        wide = tuple(full[k] if k in written else 1 for k in range(len(full)))
-        if wide != lead:
-            x = jnp.broadcast_to(x, (*wide, *slot.shape))
-        shape = [math.prod(full[k] for k in group) if group in mine else 1 for group in groups]
-        made.append(x.reshape(*shape, *slot.shape))
-    return made, [math.prod(full[k] for k in group) for group in groups]
-
-
-# ------------------------------------------------------------------ running
 def _run(*operands: Any, call: OperatorCall) -> list[Any]:
     """On a CPU."""
     kind = _kind(operands)
-    joined, lead = _joined(operands, call.inputs, 2)
-    made = _called(_target(call.realised(), kind), joined, lead, call)
-    return _with_axes(made, _full(operands, call.inputs), call)
+    arrays, lead = joined(operands, call.inputs, 2)
+    made = _called(_target(call.realised(), kind), arrays, lead, call)
+    return _with_axes(made, full_axes(operands, call.inputs), call)
 
 
 def _run_on_gpu(*operands: Any, call: OperatorCall) -> list[Any]:
     kind = _kind(operands)
-    joined, lead = _joined(operands, call.inputs, 1)
-    shared = tuple(not lead or x.shape[0] != lead[0] for x in joined)
+    arrays, lead = joined(operands, call.inputs, 1)
+    shared = tuple(not lead or x.shape[0] != lead[0] for x in arrays)
     name, handler = _gpu_target(call.realised(), kind, shared)
     waiting = ((handler.slots, handler.together(*lead or [1])),) if handler.slots else ()
-    made = _called(name, joined, lead, call, waiting)
-    return _with_axes(made, _full(operands, call.inputs), call)
+    made = _called(name, arrays, lead, call, waiting)
+    return _with_axes(made, full_axes(operands, call.inputs), call)
 
 
 def _kind(operands: Sequence[Any]) -> Kind:
@@ -212,62 +169,6 @@ def _bound(*operands: Any, call: OperatorCall) -> list[Any]:
     return made
 
 
-Run = Callable[..., list[Any]]
-
-
-def _lowering(run: Run) -> Any:
-    """The rule for a platform: each device computes the states that it has."""
-    alone, together = (mlir.lower_fun(f, multiple_results=True) for f in (run, partial(
-        _partitioned, run)))
-
-    def rule(ctx: Any, *values: Any, call: OperatorCall) -> Any:
-        devices = getattr(ctx.module_context.axis_context, "device_assignment", None)
-        return (together if devices and len(devices) > 1 else alone)(ctx, *values, call=call)
-
-    return rule
-
-
-def _partitioned(run: Run, *operands: Any, call: OperatorCall) -> list[Any]:
-    """Arrays may be spread along leading axes, the same for all, and not along their own."""
-    full = _full(operands, call.inputs)
-    if not full:
-        return run(*operands, call=call)
-    leads = [_lead(x, slot) for x, slot in zip(operands, call.inputs, strict=True)]
-
-    def part(mesh: Any, given: Any, results: Any) -> tuple[Any, ...]:
-        spec = getattr(results[0].sharding, "spec", None) or ()
-        spread = (*spec, *(None for _ in full))[:len(full)]
-        read = [NamedSharding(mesh, PartitionSpec(*(
-            axes if n != 1 else None for n, axes in zip(lead, spread, strict=True))))
-            for lead in leads]
-        written = [NamedSharding(mesh, PartitionSpec(*spread)) for _ in call.outputs]
-        return mesh, partial(run, call=call), written, tuple(read)
-
-    rule, own = _sharding_rule(leads, full, call)
-    function = custom_partitioning(lambda *given: run(*given, call=call))
-    function.def_partition(part, sharding_rule=rule, need_replication_factors=own)
-    made: list[Any] = function(*operands)
-    return made
-
-
-def _sharding_rule(leads: Sequence[tuple[int, ...]], full: tuple[int, ...],
-                   call: OperatorCall) -> tuple[str, tuple[str, ...]]:
-    """`b0 i0, b0 i1 -> b0 i2`, and the names of the axes that every device has whole."""
-    own: list[str] = []
-
-    def axes(lead: tuple[int, ...], slot: Slot) -> str:
-        names = [f"b{k}" if n == full[k] else "" for k, n in enumerate(lead)]
-        for k, name in enumerate((*names, *("" for _ in slot.shape))):
-            if not name:
-                own.append(f"i{len(own)}")
-                names[k:k + 1] = [own[-1]]
-        return " ".join(names)
-
-    read = ", ".join(axes(lead, slot) for lead, slot in zip(leads, call.inputs, strict=True))
-    written = ", ".join(axes(full, slot) for slot in call.outputs)
-    return f"{read} -> {written}", tuple(own)
-
-
 with suppress(ImportError):                 # without it arrays that are spread are gathered
     from jax._src.dispatch import prim_requires_devices_during_lowering as told_of_devices
 
@@ -275,8 +176,8 @@ with suppress(ImportError):                 # without it arrays that are spread 
 kernel_p.def_abstract_eval(_abstract)
 kernel_p.def_impl(jax.jit(_bound, static_argnames="call"))
 mlir.register_lowering(kernel_p, mlir.lower_fun(_elsewhere, multiple_results=True))
-mlir.register_lowering(kernel_p, _lowering(_run), platform="cpu")
-mlir.register_lowering(kernel_p, _lowering(_run_on_gpu), platform="cuda")
+mlir.register_lowering(kernel_p, lowering(_run), platform="cpu")
+mlir.register_lowering(kernel_p, lowering(_run_on_gpu), platform="cuda")
 
 _TARGETS: dict[str, Any] = {}
 """What XLA calls, and what keeps it alive."""
@@ -349,7 +250,7 @@ def _transpose(bars: Sequence[Any], *operands: Any, call: OperatorCall) -> list[
         made = [made[k - call.own] for k in unknown]
     result: list[Any] = [None] * len(operands)
     for k, x in zip(unknown, made, strict=True):
-        lead = _lead(operands[k].aval, call.inputs[k])
+        lead = lead_of(operands[k].aval, call.inputs[k])
         shared = tuple(i for i, n in enumerate(lead) if n == 1 and x.shape[i] != 1)
         result[k] = x.sum(shared, keepdims=True) if shared else x
     return result
@@ -373,15 +274,15 @@ def _batch(operands: Sequence[Any], dims: Sequence[Any], *, call: OperatorCall) 
 def _products(call: OperatorCall, whole: OperatorCall, own: Sequence[Any],
               vectors: Sequence[Any]) -> list[Any]:
     """∂y/∂x ẋ for many ẋ, or (∂y/∂x)ᵀ ȳ for many ȳ; these are first in vectors, last in results."""
-    full, further = _full(own, call.inputs[:call.own]), call.inputs[call.own:]
+    full, further = full_axes(own, call.inputs[:call.own]), call.inputs[call.own:]
     known = dict(zip((slot.name for slot in call.inputs), own, strict=False))
     matrices = kernel_p.bind(*(known[slot.name] for slot in whole.inputs), call=whole)
     pairs = [(y, x) for y in call.kernel.interface.outputs for x in call.moving]
     partials = {}
     for (y, x), dy_dx in zip(pairs, matrices, strict=True):
-        lead = _lead(dy_dx, Slot("", y.shape + x.shape)) or (1,) * len(full)
+        lead = lead_of(dy_dx, Slot("", y.shape + x.shape)) or (1,) * len(full)
         partials[y.name, x.name] = dy_dx.reshape(*lead, size(y.shape), size(x.shape))
-    flat = [t.reshape(*_lead(t, slot), size(slot.shape))
+    flat = [t.reshape(*lead_of(t, slot), size(slot.shape))
             for t, slot in zip(vectors, further, strict=True)]
     made = []
     for out in call.outputs:

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from closedform.lowerings.cuda.calls.launches import MOST
 from closedform.lowerings.frameworks.differentiable import Described
 from closedform.lowerings.frameworks.xla import records
 from closedform.lowerings.frameworks.xla.checks import (
@@ -42,6 +41,8 @@ from closedform.lowerings.native.ir import BYTES, Function, Kind, Module
 
 COMMAND_BUFFERS = 1
 """The trait of handlers that may be recorded into a command buffer."""
+MOST = 1 << 27
+"""States of one launch, whose arguments are numbers of 32 bits in part."""
 
 
 def gpu_handler_module(interface: Described, kind: Kind, shared: Sequence[bool],

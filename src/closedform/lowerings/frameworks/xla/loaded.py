@@ -12,7 +12,7 @@ from closedform.lowerings.cuda.driver import device, library
 from closedform.lowerings.cuda.kernel import SCRATCH, CudaKernel
 from closedform.lowerings.cuda.plan import ArrayLayout
 from closedform.lowerings.frameworks.differentiable import Described
-from closedform.lowerings.frameworks.xla.gpu import gpu_handler_module
+from closedform.lowerings.frameworks.xla.gpu import MOST, gpu_handler_module
 from closedform.lowerings.frameworks.xla.records import CALLS, record, table, words
 from closedform.lowerings.native.cpu import host, load, object_code
 from closedform.lowerings.native.ir import BYTES, Kind

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import ctypes
 import functools
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
 
 from closedform.lowerings.cuda.calls.launches import Kernels
 from closedform.lowerings.cuda.driver import device
@@ -27,6 +27,15 @@ CALLS = ctypes.c_int64(1)
 """The number of the next call by XLA, on any device."""
 
 
+class LoadedKernels(Protocol):
+    """The functions of a plan on a device, and what a launch must know of each."""
+
+    @property
+    def functions(self) -> Sequence[Any]: ...
+    @property
+    def launches(self) -> Sequence[Any]: ...
+
+
 @functools.cache
 def words(ordinal: int) -> int:
     """Memory of a device for what kernels of one call tell each other: of calls by XLA alone.
@@ -36,7 +45,7 @@ def words(ordinal: int) -> int:
     return device(ordinal).allocate(8 * SPREAD)
 
 
-def record(kernels: Kernels, context: int, words: int) -> Any:
+def record(kernels: LoadedKernels, context: int, words: int) -> Any:
     """The memory of a record."""
     told = [context, words, len(kernels.launches)]
     for function, launch in zip(kernels.functions, kernels.launches, strict=True):
