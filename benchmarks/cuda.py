@@ -1,6 +1,7 @@
 """Kernels on a GPU: states a second, and the part of the GPU's copy bandwidth that they use.
 
-    python benchmarks/cuda.py [--robots iiwa14,panda,humanoid25] [--write docs/benchmarks-gpu.md]
+    python benchmarks/cuda.py [--robots iiwa14,panda,humanoid25] [--floating talos_reduced.urdf]
+                              [--write docs/benchmarks-gpu.md]
 
 Needs an NVIDIA driver and PyTorch, whose arrays and events it uses. Every output of every state is
 compared with the CPU's kernel, bit for bit. Bytes are those of the entries that a program uses and
@@ -166,13 +167,17 @@ def _wall(run: Callable[[], None]) -> float:
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--robots", default="iiwa14,panda,humanoid25")
+    parser.add_argument("--floating", type=Path, nargs="*", default=[],
+                        help="files of robots with a free base")
     parser.add_argument("--write", type=Path)
     options = parser.parse_args()
-    robots = [cf.load(name) for name in options.robots.split(",")]
+    robots = [*(cf.load(name) for name in options.robots.split(",")),
+              *(cf.load(path, floating=True) for path in options.floating)]
     copying = bandwidth()
+    more = "".join(f" --floating {path.name}" for path in options.floating)
     lines = [
         "# Benchmarks on a GPU", "",
-        f"`python benchmarks/cuda.py --robots {options.robots}` on {device(0).name}, copy "
+        f"`python benchmarks/cuda.py --robots {options.robots}{more}` on {device(0).name}, copy "
         f"bandwidth {copying / 1e12:.2f} TB/s in the same run. G states/s, in brackets the part of "
         "the copy bandwidth in %. Every number was compared with the CPU's, bit for bit.", ""]
     for last in (True, False):

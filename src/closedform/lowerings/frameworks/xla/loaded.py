@@ -7,7 +7,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from closedform.lowerings.cuda.calls.launches import MOST
 from closedform.lowerings.cuda.driver import device, library
 from closedform.lowerings.cuda.kernel import SCRATCH, CudaKernel
 from closedform.lowerings.cuda.plan import ArrayLayout

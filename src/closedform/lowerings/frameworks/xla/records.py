@@ -13,7 +13,6 @@ import functools
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
-from closedform.lowerings.cuda.calls.launches import Kernels
 from closedform.lowerings.cuda.driver import device
 
 CONTEXT, WORDS, COUNT, FIRST = range(0, 32, 8)
