@@ -134,8 +134,9 @@ def _crowded(plan: GpuPlan, live: int, used: int) -> GpuPlan:
     if plan.kind == "double":
         if plan.largest or live <= OVERFULL["double"]:
             return replace(plan, registers=104, slots=105, again=5 if used > MANY_INPUTS else 0)
-        return replace(plan, registers=104, slots=215, block=32,
-                       again=8 if used > MANY_INPUTS else 1.5)
+        many = used > MANY_INPUTS
+        return replace(plan, registers=104, slots=170 if many else 215, block=32,
+                       again=8 if many else 1.5)
     if plan.largest:
         return replace(plan, registers=110, slots=210)
     if live < OVERFULL["float"]:
