@@ -136,6 +136,9 @@ def tensors(cuda, monkeypatch):
         def stride(self):
             return tuple(s // self.memory.dtype.itemsize for s in self.memory.strides)
 
+        def is_contiguous(self):
+            return self.memory.strides == np.zeros(self.shape, self.memory.dtype).strides
+
         def get_device(self):
             return self.memory.at
 
