@@ -106,7 +106,7 @@ def test_too_little_memory_between_kernels_means_fewer_states_at_a_time(cuda, mo
 
     def small(found, size):
         sizes.append(size)
-        return 2 if 150 < size < 1 << 14 else whole(found, size)
+        return 2 if 260 < size < 1 << 14 else whole(found, size)
     monkeypatch.setattr(cuda, "_allocate", small)
     monkeypatch.setitem(__import__("fake_cuda").FUNCTIONS, "cuMemAlloc_v2", (
         [ctypes.POINTER(ctypes.c_uint64), ctypes.c_size_t], lambda cuda, *args: small(*args)))
@@ -114,7 +114,7 @@ def test_too_little_memory_between_kernels_means_fewer_states_at_a_time(cuda, mo
     out = cuda.array(np.zeros((36, 2)))
     kernel(*(cuda.array(a) for a in x), out=out)
     np.testing.assert_array_equal(seen(cuda, out), kernel(*x))
-    assert any(150 < size < 1 << 14 for size in sizes) and gpu.scratch < 1 << 14
+    assert any(260 < size < 1 << 14 for size in sizes) and gpu.scratch < 1 << 14
     gpu.scratch = 1
     cuda.fails["cuMemAlloc_v2"] = 2
     with pytest.raises(MemoryError, match="between kernels"):

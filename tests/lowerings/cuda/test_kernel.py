@@ -138,12 +138,13 @@ def test_launchable_keeps_a_record_for_a_number_of_states_and_says_what_it_needs
 
 
 def test_a_call_of_more_states_than_a_launch_takes_is_cut(cuda, monkeypatch):
-    monkeypatch.setattr(launches, "MOST", 16)
-    kernel, x = fresh(), states()
+    """In parts that begin where vectors of numbers may: a multiple of 32 states on."""
+    monkeypatch.setattr(launches, "MOST", 39)
+    kernel, x = fresh(), states(70, 2)
     for changed in (np.ascontiguousarray, np.asfortranarray):
         cuda.launches.clear()
         same(cuda, kernel(*(cuda.array(changed(a)) for a in x)), kernel(*x))
-        assert len(cuda.launches) == 6
+        assert len(cuda.launches) == 2 * 3
 
 
 def test_threads_call_at_the_same_time(cuda):

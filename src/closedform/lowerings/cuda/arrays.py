@@ -207,7 +207,7 @@ def _torch() -> ArrayLibrary:
                 raise ArgumentError("a tensor that needs a gradient is given; kernel.torch() is "
                                     "the operator with derivatives, x.detach() leaves them out")
             pointers.append(x.data_ptr())
-            key += (x.size(), x.stride(), x.dtype, x.get_device())
+            key += (x.size(), x.is_contiguous() or x.stride(), x.dtype, x.get_device())
         return pointers, (*key, _alignment(pointers))
 
     def view(x: Any) -> View:

@@ -157,13 +157,8 @@ class Device:
 
     @functools.cached_property
     def words(self) -> int:
-        """Memory for what kernels of one call tell each other, a word each."""
-        start = self.allocate(8 * WORDS)
-        with self.current():
-            check(library().cuMemsetD8_v2(c_uint64(start), c_uint(0), c_size_t(8 * WORDS)),
-                  self.name)
-            check(library().cuStreamSynchronize(None), self.name)
-        return start
+        """Memory for what kernels of one call tell each other, a word each: 0 at first."""
+        return self.zeroed(8 * WORDS)
 
     @contextmanager
     def current(self) -> Iterator[None]:
@@ -215,6 +210,14 @@ class Device:
         with self.current():
             check(library().cuMemAlloc_v2(byref(found), c_size_t(size)), f"{size} bytes")
         return found.value
+
+    def zeroed(self, size: int) -> int:
+        """Memory that is 0, for whatever stream."""
+        start = self.allocate(size)
+        with self.current():
+            check(library().cuMemsetD8_v2(c_uint64(start), c_uint(0), c_size_t(size)), self.name)
+            check(library().cuStreamSynchronize(None), self.name)
+        return start
 
     def free(self, pointer: int) -> None:
         with self.current():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import math
 import struct
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any, NamedTuple
@@ -28,7 +28,7 @@ from closedform.lowerings.cuda.calls import launches
 from closedform.lowerings.cuda.calls.launches import Kernels, Launchable, compiled, kept
 from closedform.lowerings.cuda.driver import Device, check, device, launcher
 from closedform.lowerings.cuda.pieces import stages
-from closedform.lowerings.cuda.plan import ArrayLayout, GpuPlan, chosen
+from closedform.lowerings.cuda.plan import WARP, ArrayLayout, GpuPlan, chosen
 from closedform.lowerings.native.ir import BYTES, Kind
 from closedform.lowerings.store.cache import Cache, entry_key
 from closedform.program.program import Program, Slot
@@ -154,10 +154,12 @@ class CudaKernel:
                 raise ArgumentError(f"{self.title}: out for {slot.name} must be on the GPU like "
                                     f"the inputs, not a {type(x).__name__}")
         arrays = (*given, *outs)
-        seen = [library_of(x).look((x,)) for x in arrays]
-        same = all(library_of(x) is library for x in arrays)
-        pointers, key = library.look(arrays) if same else (
-            [p for found, _ in seen for p in found], tuple([key for _, key in seen]))
+        key: tuple[Hashable, ...]
+        if all(library_of(x) is library for x in arrays):
+            pointers, key = library.look(arrays)
+        else:
+            seen = [library_of(x).look((x,)) for x in arrays]
+            pointers, key = [p for (p,), _ in seen], tuple([found for _, found in seen])
         call = self._calls.get(key)
         if call is None:
             views, count = [library_of(x).view(x) for x in arrays], len(given)
@@ -282,8 +284,8 @@ class CudaKernel:
         size = kernels.size
         most = launches.MOST
         if kernels.slots:
-            most = min(most, max(self.scratch // (kernels.slots * size), 1))
-        most = max(min(most, states), 1)
+            most = min(most, self.scratch // (kernels.slots * size))
+        most = max(min(most // WARP * WARP, states), min(WARP, states), 1)   # aligned as the first
         found = []
         for start in range(0, states, most):
             record = kernels.record(min(most, states - start), [part.stride for part in parts],
