@@ -25,6 +25,9 @@ EXECUTE = 3
 KERNEL = cf.compile(cf.load("planar2r"), inputs=cf.Gravity()).forward_dynamics
 
 
+KEPT = []
+
+
 def words(*values):
     return (ctypes.c_int64 * len(values))(*values)
 
@@ -310,3 +313,19 @@ def test_places_in_xlas_tables_are_those_of_its_header():
              "Stream_Get": frame.STREAM, "ThreadPool_Schedule": frame.SCHEDULE,
              "ThreadPool_NumThreads": frame.COUNT_THREADS, "DeviceOrdinal_Get": frame.DEVICE}
     assert known == {name: places[name] for name in known}
+
+
+@pytest.mark.parametrize(("device", "text"), [
+    (0, "GPU context is not available"), (3, "forward_dynamics: no code was made for this device")])
+def test_xla_itself_tells_the_device_and_its_own_errors_are_passed_on(device, text):
+    """On a CPU: there device 0 has no stream, which is asked for last."""
+    jax = pytest.importorskip("jax", reason="NOT TESTED: pip install 'closedform[jax]'")
+    driver, name = Driver(), f"closedform_gpu_handler_for_{device}"
+    made = handler(driver, QUICK, device=device, kind="float")
+    KEPT.append((made, driver))                     # as long as XLA may call it
+    jax.ffi.register_ffi_target(name, jax.ffi.pycapsule(made.function), platform="cpu")
+    x = [np.ones((5, 2), np.float32)] * 3 + [np.ones((1, 3), np.float32)]
+    call = jax.ffi.ffi_call(name, jax.ShapeDtypeStruct((5, 2), np.float32))
+    with jax.default_device(jax.devices("cpu")[0]), pytest.raises(Exception, match=text):
+        jax.block_until_ready(jax.jit(call)(*x))
+    assert driver.launches == []
