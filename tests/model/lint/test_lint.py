@@ -109,6 +109,9 @@ EXTENSIONS = {
     "drake joint": ('<drake:joint name="ball" type="ball"><parent link="a"/><child link="c"/>'
                     '</drake:joint><link name="c">' + inertial() + "</link>", "drake-joint",
                     Level.INFO, "<drake:joint> 'ball' of type 'ball' is read"),
+    "spherical joint": ('<joint name="ball" type="spherical"><parent link="a"/><child link="c"/>'
+                        '</joint><link name="c">' + inertial() + "</link>", "spherical-joint",
+                        Level.INFO, "<joint> 'ball' of type 'spherical' is read"),
     "xacro": ("<xacro:include filename='$(find x)/m.xacro'/>", "xacro", Level.WARNING,
               "elements of xacro are ignored: <xacro:include>"),
 }
