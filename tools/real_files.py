@@ -6,6 +6,7 @@
 
 import argparse
 import json
+import re
 import sys
 from collections import Counter
 from concurrent.futures import ProcessPoolExecutor, as_completed
@@ -136,6 +137,7 @@ def page(found: list[Outcome]) -> str:
 def plain(one: Outcome) -> str:
     """The reason in one line of a table."""
     said = one.reason or f"closed forms {one.closed:.2g}, kernels {one.compiled:.2g} of tolerance"
+    said = re.sub(r"/[^\s']*/(?:site|site-packages)/", "", said)     # where it was installed
     return " ".join(said.split()).replace("|", "\\|").replace("<", "&lt;")[:200]
 
 
