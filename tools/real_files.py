@@ -2,6 +2,7 @@
 
     python tools/real_files.py              on two processes, some minutes; goes on where it stopped
     python tools/real_files.py --anew       from the beginning
+    python tools/real_files.py --page       only the page, of what was found so far
 """
 
 import argparse
@@ -47,6 +48,7 @@ The tolerance is the number of terms times the rounding error, for q̈ times the
 def main() -> None:
     given = argparse.ArgumentParser(description=__doc__)
     given.add_argument("--anew", action="store_true", help="forget what was found before")
+    given.add_argument("--page", action="store_true", help="write what was found, run nothing")
     given.add_argument("--processes", type=int, default=2)
     asked = given.parse_args()
     RESULTS.parent.mkdir(exist_ok=True)
@@ -54,16 +56,18 @@ def main() -> None:
         RESULTS.unlink(missing_ok=True)
     known = RESULTS.read_text(encoding="utf8").splitlines() if RESULTS.exists() else []
     done = {(one["package"], one["path"]): one for one in map(json.loads, known)}
-    left = [(p, path) for p, path in files() if (p, str(path)) not in done]
+    there = [(package, str(path)) for package, path in files()]
+    left = [(package, Path(path)) for package, path in there if (package, path) not in done]
     with RESULTS.open("a", encoding="utf8") as log:
-        for path, one in track(outcomes(left, asked.processes), "robot files", len(left)):
-            log.write(json.dumps(one.data() | {"path": str(path)}) + "\n")
+        running = [] if asked.page else outcomes(list(left), asked.processes)
+        for path, one in track(running, "robot files", len(left)):
+            done[one.package, str(path)] = one.data() | {"path": str(path)}
+            log.write(json.dumps(done[one.package, str(path)]) + "\n")
             log.flush()
-    there = {(package, str(path)) for package, path in files()}
-    lines = map(json.loads, RESULTS.read_text(encoding="utf8").splitlines())
-    found = [Outcome(**{k: v for k, v in one.items() if k != "path"}) for one in lines
-             if (one["package"], one["path"]) in there]
-    PAGE.write_text(page(found), encoding="utf8")
+    found = [Outcome(**{k: v for k, v in done[key].items() if k != "path"}) for key in there
+             if key in done]
+    PAGE.write_text(page(found, Counter(p for p, path in there if (p, path) not in done)),
+                    encoding="utf8")
     print(counts(found))
     print(f"written: {PAGE}")
 
@@ -115,9 +119,11 @@ def absent(package: str) -> bool:
     return False
 
 
-def page(found: list[Outcome]) -> str:
-    """The whole page."""
+def page(found: list[Outcome], left: Counter[str]) -> str:
+    """The whole page; `left` counts files of packages that the run did not come to."""
     text = HEAD + peers() + "\n" + counts(found) + "\n"
+    if left:
+        text += "\nNot come to: " + ", ".join(f"{n} of {x}" for x, n in left.items()) + ".\n"
     worst = max((one.closed for one in found), default=0.0), max(
         (one.compiled for one in found), default=0.0)
     text += (f"\nThe largest difference over its tolerance: closed forms {worst[0]:.2g}, kernels "
