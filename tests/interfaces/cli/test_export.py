@@ -55,7 +55,7 @@ def test_flexible_arms_leave_by_the_same_command(tmp_path):
 
 
 @pytest.mark.parametrize("arguments, message", [
-    (["frame_pose", "--to", "c"], "needs a frame"),
+    (["frame_pose", "--to", "c"], "needs a frame: --frame NAME"),
     (["mass_matrix", "--to", "fortran"], "no target"),
     (["mass_matrix", "--to", "casadi", "--single"], "to c and python and jax, not to casadi"),
     (["mass_matrix", "--to", "c", "--damping", "0.1"], "of flexible arms, not of robots"),

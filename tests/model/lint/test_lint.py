@@ -109,6 +109,9 @@ EXTENSIONS = {
     "drake joint": ('<drake:joint name="ball" type="ball"><parent link="a"/><child link="c"/>'
                     '</drake:joint><link name="c">' + inertial() + "</link>", "drake-joint",
                     Level.INFO, "<drake:joint> 'ball' of type 'ball' is read"),
+    "spherical joint": ('<joint name="ball" type="spherical"><parent link="a"/><child link="c"/>'
+                        '</joint><link name="c">' + inertial() + "</link>", "spherical-joint",
+                        Level.INFO, "<joint> 'ball' of type 'spherical' is read"),
     "xacro": ("<xacro:include filename='$(find x)/m.xacro'/>", "xacro", Level.WARNING,
               "elements of xacro are ignored: <xacro:include>"),
 }
@@ -216,6 +219,20 @@ def test_a_table_and_an_mjcf_are_looked_at_as_robots(tmp_path):
     path.write_text("convention = 3")
     (finding,) = lint(path)
     assert (finding.rule, finding.level) == ("unreadable", Level.ERROR)
+
+
+def test_a_refusal_of_the_loader_names_the_place_once(tmp_path):
+    path = tmp_path / "r.sdf"
+    path.write_text("<sdf version='1.7'><model name='m'>\n<link name='a'/>\n"
+                    "<joint name='j' type='odd'><parent>world</parent><child>a</child></joint>"
+                    "</model></sdf>")
+    (finding,) = lint(path)
+    assert finding.line == 3 and str(finding).count("r.sdf") == 1
+    loop = tmp_path / "loop.xml"
+    loop.write_text("<mujoco><worldbody><body name='a'><joint/><geom size='.1'/></body></worldbody>"
+                    "<equality><connect body1='a' anchor='0 0 0'/></equality></mujoco>")
+    (finding,) = lint(loop)
+    assert str(finding).startswith(f"{loop}: error: the connect equality of a and the world")
 
 
 def test_a_missing_file_is_an_error_not_a_finding():

@@ -78,10 +78,12 @@ def read_xml(source: Path | str) -> Document:
 def _without_declaration(content: bytes) -> tuple[bytes, str | None]:
     """The bytes with `<?xml …?>` blanked out, and the encoding that it names; lines stay.
 
-    Files in the field declare versions that do not exist, and have blank lines and comments before
-    the declaration. UTF-16 and UTF-32 are left to the parser.
+    Files in the field declare versions that do not exist, have blank lines and comments before
+    the declaration, and end in null characters. UTF-16 and UTF-32 are left to the parser.
     """
     content = content.removeprefix(b"\xef\xbb\xbf")
+    if b"\0" not in content[:4]:
+        content = content.rstrip(b"\0 \t\r\n")
     found = DECLARATION.match(content)
     if found is None:
         return content, None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -63,8 +64,7 @@ def _document(source: Path | str, mappings: Mapping[str, Any] | None) -> Documen
     except FormatError as error:
         if isinstance(source, str) or "xacro says" not in str(error):
             raise
-        found = Finding(Level.ERROR, "xacro", "document", str(error), "", str(source))
-        return Document(str(source), None, (found,))
+        return Document(str(source), None, (_refusal("xacro", error, str(source)),))
 
 
 def _loaded_findings(source: Any, loops: str | None) -> list[Finding]:
@@ -75,8 +75,16 @@ def _loaded_findings(source: Any, loops: str | None) -> list[Finding]:
             warnings.simplefilter("ignore", ModelWarning)
             robot = load(source, loops=loops)
     except ModelError as error:
-        return [Finding(Level.ERROR, "unreadable", "document", str(error), "", file)]
+        return [_refusal("unreadable", error, file)]
     return robot_findings(robot, file)
+
+
+def _refusal(rule: str, error: ModelError, file: str) -> Finding:
+    """What `load` says, its `file:line:` as the finding's place."""
+    place = re.match(rf"{re.escape(file)}:(?:(\d+):)? ", str(error))
+    message = str(error)[place.end():] if place else str(error)
+    return Finding(Level.ERROR, rule, "document", message, "", file,
+                   int(place[1]) if place and place[1] else None)
 
 
 def robot_findings(robot: Robot, file: str) -> list[Finding]:

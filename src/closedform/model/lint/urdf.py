@@ -9,7 +9,7 @@ import numpy as np
 
 from closedform.model.findings import Finding, Level
 from closedform.model.formats.tree import depth_first, root_links
-from closedform.model.formats.urdf.document import UrdfDocument, UrdfJoint, UrdfLink
+from closedform.model.formats.urdf.document import AXISLESS, UrdfDocument, UrdfJoint, UrdfLink
 from closedform.model.formats.urdf.tree import file_faults, tree_faults
 from closedform.model.lint.rules import Doubt, inertia_doubts, limit_doubts, massless_doubt
 
@@ -45,7 +45,7 @@ def _link_doubts(link: UrdfLink) -> Iterator[Located]:
 
 
 def _joint_doubts(joint: UrdfJoint) -> Iterator[Located]:
-    if joint.kind not in ("fixed", "floating"):
+    if joint.kind not in AXISLESS:
         yield from ((joint.axis_line, doubt) for doubt in _axis_doubts(joint))
     if joint.kind in ("revolute", "prismatic"):
         yield from _limit_doubts(joint)

@@ -7,8 +7,10 @@ import numpy as np
 import pytest
 
 from closedform.errors import FormatError, ModelWarning
+from closedform.maths.definitions.closed_form import mass_matrix
 from closedform.maths.frames import frame_pose
 from closedform.model.findings import Level
+from closedform.model.formats.mjcf.read import mujoco_robot
 from closedform.model.formats.urdf.read import read_urdf
 from closedform.model.joints import (
     Free,
@@ -269,6 +271,16 @@ def test_declarations_of_any_kind_are_read_in_files_and_texts(declaration, tmp_p
         assert read_urdf(source).joint_names == ("shoulder", "wrist", "branch")
 
 
+def test_null_characters_at_the_end_of_a_file_are_read_over(tmp_path):
+    path = tmp_path / "arm.urdf"
+    for encoding, end in (("utf-8", "\r\n\0"), ("latin-1", "\0\0\n"), ("utf-16", "\n")):
+        path.write_bytes((ARM + end).encode(encoding))
+        assert read_urdf(path).nv == 3
+    assert read_urdf(ARM + "\n\0").nv == 3
+    with pytest.raises(FormatError, match="malformed XML"):
+        read_urdf(ARM + "\0<robot/>")
+
+
 def test_the_encoding_of_an_odd_declaration_is_honoured(tmp_path):
     path = tmp_path / "arm.urdf"
     text = '\n<?xml version="0.0" encoding="ISO-8859-1"?>\n' + ARM.replace('"r"', '"Rücken"')
@@ -367,6 +379,18 @@ def test_joints_that_drake_adds_to_urdf_are_read(root):
     assert screw.pitch == pytest.approx(0.5 / (2 * np.pi), rel=1e-15)
     with pytest.raises(FormatError, match="type 'curvilinear' is none of ball, universal"):
         read_urdf(text.replace('"planar"', '"curvilinear"'))
+
+
+def test_a_spherical_joint_is_a_ball_joint_as_in_bullet_and_mujoco():
+    mujoco = pytest.importorskip("mujoco")
+    text = robot_text(link("a"), link("b"), link("c"),
+                      joint("j", "spherical", "a", "b", '<axis xyz="0 0 0"/>'),
+                      joint("k", "continuous", "b", "c", '<axis xyz="0 1 0"/>'))
+    robot = read_urdf(text)
+    assert isinstance(robot.bodies[0].joint, Spherical)
+    theirs = mujoco_robot(mujoco.MjModel.from_xml_string(text))
+    q = robot.random(0)
+    np.testing.assert_allclose(mass_matrix(robot, q), mass_matrix(theirs, q), atol=1e-14)
 
 
 def test_springs_are_read_with_their_rest():

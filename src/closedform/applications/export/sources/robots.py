@@ -94,7 +94,7 @@ def asked_by_name(name: str, frame: str | None, reference: str | None) -> Asked:
     if not quantity(name).framed:
         return name
     if frame is None:
-        raise ArgumentError(f"{name} needs a frame")
+        raise ArgumentError(f"{name} needs a frame: --frame NAME")
     known = {r.name.lower(): r for r in Reference}
     if reference is not None and reference.lower() not in known:
         raise ArgumentError(f"reference is one of {', '.join(known)}, not {reference!r}")

@@ -18,6 +18,7 @@ from closedform.model.findings import Finding, Level
 from closedform.model.formats.urdf.extensions import (
     DRAKE_JOINT,
     DRAKE_KINDS,
+    SPHERICAL,
     extension_findings,
     joint_elements,
     rotor_inertias,
@@ -41,8 +42,9 @@ MAX_LINKS = 10_000
 WORLD = "world"
 UNLIMITED = sys.float_info.max
 """A limit of this size stands for none: URDF has no other word for it on a prismatic joint."""
-JOINT_KINDS = ("revolute", "continuous", "prismatic", "fixed", "floating", "planar")
+JOINT_KINDS = ("revolute", "continuous", "prismatic", "fixed", "floating", "planar", SPHERICAL)
 ONE_COORDINATE = ("revolute", "continuous", "prismatic")
+AXISLESS = ("fixed", "floating", "ball", "universal")
 FloatTuple = tuple[float, ...]
 RotorElements = dict[str, list[tuple[Element | None, Element | None]]]
 
@@ -217,7 +219,7 @@ class _Reader:
                            "the number, which other readers refuse", "remove it", Level.INFO)
             return tuple(values)
         expected = "a finite number" if one else f"{len(default)} finite numbers"
-        repair = ("run xacro first" if "${" in given else
+        repair = ("run xacro first" if "${" in given or "$(" in given else
                   "no line break or space inside a number" if one and len(values) > 1 else "")
         self.fault(element, "bad-number", f"{where} must be {expected}, not {given[:80]!r}", repair)
         return default
@@ -275,10 +277,11 @@ class _Reader:
         kinds = DRAKE_KINDS if full_tag(element) == DRAKE_JOINT else JOINT_KINDS
         if kind and kind not in kinds:
             self.fault(element, "joint-type", f"type {kind!r} is none of {', '.join(kinds)}")
+        kind = "ball" if kind == SPHERICAL else kind
         thread = prefixed(element, "drake:screw_thread_pitch")
         axis, dynamics = child(element, "axis"), child(element, "dynamics")
         direction = self.numbers(axis, "xyz", (1.0, 0.0, 0.0))
-        if kind not in ("fixed", "floating") and not 1e-12 < np.linalg.norm(direction) < math.inf:
+        if kind not in AXISLESS and not 1e-12 < np.linalg.norm(direction) < math.inf:
             self.fault(element if axis is None else axis, "zero-axis",
                        f"axis {_words(direction)} has no direction", "give a unit vector")
         return UrdfJoint(

@@ -16,6 +16,8 @@ LANGUAGE = ("xacro:if", "xacro:unless")
 DRAKE_JOINT = "drake:joint"
 DRAKE_KINDS = ("ball", "universal", "screw", "planar")
 """The joints that Drake adds to URDF."""
+SPHERICAL = "spherical"
+"""A ball joint in the URDF of Bullet and MuJoCo."""
 
 
 def joint_elements(root: Element) -> list[Element]:
@@ -70,11 +72,12 @@ def extension_findings(root: Element, file: str) -> Iterator[Finding]:
             yield Finding(Level.WARNING, "loop-joint", f"loop_joint {name!r}",
                           f"<loop_joint> {name!r} is ignored: the loop that it closes stays open",
                           "only trees are read", file, line(element))
-        elif written == DRAKE_JOINT:
+        elif written == DRAKE_JOINT or element.get("type") == SPHERICAL:
             kind = element.get("type")
-            yield Finding(Level.INFO, "drake-joint", f"{DRAKE_JOINT} {name!r}",
-                          f"<{DRAKE_JOINT}> {name!r} of type {kind!r} is read, but is no joint of "
-                          "URDF: other readers leave it out", "", file, line(element))
+            yield Finding(Level.INFO, f"{kind if written == 'joint' else 'drake'}-joint",
+                          f"{written} {name!r}", f"<{written}> {name!r} of type {kind!r} is read, "
+                          "but is no joint of URDF: other readers leave it out or refuse it", "",
+                          file, line(element))
 
 
 def rotor_inertias(root: Element) -> dict[str, list[tuple[Element | None, Element | None]]]:
