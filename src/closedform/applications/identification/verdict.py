@@ -25,7 +25,7 @@ ORDERED = 5.0
 FACTOR = 3.0
 """Masses of files are wrong, but not so much in all links."""
 EXPLAINED = 0.5
-STRUCTURE, COLOURED = 1 / 3, 0.5
+STRUCTURE, COLOURED = 0.5, 0.5
 """What is left may be no noise up to so much of a torque's variation; of what is left so much."""
 WORTH = 0.01
 """Of a torque's variation: structure that is worth a word."""
