@@ -208,10 +208,7 @@ def _with_found_gains(info: Information, prior: Floats, weight: float | str) -> 
 
 def chosen_weight(info: Information, weights: Floats,
                   prior: Floats) -> tuple[float, tuple[tuple[float, float], ...]]:
-    """The largest weight whose held-out error is as good as the least.
-
-    That is within a standard error of it, or within 8 % of its square.
-    """
+    """The largest weight whose held-out error is as good as the least: within 8 % of its square."""
     errors = []
     for trains, tests in info.held_out():
         train, test = equations(trains, weights), equations(tests, weights)
@@ -229,10 +226,7 @@ def chosen_weight(info: Information, weights: Floats,
     table = np.array(errors)
     table = np.where(np.isfinite(table).all(axis=0), table, 1e300)
     mean = table.mean(axis=0)
-    best = int(np.argmin(mean))
-    worse = table - table[:, best:best + 1]
-    error = np.std(worse, axis=0, ddof=1) / np.sqrt(len(table))
-    within = np.flatnonzero(worse.mean(axis=0) <= np.maximum(error, CLOSE * mean[best]))
+    within = np.flatnonzero(mean <= (1 + CLOSE) * mean.min())
     pairs = tuple((float(w), float(100 * np.sqrt(m))) for w, m in zip(WEIGHTS, mean, strict=True))
     return float(WEIGHTS[within[-1]]), pairs
 
