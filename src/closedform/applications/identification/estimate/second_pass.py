@@ -34,7 +34,7 @@ from closedform.applications.identification.logs.log import Samples
 from closedform.applications.identification.logs.read import read
 from closedform.applications.identification.result import identified_robot
 from closedform.applications.identification.rows import effort_kind, filtered_rows, torques
-from closedform.applications.identification.signals.signals import Signals
+from closedform.applications.identification.signals.signals import Prepared, Signals
 from closedform.applications.identification.triangles import Information
 from closedform.applications.simulate import simulate
 from closedform.arrays import Array, Floats
@@ -45,8 +45,8 @@ ORDER = 8
 ControlLaw = Callable[[float, Array, Array], Array]
 
 
-def reduced_rows(info: Information) -> Iterator[tuple[list[Floats], float]]:
-    """The filtered rows [W_j, gains, z_j] of every window of every log, and their rate."""
+def reduced_rows(info: Information) -> Iterator[tuple[list[Floats], Prepared]]:
+    """The filtered rows [W_j, gains, z_j] of every window of every log, and how it was prepared."""
     if not info.sources:
         raise ArgumentError("fit: this method reads the logs again, and the information has none: "
                             "make it with idn.information(model, logs)")
@@ -56,7 +56,7 @@ def reduced_rows(info: Information) -> Iterator[tuple[list[Floats], float]]:
         for window in prepared.windows():
             effort = torques(info.model, window, kind, info.gains)
             yield filtered_rows(info.model, window, slip, effort, info.gains,
-                                loaded), prepared.rate
+                                loaded), prepared
 
 
 def residual_models(info: Information, x: Floats) -> Floats:
@@ -152,8 +152,13 @@ def _whole_logs(info: Information) -> Iterator[tuple[list[Floats], float]]:
     """The rows of each log, in memory."""
     for source in info.sources:
         parts = list(reduced_rows(replace(info, sources=(source,))))
+        prepared = parts[0][1]
+        if prepared.survey.gaps:
+            raise ArgumentError(f"fit: {source[0].name} has gaps ({len(prepared.survey.gaps)}); "
+                                "method 'instrumental' needs periods without: log.between(start, "
+                                "stop) takes a part")
         yield [np.concatenate([r[j] for r, _ in parts]) for j in range(len(info.support))], \
-            parts[0][1]
+            prepared.rate
 
 
 def simulated_information(info: Information, standard: Floats, law: ControlLaw) -> Information:
