@@ -103,6 +103,115 @@ def test_torques_that_are_none_are_named_although_all_logs_have_them(factors, wo
     assert not said.holds and any(words in r for r in said.reasons)
 
 
+def both(change, model=None, method="consistent", truth=TRUE, signals=SIGNALS, **options):
+    """The verdict where a log and the one that is held out are changed alike."""
+    logs = [idn.read(change(run(truth, seed)), FILE) for seed in (0, 7)]
+    model = model or idn.Model(FILE, idn.Friction("viscous", "coulomb", slip=1e-3))
+    fit = idn.fit(idn.information(model, logs[0], signals=signals), method, **options)
+    return idn.verdict(fit, idn.validate(fit, logs[1]))
+
+
+def driven_by_friction(data):
+    """Torques of a first joint whose friction pushes: below zero by far."""
+    v = np.gradient(data["q"][:, 0], data["t"])
+    data["tau"][:, 0] -= 8.0 * v
+    return data
+
+
+def cut_off(data):
+    data["tau"][:, 1] = np.clip(data["tau"][:, 1], -0.7 * np.abs(data["tau"][:, 1]).max(), None)
+    data["tau"][:, 2] = np.clip(data["tau"][:, 2], -8.0, 8.0)
+    return data
+
+
+def late(data, by=0.1):
+    return {**data, "tau": data["tau"][round(by * 250):], "t": data["t"][:-round(by * 250)],
+            "q": data["q"][:-round(by * 250)]}
+
+
+def jittered(data):
+    rng = np.random.default_rng(0)
+    return {**data, "t": np.sort(data["t"] + 3e-3 * rng.exponential(size=len(data["t"])))}
+
+
+def mostly_lost(data):
+    kept = np.sort(np.random.default_rng(0).permutation(len(data["t"]))[:len(data["t"]) // 4])
+    kept = np.unique(np.concatenate([np.arange(200), kept]))
+    return {k: x[kept] for k, x in data.items()}
+
+
+@pytest.mark.parametrize(("change", "words", "options"), [
+    (driven_by_friction, "at their bound", {"weight": 1e-6}),
+    (cut_off, "extreme value", {"weight": 1e-6}),
+    (late, "their times are not those of the positions",
+     {"weight": 1e-6, "signals": idn.Signals(cutoff=5.0)}),
+    (jittered, "smoother on other times",
+     {"weight": 1e-6, "signals": idn.Signals(cutoff=5.0, delay=0.0, clock="logged")})])
+def test_what_makes_numbers_untrue_is_a_reason_although_all_logs_have_it(change, words, options):
+    said = both(change, **options)
+    assert not said.holds and any(words in r for r in said.reasons), str(said)
+
+
+def coarse(data):
+    return {**data, "tau": np.round(data["tau"] / 0.25) * 0.25}
+
+
+@pytest.mark.parametrize("change", [coarse, jittered])
+def test_coarse_torques_and_a_clock_that_is_mended_are_none(change):
+    said = both(change, weight=1e-6)
+    assert said.holds, str(said)
+
+
+def test_a_torque_that_the_model_has_no_term_for_leaves_structure():
+    """Springs at the wrist: the fit is as bad as what is held out, and small beside gravity."""
+    def sprung(data):
+        data["tau"][:, 5] += 4.0 * np.sin(3 * data["q"][:, 5])
+        return data
+
+    said = both(sprung, weight=1e-6)
+    assert any("is not noise" in r and "wrist_3" in r for r in said.reasons), str(said)
+
+
+def test_noise_however_large_has_no_structure(fit):
+    trial = idn.validate(fit, idn.read(run(TRUE, 7, noise=0.5), FILE))
+    assert np.all(trial.coloured < 0.5) and not any(
+        "is not noise" in r for r in idn.verdict(fit, trial).reasons)
+
+
+def test_a_short_log_has_a_spectrum_too(fit):
+    trial = idn.validate(fit, idn.read(run(TRUE, 7, seconds=6.0), FILE))
+    assert trial.rows < 256 and np.all(trial.spectrum.sum(axis=0) > 0)
+
+
+def test_what_is_the_priors_alone_is_said_to_be():
+    model = idn.Model(FILE, idn.Friction("viscous", "coulomb", slip=1e-3))
+    little = idn.read(run(TRUE, seconds=6.0, size=0.02, harmonics=1, noise=0.05), FILE)
+    fit = idn.fit(idn.information(model, little, signals=SIGNALS), weight=1e-3)
+    said = idn.verdict(fit, idn.validate(fit, idn.read(run(TRUE, 7), FILE)))
+    assert any("unknowns are the prior's" in r or "rank" in r for r in said.reasons), str(said)
+
+
+def test_signals_of_the_log_that_is_held_out_must_be_sane_too(fit):
+    data = run(TRUE, 7)
+    data["q"] = np.degrees(data["q"])
+    trial = idn.validate(fit, idn.read(data, FILE))
+    assert any("cannot be radians" in r for r in idn.verdict(fit, trial).reasons)
+
+
+def test_bodies_that_cannot_be_are_a_reason(fit):
+    wrong = replace(fit, standard=np.where(np.arange(len(fit.standard)) == 9, -1.0, fit.standard))
+    assert any("no body can have" in r for r in idn.verdict(wrong).reasons)
+
+
+def test_a_joint_that_stood_is_not_excited():
+    def standing(data):
+        data["q"][:, 5] = 0.3
+        return data
+
+    said = both(standing, weight=1e-6)
+    assert not said.holds and any("does not excite all: rank" in r for r in said.reasons)
+
+
 def test_a_limit_can_be_given(fit):
     trial = idn.validate(fit, idn.read(run(TRUE, 7), FILE))
     assert not idn.verdict(fit, trial, limit=0.01).holds

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from closedform.applications.identification.logs.log import Log
 from closedform.applications.identification.model import SLIP, Model
+from closedform.applications.identification.repetition import repeats_after
 from closedform.applications.identification.rows import effort_kind, filtered_rows, torques
 from closedform.applications.identification.signals.filter import Window
 from closedform.applications.identification.signals.signals import Prepared, Signals
@@ -20,6 +21,9 @@ from closedform.applications.identification.triangles import Information, TimeBl
 from closedform.applications.progress import counted
 from closedform.arrays import Floats
 from closedform.errors import ArgumentError
+
+STATES = 4096
+"""Kept rows from which it is told whether a motion repeats."""
 
 
 def information(model: Model, logs: Log | Sequence[Log], signals: Signals | None = None,
@@ -132,21 +136,28 @@ class _Accumulator:
         self.counts: dict[int, list[int]] = {}
         self.slip = slip_of(model, prepared)
         self.loaded = loaded
+        self.times: dict[int, tuple[float, float]] = {}
+        self.states: list[tuple[Floats, Floats]] = []
+        self.whole = len(prepared.survey.stretches) == 1
         self.rests = any(name.startswith("coulomb") for name in model.friction.names)
 
     def take(self, window: Window, effort: Floats, blocks: int) -> None:
         """Add a window's rows to the blocks that they are in."""
         reduced = filtered_rows(self.model, window, self.slip, effort, self.gains, self.loaded)
-        moving = window.moving
+        moving, t = window.moving, window.t[window.kept]
+        self._note_states(window, t)
         if self.whitening is not None:
             order = self.whitening.shape[1]
             reduced = [predicted(r, phi) for r, phi in zip(reduced, self.whitening, strict=True)]
-            moving, self.seen = moving[order:], self.seen + order
+            moving, t, self.seen = moving[order:], t[order:], self.seen + order
         n = len(reduced[0])
         number = np.minimum((self.seen + np.arange(n)) * blocks // self.rows, blocks - 1)
         self.seen += n
         ends = np.flatnonzero(np.diff(number)) + 1
         for start, end in zip([0, *ends], [*ends, n], strict=True):
+            if end > start:
+                first, _ = self.times.get(int(number[start]), (float(t[start]), 0.0))
+                self.times[int(number[start])] = first, float(t[end - 1])
             for j, part in enumerate(reduced):
                 self._add(int(number[start]), j, part[start:end],
                           moving[start:end, j] if self.rests else None)
@@ -158,8 +169,18 @@ class _Accumulator:
         counts[j] += len(rows) if use is None else int(np.count_nonzero(use))
         factors[j] = updated(factors[j], rows, use)
 
+    def _note_states(self, window: Window, t: Floats) -> None:
+        """What tells after which time the motion repeats."""
+        if self.whole and sum(len(x) for x, _ in self.states) < STATES:
+            at = window.kept
+            self.states.append((t, np.concatenate([window.q[at], window.v[at]], axis=1)))
+
     def blocks(self, log: str) -> tuple[TimeBlock, ...]:
-        return tuple(TimeBlock(log, b, tuple(self.counts[b]), tuple(map(np.triu, self.factors[b])))
+        every = repeats_after(*map(np.concatenate, zip(*self.states, strict=True))) \
+            if self.states else None
+        return tuple(TimeBlock(log, b, tuple(self.counts[b]), tuple(map(np.triu, self.factors[b])),
+                               None if every is None else (self.times[b][0] / every,
+                                                           self.times[b][1] / every))
                      for b in sorted(self.factors))
 
 

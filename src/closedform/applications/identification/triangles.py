@@ -25,6 +25,9 @@ from closedform.arrays import Floats
 from closedform.errors import ArgumentError, FormatError
 from closedform.lowerings.native.householder import triangle
 
+FOLDS = 5
+"""Parts of logs that are held out in turn."""
+
 
 @final
 @dataclass(frozen=True, eq=False)
@@ -35,6 +38,7 @@ class TimeBlock:
     number: int
     rows: tuple[int, ...]
     factors: tuple[Floats, ...]     # (s_j + gains + 1) squared, upper triangular, z last
+    phase: tuple[float, float] | None = None    # begin and end, in periods of a repeated motion
 
 
 @final
@@ -96,11 +100,33 @@ class Information:
         return tuple(stacked([b.factors[j] for b in self.blocks])
                      for j in range(len(self.model.support)))
 
+    def held_out(self) -> list[tuple[Information, Information]]:
+        """(what trains, what tests) of folds: stretches of time, one after the other.
+
+        Where a motion repeats, folds are parts of its period, in all of its repetitions: what is
+        seen again was not held out. What lies across an edge of a fold then trains with none.
+        """
+        count = max(b.number for b in self.blocks) + 1
+        blocks = [b if b.phase is not None and b.phase[1] - b.phase[0] < 0.5 / FOLDS
+                  else replace(b, phase=None) for b in self.blocks]     # too long to be a part
+        fold = [b.number * FOLDS // count if b.phase is None
+                else int(FOLDS * (sum(b.phase) / 2 % 1.0)) for b in blocks]
+        pairs = []
+        for k in range(FOLDS):
+            test = [b for b, f in zip(blocks, fold, strict=True) if f == k]
+            train = [b for b, f in zip(blocks, fold, strict=True)
+                     if f != k and not any(_same_phase(b, other) for other in test)]
+            if train and test:
+                pairs.append((replace(self, blocks=tuple(train)),
+                              replace(self, blocks=tuple(test))))
+        return pairs
+
     def save(self, path: str | Path) -> Path:
         """Write everything but the model and the logs into an .npz file."""
         about = {"robot": self.model.robot.name, "columns": self.columns, "notes": self.notes,
                  "faults": self.faults, "rate": self.rate, "gains": self.gains,
-                 "blocks": [(b.log, b.number, b.rows) for b in self.blocks]}
+                 "blocks": [(b.log, b.number, b.rows) for b in self.blocks],
+                 "phases": [b.phase for b in self.blocks]}
         arrays: dict[str, Any] = {f"R{i}_{j}": R for i, b in enumerate(self.blocks)
                                   for j, R in enumerate(b.factors)}
         with whole_file(path) as place, place.open("wb") as file:
@@ -115,8 +141,10 @@ class Information:
                 about = json.loads(str(file["about"]))
                 blocks = tuple(
                     TimeBlock(log, number, tuple(rows),
-                          tuple(file[f"R{i}_{j}"] for j in range(model.robot.nv)))
-                    for i, (log, number, rows) in enumerate(about["blocks"]))
+                              tuple(file[f"R{i}_{j}"] for j in range(model.robot.nv)),
+                              None if phase is None else (phase[0], phase[1]))
+                    for i, ((log, number, rows), phase) in enumerate(
+                        zip(about["blocks"], about["phases"], strict=True)))
         except FileNotFoundError:
             raise FormatError(f"{path}: there is no such file") from None
         except (OSError, ValueError, KeyError) as error:
@@ -134,6 +162,14 @@ class Information:
         return (f"<information on {len(self.columns)} unknowns of {self.model.robot.name}: "
                 f"{len(self.logs)} logs, {len(self.blocks)} blocks, "
                 f"{max(map(self.rows, range(len(self.support))), default=0)} rows>")
+
+
+def _same_phase(a: TimeBlock, b: TimeBlock) -> bool:
+    """Whether two blocks of one log have a part of a repeated motion in common."""
+    if a.log != b.log or a.phase is None or b.phase is None:
+        return False
+    apart = (sum(a.phase) - sum(b.phase)) / 2 % 1.0
+    return min(apart, 1 - apart) < 0.9 * (a.phase[1] - a.phase[0] + b.phase[1] - b.phase[0]) / 2
 
 
 def updated(R: Floats, rows: Floats, use: NDArray[np.bool_] | None = None) -> Floats:

@@ -26,6 +26,8 @@ SEGMENT = 256
 """Samples of one stretch of the residual's spectrum."""
 SHOWN = 4000
 """Times that are kept for pictures, about."""
+QUIET = (0.4, 0.7)
+"""Of the cutoff: where a residual is noise alone."""
 SAME = 0.1
 """Motions whose information differs by less, relative to itself, are one motion twice."""
 
@@ -54,6 +56,8 @@ class Validation:
     seen: bool               # whether the fit has seen this motion
     travel: Floats           # mean speed of each joint
     trace: Trace
+    cutoff: float            # Hz, of the filter
+    faults: tuple[str, ...] = ()     # of its signals, that no filter mends
 
     @property
     def total(self) -> float:
@@ -75,6 +79,24 @@ class Validation:
     def explained(self) -> Floats:
         """The share of each torque's variation that is explained, 1 at best."""
         return np.asarray(1 - self.left / np.where(self.around > 0, self.around, np.nan))
+
+    @cached_property
+    def coloured(self) -> Floats:
+        """The share of each residual that is above white noise, of what the filter lets through.
+
+        White noise is as strong at all frequencies; its level is that at 0.4 to 0.7 of the cutoff,
+        above the motion and below what the filter takes.
+        """
+        f = self.frequencies / self.cutoff
+        power = self.spectrum[f <= 1.0]
+        level = self.spectrum[(f >= QUIET[0]) & (f <= QUIET[1])].mean(axis=0)
+        white = level * len(power) / np.maximum(power.sum(axis=0), 1e-300)
+        return np.asarray(np.where(self.left > 0, np.clip(1 - white, 0.0, 1.0), 0.0))
+
+    @cached_property
+    def structure(self) -> Floats:
+        """What of each residual is no white noise, relative to the torque's variation."""
+        return np.asarray(np.sqrt(self.coloured * np.maximum(1 - self.explained, 0.0)))
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -135,7 +157,7 @@ class _Sums:
     """Sums over a log, and the spectrum of what is left."""
 
     def __init__(self, nv: int, prepared: Prepared) -> None:
-        self.rate, self.rows = prepared.rate, 0
+        self.rate, self.rows, self.prepared = prepared.rate, 0, prepared
         self.every = max(1, prepared.rows // SHOWN)
         self.squares, self.left, self.total = np.zeros(nv), np.zeros(nv), np.zeros(nv)
         self.speed, self.power, self.count = np.zeros(nv), np.zeros((SEGMENT // 2 + 1, nv)), 0
@@ -157,13 +179,16 @@ class _Sums:
 
     def _spectrum(self, piece: Floats) -> None:
         window = np.hanning(len(piece))[:, None]
-        found = np.abs(np.fft.rfft(piece * window, axis=0))**2
-        self.power[:len(found)] += found / (np.sum(window**2) * self.rate)
+        found = np.abs(np.fft.rfft(piece * window, SEGMENT, axis=0))**2
+        self.power += found / (np.sum(window**2) * self.rate)
         self.count += 1
 
     def result(self, fit: Fit, log: str, seen: bool) -> Validation:
         around = self.squares - self.total**2 / max(self.rows, 1)
+        if not self.count:
+            self._spectrum(self.rest)             # a log shorter than one stretch
         return Validation(fit, log, self.rows, self.squares, self.left, around,
                           np.fft.rfftfreq(SEGMENT, 1 / self.rate), self.power / max(self.count, 1),
                           seen, self.speed / max(self.rows, 1),
-                          Trace(*(np.concatenate(x) for x in zip(*self.traces, strict=True))))
+                          Trace(*(np.concatenate(x) for x in zip(*self.traces, strict=True))),
+                          self.prepared.plan.cutoff, self.prepared.faults)

@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from typing import final
 
 import numpy as np
+from numpy.typing import NDArray
 
+from closedform.applications.identification.estimate.consistent import FREE
 from closedform.applications.identification.estimate.found import Fit
 from closedform.applications.identification.signals.findings import OTHER_ORDER
 from closedform.applications.identification.validate import Validation
@@ -23,6 +25,14 @@ ORDERED = 5.0
 FACTOR = 3.0
 """Masses of files are wrong, but not so much in all links."""
 EXPLAINED = 0.5
+STRUCTURE, COLOURED = 0.5, 0.5
+"""What is left may be no noise up to so much of a torque's variation; of what is left so much."""
+WORTH = 0.01
+"""Of a torque's variation: structure that is worth a word."""
+HALF = 0.5
+"""Share of the unknowns that a prior may hold alone."""
+SURE = 3.0
+"""Standard deviations by which data contradict a bound."""
 DOUBT, TILTED, BODIES = 1.0, 2.0, 12
 """Gravity is tested where a fit leaves more %; a tilt counts from so many degrees; of so many."""
 AT_REST = 1e-3
@@ -57,9 +67,16 @@ def verdict(fit: Fit, trial: Validation | None = None, limit: float | None = Non
         raise ArgumentError(f"verdict: fit must be idn.fit(…), not {type(fit).__name__}")
     if trial is not None and not isinstance(trial, Validation):
         raise ArgumentError(f"verdict: trial must be idn.validate(…), not {type(trial).__name__}")
-    reasons = [*_data(fit), *_against_the_file(fit), *_gravity(fit), *_bodies(fit),
-               *_held_out(fit, trial, limit)]
+    reasons = [*_data(fit), *_against_the_file(fit), *_gravity(fit), *_bodies(fit), *_bounds(fit),
+               *_held_out(fit, trial, limit), *_structure(trial)]
     remarks = [f"the signals: {note}" for note in fit.info.faults if _by_limits(fit, note)]
+    coloured = [] if trial is None else [
+        f"{name} ({100 * s:.0f} %)" for name, s, share, reason in zip(
+            trial.names, trial.structure, trial.coloured, _structured(trial), strict=True)
+        if s > WORTH and share > COLOURED and not reason]
+    if coloured:
+        remarks.append("what is left is not noise alone, of the torques' variation: "
+                       + _few(coloured))
     if fit.unidentified:
         remarks.append(f"{len(fit.unidentified)} of {len(fit.x)} unknowns are not excited enough: "
                        + _few(fit.unidentified))
@@ -77,7 +94,10 @@ def _data(fit: Fit) -> list[str]:
         blind = [n for n, s in zip(fit.info.columns, fit.sd, strict=True) if np.isinf(s)]
         reasons.append(f"the motion does not excite all: rank {rank} of {unknowns}; "
                        f"open: {_few(blind)}")
-    elif fit.method != "consistent" and len(fit.unidentified) > unknowns / 4:
+    elif fit.certificate is not None and len(fit.unidentified) > HALF * unknowns:
+        reasons.append(f"{len(fit.unidentified)} of {unknowns} unknowns are the prior's, the logs "
+                       f"do not tell them: {_few(fit.unidentified)}")
+    elif fit.certificate is None and len(fit.unidentified) > unknowns / 4:
         reasons.append(f"{len(fit.unidentified)} of {unknowns} unknowns are known worse than 30 % "
                        f"and no prior holds them: {_few(fit.unidentified)}")
     return reasons
@@ -135,10 +155,41 @@ def _bodies(fit: Fit) -> list[str]:
     return reasons
 
 
+def _bounds(fit: Fit) -> list[str]:
+    """Friction and rotors that are held at zero although the data, without bound, go below it."""
+    if fit.certificate is None:
+        return []
+    kinds = (*(n for n in fit.model.friction.names if n not in FREE), "rotor")
+    below = -fit.by_data > SURE * fit.sd
+    matters = np.abs(fit.by_data) * fit.equations.scale > 0.01 * np.sqrt(fit.equations.size)
+    alone = np.count_nonzero(fit.model.L, axis=1) == 1       # in no sum with other parameters
+    held = [n for n, out in zip(fit.model.names, below & matters & alone, strict=True)
+            if out and n.rpartition(".")[2] in kinds]
+    return [f"at their bound, zero, while the data would have them below it: {_few(held)}"] \
+        if held else []
+
+
+def _structured(trial: Validation) -> NDArray[np.bool_]:
+    """Torques whose residual is mostly no noise, and large."""
+    moves = (trial.travel > AT_REST) & (trial.squares > 0)
+    return np.asarray(moves & (trial.structure > STRUCTURE) & (trial.coloured > COLOURED))
+
+
+def _structure(trial: Validation | None) -> list[str]:
+    if trial is None:
+        return []
+    return [f"what is left of {name}'s torque is not noise: {100 * share:.0f} % of it has "
+            f"structure, {100 * size:.0f} % of the torque's variation; the model lacks something "
+            "(friction, elasticity, a load)"
+            for name, size, share, wrong in zip(trial.names, trial.structure, trial.coloured,
+                                                _structured(trial), strict=True) if wrong]
+
+
 def _held_out(fit: Fit, trial: Validation | None, limit: float | None) -> list[str]:
     if trial is None:
         return ["no motion was held out: give a log that the fit has not seen"]
-    reasons = []
+    reasons = [f"the signals of {trial.log}: {note}" for note in trial.faults
+               if not _by_limits(fit, note) and note not in fit.info.faults]
     if trial.seen:
         reasons.append(f"{trial.log} repeats a motion of the fit: it says nothing about others")
     allowed = min(max(WORSE * fit.total, SMALL), LARGE) if limit is None else limit

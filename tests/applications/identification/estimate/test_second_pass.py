@@ -67,6 +67,19 @@ def test_instruments_of_other_periods_find_what_is_there():
     np.testing.assert_allclose(fit.x, true, atol=0.05 * np.abs(true).max())
     with pytest.raises(ArgumentError, match="two whole periods"):
         idn.fit(information(data), "instrumental", period=30.0)
+    kept = np.abs(data["t"] - 20.0) > 1.0
+    with pytest.raises(ArgumentError, match="has gaps"):
+        idn.fit(information({k: x[kept] for k, x in data.items()}), "instrumental", period=10.0)
+
+
+def test_instruments_keep_to_what_is_known():
+    """Friction that is given, although wrong: exactly that comes out."""
+    name = next(n for n in MODEL.names if n.endswith("viscous"))
+    model = idn.Model(ROBOT, MODEL.friction, known={name: 0.3})
+    info = idn.information(model, idn.read(run(ROBOT, seconds=40.0), ROBOT), signals=SIGNALS)
+    fit = idn.fit(info, "instrumental", period=10.0)
+    assert fit.x[MODEL.names.index(name)] == pytest.approx(0.3, abs=1e-9)
+    assert fit.sd[MODEL.names.index(name)] < 1e-9
 
 
 def test_the_motion_under_the_control_law_gives_the_same_robot():

@@ -6,8 +6,6 @@ whose error on held-out blocks is within a standard error of the least.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
 from closedform.applications.identification.estimate.least_squares import (
@@ -18,7 +16,6 @@ from closedform.applications.identification.estimate.least_squares import (
 from closedform.applications.identification.triangles import Information
 from closedform.arrays import Floats
 
-FOLDS = 5
 ENOUGH = 2.0
 """Times the least held-out square, beyond which nothing more is left out."""
 
@@ -27,10 +24,8 @@ def essential(info: Information, weights: Floats, x: Floats) -> tuple[str, ...]:
     """Names of the unknowns that held-out motion needs, in the order of the columns."""
     if info.gains:
         info = with_gains(info, x)
-    number = np.array([b.number for b in info.blocks])
-    fold = number * FOLDS // (int(number.max()) + 1)
-    pairs = [(_part(info, fold != k, weights), _part(info, fold == k, weights))
-             for k in range(FOLDS) if np.any(fold == k) and np.any(fold != k)]
+    pairs = [(equations(train, weights), equations(test, weights))
+             for train, test in info.held_out()]
     whole = equations(info, weights)
     kept, tried = list(range(len(info.columns))), []
     while kept:
@@ -48,11 +43,6 @@ def essential(info: Information, weights: Floats, x: Floats) -> tuple[str, ...]:
         if i > small and worse.mean() <= max(allowed, 0.01 * least.mean()):
             small = i
     return tuple(info.columns[c] for c in tried[small][0])
-
-
-def _part(info: Information, which: np.ndarray, weights: Floats) -> Equations:
-    blocks = tuple(b for b, use in zip(info.blocks, which, strict=True) if use)
-    return equations(replace(info, blocks=blocks), weights)
 
 
 def _error(train: Equations, test: Equations, kept: list[int]) -> float:

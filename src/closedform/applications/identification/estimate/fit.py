@@ -43,7 +43,6 @@ METHODS = ("least_squares", "weighted", "huber", "total", "consistent", "general
            "instrumental", "didim")
 WEIGHTS = 10.0 ** np.arange(-8, -1)
 """Weights of the prior that are tried."""
-FOLDS = 5
 DIDIM_STEPS = 8
 CLOSE = 0.08
 
@@ -100,9 +99,12 @@ def _again(info: Information, method: str, before: Floats, weight: float | str,
     if method == "instrumental":
         if period is None:
             raise ArgumentError("fit: method 'instrumental' needs period=, seconds of a repetition")
-        x = second_pass.instrumental(info, period)
-        weights = joint_weights(noise(info, x), info)
-        return _plain(info, method, equations(info, weights), x, weights, before)
+        made = second_pass.instrumental(info, period)
+        weights = joint_weights(noise(info, made.x), info)
+        eq = equations(info, weights)
+        sd, reach = _open(spread(made.left_out), eq)
+        return replace(_plain(info, method, eq, made.x, weights, before), sd=sd, reach=reach,
+                       naive_sd=made.naive)
     if law is None:
         raise ArgumentError("fit: method 'didim' needs law=, a function (t, q, v) -> torques")
     found = _consistent(info, weighted(info)[1], before, weight)
@@ -206,21 +208,10 @@ def _with_found_gains(info: Information, prior: Floats, weight: float | str) -> 
 
 def chosen_weight(info: Information, weights: Floats,
                   prior: Floats) -> tuple[float, tuple[tuple[float, float], ...]]:
-    """The largest weight whose held-out error is as good as the least.
-
-    That is within a standard error of it, or within 8 % of its square.
-    """
-    folds = np.array([b.number for b in info.blocks])
-    count = int(folds.max()) + 1
-    fold = folds * FOLDS // max(count, 1)
+    """The largest weight whose held-out error is as good as the least: within 8 % of its square."""
     errors = []
-    for k in range(FOLDS):
-        inside = [i for i in range(len(folds)) if fold[i] != k]
-        outside = [i for i in range(len(folds)) if fold[i] == k]
-        if not inside or not outside:
-            continue
-        train = equations(_part(info, inside), weights)
-        test = equations(_part(info, outside), weights)
+    for trains, tests in info.held_out():
+        train, test = equations(trains, weights), equations(tests, weights)
         y: Floats | None = None
         row: list[float] = []
         for w in WEIGHTS[::-1]:
@@ -235,10 +226,7 @@ def chosen_weight(info: Information, weights: Floats,
     table = np.array(errors)
     table = np.where(np.isfinite(table).all(axis=0), table, 1e300)
     mean = table.mean(axis=0)
-    best = int(np.argmin(mean))
-    worse = table - table[:, best:best + 1]
-    error = np.std(worse, axis=0, ddof=1) / np.sqrt(len(table))
-    within = np.flatnonzero(worse.mean(axis=0) <= np.maximum(error, CLOSE * mean[best]))
+    within = np.flatnonzero(mean <= (1 + CLOSE) * mean.min())
     pairs = tuple((float(w), float(100 * np.sqrt(m))) for w, m in zip(WEIGHTS, mean, strict=True))
     return float(WEIGHTS[within[-1]]), pairs
 
@@ -248,8 +236,4 @@ def _open(spreads: Any, eq: Equations) -> tuple[Floats, Floats]:
     blind = unseen(eq.R)
     sd, reach = (np.where(blind, np.inf, x) for x in spreads)
     return sd, reach
-
-
-def _part(info: Information, at: list[int]) -> Information:
-    return replace(info, blocks=tuple(info.blocks[i] for i in at))
 

@@ -82,12 +82,17 @@ class Equations:
             return np.diag(1 / self.scale)
         return _null_space(self.A * (1 / self.scale)) / self.scale[:, None]
 
+    @cached_property
+    def start(self) -> Floats:
+        """An x that keeps to what is known."""
+        if not len(self.b):
+            return np.zeros(len(self.scale))
+        particular, *_ = np.linalg.lstsq(self.A * (1 / self.scale), self.b, rcond=None)
+        return np.asarray(particular / self.scale)
+
     def solve(self) -> Floats:
         """x of least squares; of several the shortest, columns scaled."""
-        start, free = np.zeros(len(self.scale)), self.free
-        if len(self.b):
-            particular, *_ = np.linalg.lstsq(self.A * (1 / self.scale), self.b, rcond=None)
-            start = particular / self.scale
+        start, free = self.start, self.free
         y, *_ = np.linalg.lstsq(self.R @ free, self.z - self.R @ start, rcond=RANK)
         return start + free @ y
 

@@ -9,14 +9,18 @@ Cites: [Ljung1999, ch. 7] for the first two; [GautierJanotVandanjon2013] for the
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import solve_toeplitz
 
 from closedform.applications.identification.estimate.least_squares import (
     RANK,
+    Equations,
+    equations,
     joint_weights,
     noise,
     weighted,
@@ -30,7 +34,7 @@ from closedform.applications.identification.logs.log import Samples
 from closedform.applications.identification.logs.read import read
 from closedform.applications.identification.result import identified_robot
 from closedform.applications.identification.rows import effort_kind, filtered_rows, torques
-from closedform.applications.identification.signals.signals import Signals
+from closedform.applications.identification.signals.signals import Prepared, Signals
 from closedform.applications.identification.triangles import Information
 from closedform.applications.simulate import simulate
 from closedform.arrays import Array, Floats
@@ -41,8 +45,8 @@ ORDER = 8
 ControlLaw = Callable[[float, Array, Array], Array]
 
 
-def reduced_rows(info: Information) -> Iterator[tuple[list[Floats], float]]:
-    """The filtered rows [W_j, gains, z_j] of every window of every log, and their rate."""
+def reduced_rows(info: Information) -> Iterator[tuple[list[Floats], Prepared]]:
+    """The filtered rows [W_j, gains, z_j] of every window of every log, and how it was prepared."""
     if not info.sources:
         raise ArgumentError("fit: this method reads the logs again, and the information has none: "
                             "make it with idn.information(model, logs)")
@@ -52,7 +56,7 @@ def reduced_rows(info: Information) -> Iterator[tuple[list[Floats], float]]:
         for window in prepared.windows():
             effort = torques(info.model, window, kind, info.gains)
             yield filtered_rows(info.model, window, slip, effort, info.gains,
-                                loaded), prepared.rate
+                                loaded), prepared
 
 
 def residual_models(info: Information, x: Floats) -> Floats:
@@ -86,14 +90,31 @@ def whitened(info: Information, x: Floats) -> Information:
     return replace(total, notes=(*info.notes, note), signals=info.signals, sources=info.sources)
 
 
-def instrumental(info: Information, period: float) -> Floats:
-    """x from the periods of a repeated motion: noise of other periods is not that of this one."""
+class Instrumental(NamedTuple):
+    """x by instruments, x without each stretch of time, and what noise alone would say of it."""
+
+    x: Floats
+    left_out: Floats            # (stretches, unknowns)
+    naive: Floats
+
+
+def instrumental(info: Information, period: float) -> Instrumental:
+    """x from the periods of a repeated motion: noise of other periods is not that of this one.
+
+        G x = h,     G = Σ_b Zᵀ_b W_b,   h = Σ_b Zᵀ_b z_b
+
+    over stretches of time b, each of which is left out in turn: x_−b = (G − G_b)⁻¹ (h − h_b). The
+    factors of least squares would not do: their WᵀW has the noise of W squared in it, and their
+    residuals that of the torques alone.
+    """
     if not period > 0:
         raise ArgumentError(f"fit: period must be the seconds of one repetition, not {period!r}")
     x, _ = weighted(info)
     weights = joint_weights(noise(info, x), info)
-    p = len(info.columns)
-    G, h, pairs = np.zeros((p, p)), np.zeros(p), 0
+    eq, p = equations(info, weights), len(info.columns)
+    stretches: list[tuple[Floats, Floats]] = []
+    spread = np.zeros((p, p))
+    parts = max(b.number for b in info.blocks) + 1
     for rows, rate in _whole_logs(info):
         n = round(period * rate)
         count = len(rows[0]) // max(n, 1)
@@ -101,25 +122,43 @@ def instrumental(info: Information, period: float) -> Floats:
             raise ArgumentError(f"fit: two whole periods of {period:g} s at least, and a rate that "
                                 f"divides them (this one is {rate:.6g} Hz: "
                                 f"Signals(rate={max(n, 1) / period:.6g}))")
-        pairs += count
+        ends = np.linspace(0, count * n, parts + 1).astype(int)
+        G, h = np.zeros((parts, p, p)), np.zeros((parts, p))
         for j, s in enumerate(info.support):
-            whole = rows[j][:count * n].reshape(count, n, -1)
+            whole = weights[j] * rows[j][:count * n].reshape(count, n, -1)
             others = (whole.sum(axis=0) - whole) / (count - 1)
             Z, own = others[..., :-1].reshape(count * n, -1), whole.reshape(count * n, -1)
             at = np.ix_(s, s)
-            G[at] += weights[j]**2 * (Z.T @ own[:, :-1])
-            h[list(s)] += weights[j]**2 * (Z.T @ own[:, -1])
-    scale = np.sqrt(np.maximum(np.abs(np.diag(G)), 1e-300))
-    y, *_ = np.linalg.lstsq(G / scale[:, None] / scale, h / scale, rcond=RANK**2)
-    return np.asarray(y / scale)
+            spread[at] += Z.T @ Z
+            for b, (start, end) in enumerate(itertools.pairwise(ends)):
+                made = Z[start:end].T @ own[start:end]
+                G[b][at] += made[:, :-1]
+                h[b][list(s)] += made[:, -1]
+        stretches += zip(G, h, strict=True)
+    G, h = (np.sum(part, axis=0) for part in zip(*stretches, strict=True))
+    root = eq.free @ np.linalg.pinv(eq.free.T @ G @ eq.free, rcond=RANK**2) @ eq.free.T
+    return Instrumental(_by_instruments(eq, G, h),
+                        np.array([_by_instruments(eq, G - own, h - its) for own, its in stretches]),
+                        np.sqrt(np.maximum(np.diag(root @ spread @ root.T), 0.0)))
+
+
+def _by_instruments(eq: Equations, G: Floats, h: Floats) -> Floats:
+    """The x of G x = h that keeps to what is known."""
+    y, *_ = np.linalg.lstsq(eq.free.T @ G @ eq.free, eq.free.T @ (h - G @ eq.start), rcond=RANK**2)
+    return np.asarray(eq.start + eq.free @ y)
 
 
 def _whole_logs(info: Information) -> Iterator[tuple[list[Floats], float]]:
     """The rows of each log, in memory."""
     for source in info.sources:
         parts = list(reduced_rows(replace(info, sources=(source,))))
+        prepared = parts[0][1]
+        if prepared.survey.gaps:
+            raise ArgumentError(f"fit: {source[0].name} has gaps ({len(prepared.survey.gaps)}); "
+                                "method 'instrumental' needs periods without: log.between(start, "
+                                "stop) takes a part")
         yield [np.concatenate([r[j] for r, _ in parts]) for j in range(len(info.support))], \
-            parts[0][1]
+            prepared.rate
 
 
 def simulated_information(info: Information, standard: Floats, law: ControlLaw) -> Information:

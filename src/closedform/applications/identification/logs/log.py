@@ -32,7 +32,10 @@ class Samples(NamedTuple):
 
 
 def joined(pieces: list[Samples]) -> Samples:
-    """Samples one behind the other."""
+    """Samples one behind the other; copied only if there are several."""
+    pieces = [piece for piece in pieces if len(piece.t)] or pieces[:1]
+    if len(pieces) == 1:
+        return pieces[0]
     return Samples(**{kind: np.concatenate([getattr(piece, kind) for piece in pieces])
                       for kind, x in pieces[0]._asdict().items() if x is not None})
 

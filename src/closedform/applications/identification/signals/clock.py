@@ -171,6 +171,11 @@ def measured_steps(robot: Robot, rows: Samples) -> tuple[Floats, Floats]:
 
 def followed(robot: Robot, rows: Samples, last: Samples | None) -> Samples:
     """Angles without jumps of 2π, quaternions without changes of sign, from the row before on."""
+    before = rows.q[:1] if last is None else last.q
+    steps = (np.abs(rows.q[:1] - before), np.abs(np.diff(rows.q, axis=0)))
+    if all(np.max(x, initial=0.0) <= np.pi for x in steps) and not any(
+            body.joint.quaternion for body in robot.bodies):
+        return rows
     q = rows.q if last is None else np.concatenate([last.q, rows.q])
     whole = continuous(robot, q)
     for body, i, _ in robot.parts:
@@ -186,7 +191,12 @@ def repeated(rows: Samples, last: Samples | None, clock: Clock) -> np.ndarray:
 
     Rows nearer in time than a tenth of a period are repeats where times are taken as logged.
     """
-    whole = rows if last is None else joined([last, rows])
+    first = last is not None and bool(_nothing_new(joined([last, rows.rows(slice(0, 1))]), clock))
+    return np.concatenate([[first], _nothing_new(rows, clock)])
+
+
+def _nothing_new(whole: Samples, clock: Clock) -> np.ndarray:
+    """Which rows behind the first bring nothing new."""
     same = _as_before(whole.q, np.arange(len(whole.t) - 1))
     others = [x for kind, x in whole._asdict().items() if x is not None and kind not in ("t", "q")]
     equal = np.zeros(len(whole.t) - 1, dtype=bool)
@@ -199,7 +209,7 @@ def repeated(rows: Samples, last: Samples | None, clock: Clock) -> np.ndarray:
         equal[same] |= np.linalg.norm(whole.v[same + 1], axis=1) > clock.slow
     if clock.kind == LOGGED:
         equal |= np.diff(whole.t) < NEAR * clock.period
-    return equal if last is not None else np.concatenate([[False], equal])
+    return equal
 
 
 def _as_before(x: Floats, steps: np.ndarray) -> np.ndarray:

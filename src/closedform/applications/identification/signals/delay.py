@@ -27,7 +27,7 @@ from closedform.lowerings.native.householder import triangle
 REACH = 0.03        # s, to both sides
 TRIED = 25          # shifts
 SHIFTS = np.linspace(-REACH, REACH, TRIED)
-KEPT = 600          # rows at most
+KEPT = 400          # rows at most
 READ = 131072       # logged rows at most
 CLEAR = 0.1         # by which J must be better to be applied
 

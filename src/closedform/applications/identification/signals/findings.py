@@ -16,14 +16,17 @@ from closedform.arrays import Floats
 from closedform.model.findings import Finding, Level
 
 ERROR, WARNING, INFO = Level.ERROR, Level.WARNING, Level.INFO
-UNITS, ORDER = "units", "joint-order"
+UNITS, ORDER, CLOCK, SATURATION = "units", "joint-order", "clock", "saturation"
+FLAT = 0.8
+"""Of the rows within a hundredth of the range of an extreme: so many are at it if it is cut off."""
 DEGREE = 180 / math.pi
 OTHER_ORDER = "would keep all limits if the columns were in another order"
 
 
 def is_fault(finding: Finding) -> bool:
-    """Whether a log may be read on with this error, whose results cannot be trusted."""
-    return finding.level is ERROR and finding.rule in (UNITS, ORDER)
+    """Whether a log may be read on with this finding, but results of it cannot be trusted."""
+    return finding.rule in (CLOCK, SATURATION) or (
+        finding.level is ERROR and finding.rule in (UNITS, ORDER))
 
 
 def findings(made: Survey) -> tuple[Finding, ...]:
@@ -71,6 +74,14 @@ def _time(made: Survey) -> Iterator[Finding]:
         yield _finding(made, WARNING, "clock-jitter", "t",
                        f"logged times step by {1e3 * least:.3g} to {1e3 * most:.3g} ms around "
                        f"{1e3 * median:.4g} ms")
+    if made.unmended:
+        yield _finding(made, WARNING, CLOCK, "t",
+                       f"logged times step by {1e3 * least:.3g} to {1e3 * most:.3g} ms, and "
+                       "positions are smoother on other times", 'clock="repair" finds them')
+    if made.missing > made.kept:
+        yield _finding(made, WARNING, CLOCK, "t",
+                       f"{made.missing} samples are missing, more than the {made.kept} there are",
+                       "log every sample, or at a lower rate")
     if made.repeats:
         yield _finding(made, WARNING if made.repeats > 1e-3 * made.rows else INFO, "repeats", "t",
                        f"{made.repeats} of {made.rows} rows repeat the row before",
@@ -210,9 +221,31 @@ def _torques(made: Survey) -> Iterator[Finding]:
                                 & (x.high > x.low)).tolist():
             if (x.at_low[j] > least and x.low[j] < 0) or (x.at_high[j] > least and x.high[j] > 0):
                 count = int(max(x.at_low[j], x.at_high[j]))
-                yield _finding(made, WARNING, "saturation", names[j],
+                if not _cut_off(made, kind, j):
+                    continue
+                yield _finding(made, WARNING, SATURATION, names[j],
                                f"{kind} of {names[j]} stands at its extreme value in {count} rows",
                                "leave these parts of the motion out")
+
+
+def _cut_off(made: Survey, kind: str, j: int) -> bool:
+    """Whether an extreme is a plateau, and not only the last step of coarse numbers at a peak.
+
+    Numbers coarser than a hundredth of their range do not tell.
+    """
+    x = made.extremes[kind]
+    low, high = float(x.low[j]), float(x.high[j])
+    at, near, band = np.zeros(2), np.zeros(2), 0.01 * (high - low)
+    next_low, next_high = high, low
+    for piece in made.log.pieces():                  # once more, if there is something to ask
+        column = np.asarray(getattr(piece, kind))[:, j]
+        at += np.count_nonzero(column == low), np.count_nonzero(column == high)
+        near += np.count_nonzero(column <= low + band), np.count_nonzero(column >= high - band)
+        next_low = np.min(column, where=column > low, initial=next_low)
+        next_high = np.max(column, where=column < high, initial=next_high)
+    often = at > max(10, 5e-3 * made.rows)
+    often &= np.array([next_low - low, high - next_high]) < band
+    return bool(np.any(often & (at > FLAT * near) & (np.array([-low, high]) > 0)))
 
 
 def _motion(made: Survey) -> Iterator[Finding]:

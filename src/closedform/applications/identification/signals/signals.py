@@ -92,7 +92,7 @@ class Signals:
             raise ArgumentError(f"{log.source}: {made.duration:.3g} s are too short: a cutoff of "
                                 f"{plan.cutoff:.3g} Hz needs stretches of {need:.3g} s")
         faults = (*(f.message for f in found if is_fault(f)), *late)
-        seen = [f.message for f in found if f.rule in ("standing", "saturation", "no-torques")]
+        seen = [f.message for f in found if f.rule in ("standing", "no-torques")]
         return Prepared(log, self, made, plan, rows,
                         (*log.notes, *_clock_words(made), *said, *seen), faults)
 

@@ -21,6 +21,7 @@ EXCITED = 0.99      # share of a velocity's power below the highest excited freq
 CARRIED = 0.9999    # and below the bandwidth
 MULTIPLE = 5.0      # of the highest excited frequency: the cutoff
 LOWEST = 0.25       # Hz, of a cutoff
+SETTLED = 1e-6      # s, by which a lag may still change
 SURE = 0.9          # correlation from which a column is known by its position
 
 
@@ -81,12 +82,14 @@ def _shares(x: Floats, period: float) -> tuple[Floats, Floats]:
     """Share of the power below each frequency, (F, k), less what the upper third has: noise."""
     x = x[:len(x) - len(x) % 1024] if len(x) > 16384 else x       # lengths that transform fast
     f = np.fft.rfftfreq(len(x), period)
-    power = np.abs(np.fft.rfft((x - x.mean(axis=0)) * np.hanning(len(x))[:, None], axis=0))**2
-    upper = f > 0.33 / period
-    power = np.where(power > 10 * np.median(power[upper], axis=0), power, 0.0)
-    power[upper] = 0.0
-    total = np.sum(power, axis=0)
-    return np.cumsum(power, axis=0) / np.where(total > 0, total, 1.0), f
+    columns = np.ascontiguousarray(x.T)
+    columns = (columns - columns.mean(axis=1)[:, None]) * np.hanning(len(x))
+    power = np.abs(np.fft.rfft(columns))**2
+    upper = int(np.searchsorted(f, 0.33 / period, side="right"))
+    power[power <= 10 * np.median(power[:, upper:], axis=1)[:, None]] = 0.0
+    power[:, upper:] = 0.0
+    total = np.sum(power, axis=1)
+    return (np.cumsum(power, axis=1) / np.where(total > 0, total, 1.0)[:, None]).T, f
 
 
 def _below(share: Floats, f: Floats, which: float) -> Floats:
@@ -115,12 +118,15 @@ def agreement(robot: Robot, stamped: Stamped, period: float, cutoff: float) -> A
     if stamped.rows.v is None:
         return None
     at, q = on_grid(stamped, period)
+    few = max(int(1 / (WORKING * cutoff * period)), 1)          # rows to one, of both alike
+    at, q, logged = (_means(x, few) for x in (at, q, cubic(stamped.t, stamped.rows.v, at)))
+    period *= few
     low = LowPass(1 / period, cutoff)
     if len(at) < 4 * low.half:
         return None
     step = max(int(1 / (WORKING * cutoff * period)), 1)
     _, v, a = smooth_motion(robot, *low.derivatives(q, step))
-    logged = low.smoothed(cubic(stamped.t, stamped.rows.v, at), step)
+    logged = low.smoothed(logged, step)
     t = at[low.half:len(at) - low.half:step]
     moves = np.std(v, axis=0) > 0.05 * np.max(np.std(v, axis=0), initial=1e-12)
     lag = np.zeros(robot.nv)
@@ -128,12 +134,21 @@ def agreement(robot: Robot, stamped: Stamped, period: float, cutoff: float) -> A
     for _ in range(4):
         ahead = np.stack([np.interp(t + lag[j], t, logged[:, j]) for j in range(robot.nv)], axis=1)
         scale = _projected(ahead[inside], v[inside])
-        lag = lag + _projected((v - ahead / np.where(scale != 0, scale, 1.0))[inside], a[inside])
+        more = _projected((v - ahead / np.where(scale != 0, scale, 1.0))[inside], a[inside])
+        lag = lag + more
+        if np.max(np.abs(more)) < SETTLED:
+            break
     fits = _correlations(v[inside], logged[inside])
     order = tuple(int(np.argmax(row)) if moves[j] and np.max(row) > SURE else j
                   for j, row in enumerate(fits))
     return Agreement(np.where(moves, lag, np.nan), np.where(moves, scale, np.nan), order,
                      np.where(moves, np.diag(fits), np.nan))
+
+
+def _means(x: Floats, count: int) -> Floats:
+    """Of so many rows each, one behind the other."""
+    n = len(x) - len(x) % count
+    return np.asarray(sum(x[i:n:count] for i in range(count)) / count)
 
 
 def _projected(x: Floats, on: Floats) -> Floats:

@@ -79,6 +79,7 @@ class Survey:
     """Rows without a number, and the first of them, by kind and column."""
     extremes: dict[str, Extremes] = field(default_factory=dict)
     moved: Floats | None = None         # (nv,) range of positions, along velocities
+    unmended: bool = False              # whether times are as logged although others are smoother
 
     @property
     def repeats(self) -> int:
@@ -135,15 +136,17 @@ def _begun(log: Log, head: Samples, wish: str, cutoff: float | None) -> Survey:
     clock = clocks.chosen(log.robot, head, wish)
     stamped = clock.of(log.robot, head)
     T = clock.period
+    unmended = wish == "logged" and clocks.chosen(log.robot, head, "repair").kind != clock.kind
     part = longest(stamped, max(3.5 * T, 0.02))
     if len(part.t) < LEAST:
-        return Survey(log, clock, max(3.5 * T, 0.02), cutoff or 1 / (10 * T), "too few rows to say")
+        return Survey(log, clock, max(3.5 * T, 0.02), cutoff or 1 / (10 * T), "too few rows to say",
+                      unmended=unmended)
     found = spectrum(log.robot, part, T)
     auto, why = cutoff_of(found, T)
     chosen = auto if cutoff is None else min(cutoff, 1 / (4 * T))
     return Survey(log, clock, max(3.5 * T, 0.1 / chosen), chosen,
                   why if cutoff is None else "as told", found,
-                  agreement(log.robot, part, T, faster(chosen, T)))
+                  agreement(log.robot, part, T, faster(chosen, T)), unmended=unmended)
 
 
 def _full_pass(made: Survey, pieces: Iterator[Samples]) -> None:
