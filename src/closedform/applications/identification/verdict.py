@@ -148,9 +148,11 @@ def _held_out(fit: Fit, trial: Validation | None, limit: float | None) -> list[s
         reasons.append(f"held-out error {trial.total:.2f} %, above {allowed:.2f} %"
                        + (f" ({WORSE:g} times the fit's)" if SMALL < allowed < LARGE
                           and limit is None else "") + (UNLIKE if fit.total > LARGE else ""))
-    for name, share, speed in zip(trial.names, trial.explained, trial.travel, strict=True):
-        if speed > AT_REST and np.isnan(share):
-            reasons.append(f"the torque of {name} is the same in every row of {trial.log}")
+    for j, name in enumerate(trial.names):
+        share, speed = trial.explained[j], trial.travel[j]
+        if np.isnan(share):             # as the wrench on a base that floats may be
+            if speed > AT_REST and j in fit.model.actuated:
+                reasons.append(f"the torque of {name} is the same in every row of {trial.log}")
         elif speed > AT_REST and not share >= EXPLAINED:
             reasons.append(f"only {100 * share:.0f} % of the variation of {name}'s torque is "
                            "explained")

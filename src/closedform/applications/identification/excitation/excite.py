@@ -52,9 +52,10 @@ def excite(model: Model, duration: float = 10.0, harmonics: int = 5,
     limits = limits or Limits()
     rows = MotionRows(model, room_of(model, limits, start))
     links = None
-    if limits.clearance is not None:
-        from closedform.applications.identification.excitation.collision import links_of
-        links = links_of(rows, limits.clearance)
+    if limits.clearance is not None or limits.collision is not None:
+        from closedform.applications.identification.excitation.collision import links_of, shapes_of
+        links = shapes_of(rows, limits) if limits.collision is not None else \
+            links_of(rows, float(limits.clearance or 0.0))
     noise = _noise(rows, sigma, prior)
     measured = np.isfinite(noise)
     often = _positive(rate, "rate", "Hz") if rate is not None else \

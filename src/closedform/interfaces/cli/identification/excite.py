@@ -46,7 +46,10 @@ def register(app: typer.Typer) -> None:
         margin: Annotated[float, typer.Option(
             help="Use so much of every limit at most.")] = 0.95,
         clearance: Annotated[float | None, typer.Option(
-            help="Metres between the lines of links that are no neighbours.")] = None,
+            help="Metres between the lines of links, or the shapes of --collision, that are no "
+                 "neighbours.")] = None,
+        collision: Annotated[Path | None, typer.Option(
+            help="A URDF file whose <collision> shapes keep apart.")] = None,
         friction: Annotated[str, typer.Option(
             help="Terms, with commas: viscous, coulomb, offset, asymmetric, stribeck.")]
         = "viscous,coulomb,offset",
@@ -69,7 +72,7 @@ def register(app: typer.Typer) -> None:
                           payload=payload)
         plan = idn.excite(
             model, duration, harmonics, None if start is None else _numbers(start), criterion,
-            idn.Limits(margin=margin, clearance=clearance),
+            idn.Limits(margin=margin, clearance=clearance, collision=collision),
             None if prior is None else idn.Information.load(prior, model), starts, kind, seed)
         if output is not None:
             plan.to_csv(output, rate)

@@ -111,11 +111,11 @@ def _show(found: Any) -> None:
     for note in found.log.notes:
         out.print(f"  {note}", markup=False, style="dim")
     if not found.errors:
-        rows = table("joint", "moved", "rms speed", "up to Hz", "lag of v ms", "noise of q",
-                     "greatest effort")
+        rows = table("joint", "moved [rad, m]", "rms speed [/s]", "up to [Hz]", "lag of v [ms]",
+                     "noise of q", "greatest effort")
         for row in found.table:
-            cells = [row.moved, row.speed, row.excited,
-                     None if row.lag is None else 1e3 * row.lag, row.noise, row.effort]
+            lag = None if row.lag is None else round(1e3 * row.lag, 3) + 0.0
+            cells = [row.moved, row.speed, row.excited, lag, row.noise, row.effort]
             rows.add_row(row.joint, *("" if x is None else f"{x:.3g}" for x in cells))
         out.print(rows)
     out.print(str(found), markup=False)
