@@ -17,6 +17,7 @@ from closedform.interfaces.cli.terminal import (
     console,
     loaded,
     refuse_other_pictures,
+    refuse_unwritable,
     table,
 )
 
@@ -67,6 +68,8 @@ def register(app: typer.Typer) -> None:
         refuse_other_pictures(plot, "--plot")
         if output is not None and output.suffix.lower() not in TABLES:
             raise ArgumentError(f"{output}: a file ending in {' or '.join(TABLES)} expected")
+        if output is not None:
+            refuse_unwritable(output, "--output")
         terms = [t.strip() for t in friction.split(",") if t.strip()]
         model = idn.Model(loaded(robot, floating), idn.Friction(*terms), rotors=rotors,
                           payload=payload)
