@@ -52,7 +52,7 @@ def _verdict(said: Verdict) -> str:
 def _signals(fit: Fit) -> str:
     notes = "".join(f"<li>{escape(n)}</li>" for n in fit.info.notes)
     rows = max((fit.info.rows(j) for j in range(len(fit.info.support))), default=0)
-    return (f"<ul>{notes}</ul><p>{rows:,} rows at {fit.info.rate:g} Hz in "
+    return (f"<ul>{notes}</ul><p>{rows:,} rows at {fit.info.rate:.4g} Hz in "
             f"{len(fit.info.blocks)} blocks.</p>")
 
 
