@@ -149,7 +149,7 @@ class Between:
 
 @final
 @dataclass(frozen=True, eq=False)
-class Writers:
+class TopicWriters:
     """A topic that several nodes write, each its own joints."""
 
     bag: Bag
@@ -192,7 +192,7 @@ class Writers:
 
 
 def open_topics(path: Path, topic: str | Sequence[str] | None,
-                columns: Mapping[str, Any]) -> Bag | Joined | Writers:
+                columns: Mapping[str, Any]) -> Bag | Joined | TopicWriters:
     """The topics that are asked for; the first of them, or that of t or q, has the rows."""
     told = [topic] if isinstance(topic, str) else list(topic or ())
     named = topics_in(columns, list(bag_topics(path)))
@@ -203,5 +203,5 @@ def open_topics(path: Path, topic: str | Sequence[str] | None,
     others = dict.fromkeys(name for name in (*told[1:], *named) if name != first.topic.name)
     if not others:
         whole = any(writer.issuperset(first.names) for writer in first.writers)
-        return first if whole else Writers(first)
+        return first if whole else TopicWriters(first)
     return Joined(first, tuple(open_bag(path, name) for name in others))
