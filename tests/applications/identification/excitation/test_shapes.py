@@ -70,6 +70,7 @@ def test_shapes_keep_apart_at_all_times(tmp_path, kind):
     free = idn.excite(model, 6.0, 3, START, limits=idn.Limits(**MOVES), starts=1, kind=kind)
     plan = idn.excite(model, 6.0, 3, START, limits=limits, starts=1, kind=kind)
     assert nearest(plan, limits) >= 0.15 > nearest(free, limits)
+    assert any("3 pairs" in note and "0.15 m" in note for note in plan.notes)
 
 
 def test_given_capsules_are_kept_apart_as_another_library_measures(tmp_path):
