@@ -57,15 +57,15 @@ class Csv:
         if self.decimal != ".":
             lines = [line.replace(self.decimal, ".") for line in lines]
         blank = f"{self.separator or ''} \t\r\n"
-        numbered = [(k, line) for k, line in enumerate(lines, start=number + 1)
-                    if line.strip(blank) and not line.startswith(COMMENTS)]
-        if not numbered:
+        full = [line for line in lines if line.strip(blank) and not line.startswith(COMMENTS)]
+        if not full:
             return np.zeros((0, len(columns)))
         try:
-            return _numbers([line for _, line in numbered], self.separator, columns,
-                            len(self.names))
+            return _numbers(full, self.separator, columns, len(self.names))
         except ValueError:
-            return np.array([self._row(line, columns, k) for k, line in numbered])
+            rows = {id(line) for line in full}
+            return np.array([self._row(line, columns, k) for k, line in
+                             enumerate(lines, start=number + 1) if id(line) in rows])
 
     def _row(self, line: str, columns: Sequence[int], number: int) -> list[float]:
         """One row with an error that tells the line; an empty cell is not a number."""
