@@ -23,7 +23,7 @@ from closedform.arrays import Floats
 from closedform.errors import ArgumentError
 
 SEGMENT = 256
-"""Samples of one stretch of the residual's spectrum."""
+"""Samples of one stretch of the residual's spectrum, at most."""
 SHOWN = 4000
 """Times that are kept for pictures, about."""
 QUIET = (0.4, 0.7)
@@ -160,7 +160,8 @@ class _Sums:
         self.rate, self.rows, self.prepared = prepared.rate, 0, prepared
         self.every = max(1, prepared.rows // SHOWN)
         self.squares, self.left, self.total = np.zeros(nv), np.zeros(nv), np.zeros(nv)
-        self.speed, self.power, self.count = np.zeros(nv), np.zeros((SEGMENT // 2 + 1, nv)), 0
+        self.segment = min(SEGMENT, 1 << max(prepared.rows, 2).bit_length() - 1)
+        self.speed, self.power, self.count = np.zeros(nv), np.zeros((self.segment // 2 + 1, nv)), 0
         self.rest = np.zeros((0, nv))
         self.traces: list[tuple[Floats, Floats, Floats]] = []
 
@@ -173,13 +174,13 @@ class _Sums:
         self.left += np.sum(left**2, axis=0)
         self.speed += np.abs(v).sum(axis=0)
         self.rest = np.concatenate([self.rest, left])
-        while len(self.rest) >= SEGMENT:
-            self._spectrum(self.rest[:SEGMENT])
-            self.rest = self.rest[SEGMENT // 2:]
+        while len(self.rest) >= self.segment:
+            self._spectrum(self.rest[:self.segment])
+            self.rest = self.rest[self.segment // 2:]
 
     def _spectrum(self, piece: Floats) -> None:
         window = np.hanning(len(piece))[:, None]
-        found = np.abs(np.fft.rfft(piece * window, SEGMENT, axis=0))**2
+        found = np.abs(np.fft.rfft(piece * window, self.segment, axis=0))**2
         self.power += found / (np.sum(window**2) * self.rate)
         self.count += 1
 
@@ -188,7 +189,8 @@ class _Sums:
         if not self.count:
             self._spectrum(self.rest)             # a log shorter than one stretch
         return Validation(fit, log, self.rows, self.squares, self.left, around,
-                          np.fft.rfftfreq(SEGMENT, 1 / self.rate), self.power / max(self.count, 1),
+                          np.fft.rfftfreq(self.segment, 1 / self.rate),
+                          self.power / max(self.count, 1),
                           seen, self.speed / max(self.rows, 1),
                           Trace(*(np.concatenate(x) for x in zip(*self.traces, strict=True))),
                           self.prepared.plan.cutoff, self.prepared.faults)

@@ -24,6 +24,8 @@ ORDERED = 5.0
 """Per cent: torques of joints in a wrong order are not explained so well."""
 FACTOR = 3.0
 """Masses of files are wrong, but not so much in all links."""
+UNLIKE = "; the fit leaves as much: look at order, signs and units of the columns, and whether " \
+         "gravity is taken off before torques are logged"
 EXPLAINED = 0.5
 STRUCTURE, COLOURED = 0.5, 0.5
 """What is left may be no noise up to so much of a torque's variation; of what is left so much."""
@@ -196,9 +198,13 @@ def _held_out(fit: Fit, trial: Validation | None, limit: float | None) -> list[s
     if not trial.total <= allowed:
         reasons.append(f"held-out error {trial.total:.2f} %, above {allowed:.2f} %"
                        + (f" ({WORSE:g} times the fit's)" if SMALL < allowed < LARGE
-                          and limit is None else ""))
-    for name, share, speed in zip(trial.names, trial.explained, trial.travel, strict=True):
-        if speed > AT_REST and not share >= EXPLAINED:
+                          and limit is None else "") + (UNLIKE if fit.total > LARGE else ""))
+    for j, name in enumerate(trial.names):
+        share, speed = trial.explained[j], trial.travel[j]
+        if np.isnan(share):             # as the wrench on a base that floats may be
+            if speed > AT_REST and j in fit.model.actuated:
+                reasons.append(f"the torque of {name} is the same in every row of {trial.log}")
+        elif speed > AT_REST and not share >= EXPLAINED:
             reasons.append(f"only {100 * share:.0f} % of the variation of {name}'s torque is "
                            "explained")
     return reasons

@@ -116,6 +116,25 @@ def test_messages_of_other_joints_on_the_topic_are_left_out(tmp_path, logged):
     assert any("left out" in note for note in log.notes)
 
 
+def test_joints_that_two_nodes_write_on_one_topic_are_put_together(tmp_path, logged):
+    """The arm's joints by one node, the wrist's by another, 1 ms later and so interpolated."""
+    first, second = PANDA.joint_names[:4], PANDA.joint_names[4:]
+
+    def both():
+        for topic, message, time in states(logged):
+            for names, at, late in ((first, slice(4), 0), (second, slice(4, 7), 1_000_000)):
+                yield topic, joint_state(names, *(np.array(x[at]) for x in (
+                    message.position, message.velocity, message.effort)),
+                    time - 500_000 + late), time + late
+    log = idn.read(write_bag(tmp_path / "bag", both(), rosbags.StoragePlugin.MCAP), PANDA)
+    found = log.samples()
+    np.testing.assert_allclose(found.t, logged["t"][1:], atol=1e-9)
+    np.testing.assert_array_equal(found.q[:, :4], logged["q"][1:, :4])
+    late = np.stack([np.interp(found.t, logged["t"] + 1e-3, x) for x in logged["q"][:, 4:].T],
+                    axis=1)
+    np.testing.assert_allclose(found.q[:, 4:], late, atol=1e-9)
+
+
 def test_the_order_of_names_may_change_within_a_bag(tmp_path, logged):
     def turned():
         for i, (topic, message, time) in enumerate(states(logged)):

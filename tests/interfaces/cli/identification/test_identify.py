@@ -62,5 +62,9 @@ def test_without_held_out_motion_it_ends_with_one(files, tmp_path):
 def test_wrong_options_are_refused_before_anything_is_read(files):
     with pytest.raises(ArgumentError, match=r"\.urdf or \.toml"):
         call(files / "my.urdf", files / "run1.csv", "-o", "found.xyz")
+    with pytest.raises(ArgumentError, match="no folder"):
+        call(files / "my.urdf", files / "run1.csv", "--report", files / "nowhere" / "fit.html")
+    with pytest.raises(ArgumentError, match="--lock"):
+        call(files / "my.urdf", files / "run1.csv", "--lock", "elbow_joint")
     with pytest.raises(ArgumentError, match="JSON"):
         call(files / "my.urdf", files / "run1.csv", "--columns", "{q: 1}")

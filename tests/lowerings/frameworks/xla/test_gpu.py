@@ -189,7 +189,7 @@ class EmulatedDriver(Driver):
 
     def __init__(self, program, plan, memory):
         found = stages(program, plan)
-        self.codes = [CudaCode(stage.program, stage.plan) for stage in found]
+        self.codes = [stage.code() for stage in found]
         self.memory = memory
         self.rows = [(k + 1, code.shared, stage.plan.block, stage.plan.states, stage.slots,
                       2 if stage.plan.staying or stage.plan.careful else 0)

@@ -1,11 +1,12 @@
 """Links that keep their distance from each other: capsules about the lines from joint to joint.
 
-    d_ab(t) ≥ clearance,   d_ab between the lines of links a and b
+    d_ab(t) − r_a − r_b ≥ clearance,   d_ab between the lines of links a and b
 
-A link's lines go from its origin to the origins of its children and, where it has none, to its
-frames and its centre of mass. Links whose way from one to the other is shorter than twice the
-clearance cannot part, and are not looked at. Between samples a distance changes no faster than the
-lines move.
+Given capsules have radii r, and pairs of neighbours in the tree are not looked at. Without them
+radii are zero, and a link's lines go from its origin to the origins of its children and, where it
+has none, to its frames and its centre of mass. Those whose way from one to the other is shorter
+than twice the clearance cannot part, and are not looked at. Between samples a distance changes no
+faster than the lines move.
 
 Cites: [Ericson2005, section 5.1.9] for the distance of lines.
 """
@@ -21,9 +22,11 @@ import numpy as np
 
 from closedform.applications.compile.digest import robot_digest
 from closedform.applications.identification.excitation.certificate import place_rates, within
+from closedform.applications.identification.excitation.limits import Limits
 from closedform.applications.identification.excitation.motions import Basis
 from closedform.applications.identification.excitation.problem import Excitation
 from closedform.applications.identification.excitation.rows import CHUNK, MotionRows
+from closedform.applications.identification.excitation.shapes import capsules_of, place_of
 from closedform.arrays import Array, Floats, namespace
 from closedform.errors import ArgumentError
 from closedform.lowerings.call.kernel import Kernel
@@ -35,6 +38,8 @@ from closedform.program.record import record
 
 APART = 2.0
 """Times the clearance: links with a shorter way between them are neighbours."""
+GAP = 0.01
+"""Metres between capsules, unless told otherwise."""
 EVERY = 4
 """Of the samples of a motion every fourth is looked at while it is improved."""
 
@@ -45,6 +50,7 @@ class Line(NamedTuple):
     link: int
     bodies: tuple[int, int]
     points: Floats                 # (2, 3), each in its own body's frame
+    radius: float = 0.0
 
 
 @final
@@ -64,7 +70,8 @@ class Capsules:
     # ------------------------------------------------------------------ distances
     def distances(self, ends: Floats) -> tuple[Floats, Floats]:
         """d (states, pairs) and ∂d/∂ends (states, pairs, 2, 2, 3); `ends` (states, lines, 2, 3)."""
-        return line_distances(ends[:, self.pairs[:, 0]], ends[:, self.pairs[:, 1]])
+        d, slope = line_distances(ends[:, self.pairs[:, 0]], ends[:, self.pairs[:, 1]])
+        return d - np.array([line.radius for line in self.lines])[self.pairs].sum(axis=1), slope
 
     def along(self, q: Floats) -> Floats:
         """The least distance of each state, q of the joints that move."""
@@ -122,12 +129,16 @@ class Capsules:
     def stand(self, home: Floats) -> None:
         """An error if links are too near each other at the start."""
         d, _ = self.distances(self._places(home[None]))
-        m = int(np.argmin(d[0]))
-        if d[0, m] <= self.clearance:
-            names = ["the base", *self.robot.body_names]
-            a, b = (names[self.lines[k].link + 1] for k in self.pairs[m])
-            raise ArgumentError(f"excite: at the start {a} and {b} are {d[0, m]:.3g} m apart, "
-                                f"less than the clearance {self.clearance:g} m")
+        names = ["the base", *self.robot.body_names]
+        near: dict[tuple[str, ...], float] = {}
+        for m in np.flatnonzero(d[0] <= self.clearance):
+            pair = tuple(names[self.lines[k].link + 1] for k in self.pairs[m])
+            near[pair] = min(near.get(pair, np.inf), float(d[0, m]))
+        if near:
+            said = ", ".join(f"{a} and {b} are {x:.3g} m apart" for (a, b), x in near.items())
+            raise ArgumentError(f"excite: at the start {said}, less than the clearance "
+                                f"{self.clearance:g} m; start elsewhere, or name pairs that may "
+                                "touch: Limits(touching=[(…, …)])")
 
     def keep(self, basis: Basis, X: Floats) -> bool:
         """Whether the links keep their distance at all times, certainly."""
@@ -150,6 +161,21 @@ def links_of(rows: MotionRows, clearance: float) -> Capsules | None:
              if i < j and a.link != b.link and
              min(ways[k + 1, n + 1] for k in a.bodies for n in b.bodies) > APART * clearance]
     return Capsules(rows, float(clearance), lines, np.array(pairs)) if pairs else None
+
+
+def shapes_of(rows: MotionRows, limits: Limits) -> Capsules | None:
+    """The capsules that are given or a file's, of links that are no neighbours."""
+    robot, lines = rows.model.robot, []
+    for capsule in capsules_of(limits.collision):
+        body, pose = place_of(robot, capsule.link)
+        points = capsule.ends @ pose[:3, :3].T + pose[:3, 3]
+        lines.append(Line(body, (body, body), points, capsule.radius))
+    may = {frozenset(place_of(robot, str(link))[0] for link in pair) for pair in limits.touching}
+    may |= {frozenset((k, p - 1)) for k, p in enumerate(robot.parents)}
+    pairs = [(i, j) for i, a in enumerate(lines) for j, b in enumerate(lines)
+             if i < j and a.link != b.link and frozenset((a.link, b.link)) not in may]
+    clearance = GAP if limits.clearance is None else float(limits.clearance)
+    return Capsules(rows, clearance, tuple(lines), np.array(pairs)) if pairs else None
 
 
 def line_ends(robot: Robot, lines: tuple[Line, ...], q: Array) -> Array:

@@ -51,10 +51,14 @@ def excite(model: Model, duration: float = 10.0, harmonics: int = 5,
     starts, seed = _count(starts, "starts", 1), _count(seed, "seed", 0)
     limits = limits or Limits()
     rows = MotionRows(model, room_of(model, limits, start))
-    links = None
-    if limits.clearance is not None:
-        from closedform.applications.identification.excitation.collision import links_of
-        links = links_of(rows, limits.clearance)
+    links, apart = None, []
+    if limits.clearance is not None or limits.collision is not None:
+        from closedform.applications.identification.excitation.collision import links_of, shapes_of
+        links = shapes_of(rows, limits) if limits.collision is not None else \
+            links_of(rows, float(limits.clearance or 0.0))
+        apart = ["links: no two of them are far enough apart in the tree to be kept apart"
+                 if links is None else f"links: {len(links.pairs)} pairs of lines or shapes keep "
+                 f"{links.clearance:g} m between them at all times"]
     noise = _noise(rows, sigma, prior)
     measured = np.isfinite(noise)
     often = _positive(rate, "rate", "Hz") if rate is not None else \
@@ -72,7 +76,8 @@ def excite(model: Model, duration: float = 10.0, harmonics: int = 5,
         known=plain if condition else known)
     best = search(problem, first, starts, seed, links)[0]
     return Plan(rows, basis, best.X, criterion, noise, often, known, plain, reach, scale,
-                (*rows.room.notes, *_said(rows, reach.open, sigma, prior, often)), best.amplitude)
+                (*rows.room.notes, *apart, *_said(rows, reach.open, sigma, prior, often)),
+                best.amplitude)
 
 
 def earlier(model: Model, prior: Information | None, weights: Floats) -> Floats:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, final
 
@@ -34,6 +34,9 @@ class Limits:
     `position` is a pair (lower, upper) of these, or a dictionary of pairs. A motion takes up to
     `margin` of every limit. `clearance` (m) is the distance that the lines of links (from joint to
     joint) keep from each other, their thickness included; without it nobody looks at collisions.
+    With `collision` it is the distance (0.01 m by default) between capsules about links: those of
+    a URDF file's <collision> shapes, or `{"link1": [(point, point, radius), …]}` in the frames of
+    links. Neighbours in the tree and the pairs of links in `touching` are not looked at.
     """
 
     position: Any = None
@@ -42,6 +45,8 @@ class Limits:
     torque: LimitsGiven = None                  # N m, N
     margin: float = 0.95
     clearance: float | None = None
+    collision: Any = None
+    touching: Collection[tuple[str, str]] = ()
 
     def __post_init__(self) -> None:
         if not isinstance(self.margin, int | float) or not 0 < self.margin <= 1:

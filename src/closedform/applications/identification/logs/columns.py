@@ -87,7 +87,11 @@ class Matching:
             if kind not in found and not any(k in found for k in others):
                 raise ArgumentError(
                     f"{self.where}: no column is told to be {kind} by its name; {NOTHING_ELSE}; "
-                    f"columns: {_listed(self.table.names)}")
+                    f"columns: {_listed(self.table.names) or 'none'}{self._aside()}")
+
+    def _aside(self) -> str:
+        """What the file has and the table has not."""
+        return "".join(f"; {note}" for note in self.table.notes if "left aside" in note)
 
     # ------------------------------------------------------------------ told
     def _explicit(self, kind: str, told: Any) -> Match:
@@ -209,7 +213,9 @@ class Matching:
             if joint is not None and len(columns) > 1:
                 raise ArgumentError(f"{self.where}: several columns could be {kind} of {joint!r}: "
                                     f"{_listed([self.table.names[i] for i in columns])}; "
-                                    f"{NOTHING_ELSE}")
+                                    f"{NOTHING_ELSE}"
+                                    + ("" if joint in self.robot.joint_names else
+                                       f"; if {joint!r} is a unit, it is none that is known"))
         chosen, how = self._in_order(kind, found)
         return Match(chosen, self._unit(chosen), how) if chosen else None
 
@@ -257,7 +263,7 @@ class Matching:
                 f"{self.where}: no {kind} of {_listed(missing)}; the log also has "
                 f"{_listed(others) or 'no other joints'}. Say what they are called with "
                 f"columns={{'joints': {{{missing[0]!r}: …}}}}, or lock joints that stand still: "
-                f"robot.reduced({{{missing[0]!r}: 0.0}})")
+                f"robot.reduced({{{missing[0]!r}: 0.0}}){self._aside()}")
 
     def _refuse(self, kind: str, found: Mapping[str | int | None, list[int]],
                 order: Sequence[str]) -> None:

@@ -1,4 +1,8 @@
-"""CSV files: a line of names or none; commas, semicolons, tabs or spaces; comments with # or %."""
+"""CSV files: a line of names or none; commas, semicolons, tabs or spaces; comments with # or %.
+
+As programs write them: names in a comment (`numpy.savetxt`), a line of units below the names, a
+first line `sep=;`, decimal commas between semicolons, byte marks, lines of separators at the end.
+"""
 
 from __future__ import annotations
 
@@ -14,10 +18,14 @@ from typing import TextIO, final
 
 import numpy as np
 
+from closedform.applications.identification.logs.units import is_unit
 from closedform.arrays import Floats
 from closedform.errors import FormatError
 
-COMMENTS = ("#", "%")
+COMMENTS = ("#", "%", "//")
+MARKS = (b"\xff\xfe", b"\xfe\xff")
+"""Byte marks of UTF-16."""
+_DECIMAL_COMMA = re.compile(r"\d,\d")
 
 
 @final
@@ -29,6 +37,7 @@ class Csv:
     names: tuple[str, ...]
     separator: str | None       # None: any white space
     skipped: int                # lines before the first row
+    decimal: str = "."          # or a comma
     groups: Mapping[str, range] = field(default_factory=dict)
     units: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
@@ -45,15 +54,18 @@ class Csv:
                 number += len(lines)
 
     def _parsed(self, lines: list[str], columns: Sequence[int], number: int) -> Floats:
-        full = [line for line in lines if line.strip() and not line.startswith(COMMENTS)]
+        if self.decimal != ".":
+            lines = [line.replace(self.decimal, ".") for line in lines]
+        blank = f"{self.separator or ''} \t\r\n"
+        full = [line for line in lines if line.strip(blank) and not line.startswith(COMMENTS)]
         if not full:
             return np.zeros((0, len(columns)))
         try:
             return _numbers(full, self.separator, columns, len(self.names))
         except ValueError:
+            rows = {id(line) for line in full}
             return np.array([self._row(line, columns, k) for k, line in
-                             enumerate(lines, start=number + 1)
-                             if line.strip() and not line.startswith(COMMENTS)])
+                             enumerate(lines, start=number + 1) if id(line) in rows])
 
     def _row(self, line: str, columns: Sequence[int], number: int) -> list[float]:
         """One row with an error that tells the line; an empty cell is not a number."""
@@ -61,6 +73,9 @@ class Csv:
         if len(cells) < len(self.names):
             raise FormatError(f"{self.path}:{number}: {len(cells)} cells where the lines before "
                               f"have {len(self.names)}: the file is cut off or damaged")
+        if any(cells[len(self.names):]):
+            raise FormatError(f"{self.path}:{number}: {len(cells)} cells under "
+                              f"{len(self.names)} names: are there commas inside of numbers?")
         row = []
         for i in columns:
             try:
@@ -100,29 +115,54 @@ def _arrow() -> ModuleType | None:
 
 
 def open_csv(path: Path) -> Csv:
-    """The file's names and separator, from its first lines."""
-    skipped = 0
-    with _text(path) as file:
-        head = ""
-        for line in file:
-            if line.strip() and not line.startswith(COMMENTS):
-                head = line
-                break
-            skipped += 1
-        second = next((line for line in file if line.strip()), "")
-    if not head:
+    """The file's names, units and separator, from its first lines."""
+    head = _Head(path)
+    if not head.lines:
         raise FormatError(f"{path}: no rows")
-    separator = next((s for s in (",", ";", "\t") if s in head), None)
-    cells = _cells(head, separator)
-    if all(_is_number(cell) for cell in cells):
-        return Csv(path, tuple(str(i) for i in range(len(cells))), separator, skipped)
-    if separator == ";" and re.search(r"\d,\d", second):
-        raise FormatError(f"{path}: numbers must have a decimal point, not a comma")
-    return Csv(path, tuple(cells), separator, skipped + 1)
+    number, line = head.lines[0]
+    separator = head.separator or next((s for s in (";", "\t", ",") if s in line), None)
+    rest = [text for _, text in head.lines[1:]]
+    decimal = "." if separator == "," or not any(map(_DECIMAL_COMMA.search, rest or [line])) \
+        else ","
+    notes = () if decimal == "." else ("numbers have decimal commas",)
+    cells = _cells(line, separator)
+    if all(_is_number(cell.replace(decimal, ".")) for cell in cells):
+        names = _cells(head.comment, separator)
+        if len(names) != len(cells) or all(map(_is_number, names)):
+            names = [str(i) for i in range(len(cells))]
+        return Csv(path, tuple(names), separator, number, decimal, notes=notes)
+    units = _cells(rest[0], separator) if rest else []
+    if len(units) == len(cells) and all(not cell or is_unit(cell) for cell in units) and any(units):
+        told = {name: unit for name, unit in zip(cells, units, strict=True) if unit}
+        return Csv(path, tuple(cells), separator, head.lines[1][0] + 1, decimal, {}, told, notes)
+    return Csv(path, tuple(cells), separator, number + 1, decimal, notes=notes)
+
+
+class _Head:
+    """The first lines that are no comments, with their numbers; the comment just before them."""
+
+    def __init__(self, path: Path) -> None:
+        self.lines: list[tuple[int, str]] = []
+        self.comment, self.separator = "", None
+        with _text(path) as file:
+            for number, line in enumerate(file):
+                told = re.fullmatch(r"sep=(.)\s*", line, re.IGNORECASE) if number == 0 else None
+                if "\0" in line:
+                    raise FormatError(f"{path}: a file of text expected, this one is binary")
+                if told:
+                    self.separator = told[1]
+                elif line.startswith(COMMENTS):
+                    self.comment = line.lstrip("#%/ ") if not self.lines else self.comment
+                elif line.strip():
+                    self.lines.append((number, line))
+                if len(self.lines) == 3:
+                    return
 
 
 def _text(path: Path) -> TextIO:
-    return path.open(encoding="utf-8-sig", errors="replace")
+    with path.open("rb") as file:
+        wide = file.read(2) in MARKS
+    return path.open(encoding="utf-16" if wide else "utf-8-sig", errors="replace")
 
 
 def _cells(line: str, separator: str | None) -> list[str]:

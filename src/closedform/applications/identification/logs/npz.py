@@ -16,6 +16,9 @@ from closedform.applications.identification.logs.table import Arrays, LogTable, 
 from closedform.arrays import Floats
 from closedform.errors import FormatError
 
+Header = tuple[tuple[int, ...], bool, np.dtype[np.generic]]
+"""Shape, whether columns lie first, and type of an array."""
+
 
 class Member(NamedTuple):
     """An array of the archive."""
@@ -75,16 +78,23 @@ def open_npz(path: Path) -> LogTable:
     """The arrays of the file that have as many rows as most of them; others are left aside."""
     try:
         if path.suffix == ".npy":
+            with path.open("rb") as stream:
+                found = {"data": _header(stream)}
+            _refuse_objects(path, found)
             return Arrays({"data": np.load(path, mmap_mode="r")}, str(path))
         with zipfile.ZipFile(path) as archive:
             found = {}
             for name in archive.namelist():
                 with archive.open(name) as stream:
                     found[name.removesuffix(".npy")] = _header(stream)
+    except FormatError:
+        raise
     except (zipfile.BadZipFile, ValueError, EOFError) as error:
         raise FormatError(f"{path}: no whole NumPy file: {error}") from None
+    _refuse_objects(path, found)
     members = {name: Member(shape, dtype) for name, (shape, fortran, dtype) in found.items()
                if dtype.kind in "fiu" and len(shape) in (1, 2)}
+    _refuse_transposed(path, members)
     columns_first = [name for name, (shape, fortran, _) in found.items()
                      if fortran and len(shape) == 2 and shape[1] > 1]
     if columns_first:       # rows of such an array lie all over the file: no stream
@@ -94,11 +104,32 @@ def open_npz(path: Path) -> LogTable:
     lengths = [member.shape[0] for member in members.values()]
     most = max(lengths, key=lambda n: (lengths.count(n), n), default=0)
     aside = [f"{name} {m.shape}" for name, m in members.items() if m.shape[0] != most]
-    notes = (f"arrays of another length are left aside: {', '.join(aside)}",) if aside else ()
-    return Npz(path, {name: m for name, m in members.items() if m.shape[0] == most}, {}, notes)
+    notes = [f"arrays of another length are left aside: {', '.join(aside)}"] if aside else []
+    others = [f"{name} ({dtype.name}, {shape})" for name, (shape, _, dtype) in found.items()
+              if name not in members]
+    if others:
+        notes.append(f"arrays that are no columns of numbers are left aside: {', '.join(others)}")
+    return Npz(path, {name: m for name, m in members.items() if m.shape[0] == most}, {},
+               tuple(notes))
 
 
-def _header(stream: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[np.generic]]:
+def _refuse_objects(path: Path, found: Mapping[str, Header]) -> None:
+    for name, (_, _, dtype) in found.items():
+        if dtype.hasobject:
+            raise FormatError(f"{path}: array {name!r} holds pickled Python objects, which are "
+                              "never loaded; save arrays of numbers")
+
+
+def _refuse_transposed(path: Path, members: Mapping[str, Member]) -> None:
+    """Arrays with a column for each row of a time."""
+    lengths = {m.shape[0] for m in members.values() if m.width is None}
+    for name, m in members.items():
+        if m.width in lengths and m.shape[0] not in lengths:
+            raise FormatError(f"{path}: array {name!r} is {m.shape[0]} by {m.width}: transpose it, "
+                              "a row must be one instant")
+
+
+def _header(stream: IO[bytes]) -> Header:
     version = npy.read_magic(stream)
     read = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
     shape, fortran, dtype = read(stream)

@@ -40,10 +40,16 @@ class Parquet:
         wide = {i: (name, k) for name, at in self.groups.items() for k, i in enumerate(at)}
         wanted = [wide.get(i, (self.names[i], None)) for i in columns]
         fields = list(dict.fromkeys(name for name, _ in wanted))
-        for batch in _file(self.path).iter_batches(batch_size=rows, columns=fields):
+        for batch in self._batches(fields, rows):
             arrays = {name: self._array(batch.column(name), name) for name in fields}
             yield np.stack([arrays[name] if k is None else arrays[name][:, k]
                             for name, k in wanted], axis=1)
+
+    def _batches(self, fields: Sequence[str], rows: int) -> Iterator[Any]:
+        try:
+            yield from _file(self.path).iter_batches(batch_size=rows, columns=fields)
+        except OSError as error:
+            raise FormatError(f"{self.path}: the file is damaged: {error}") from None
 
     def _array(self, column: Any, name: str) -> Floats:
         width = self.widths[name]
@@ -60,7 +66,7 @@ def open_parquet(path: Path) -> Parquet:
     file = _file(path)
     types = import_module("pyarrow").types
     widths: dict[str, int | None] = {}
-    units = {}
+    units, others = {}, []
     for item in file.schema_arrow:
         kind = item.type
         if types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind):
@@ -68,11 +74,14 @@ def open_parquet(path: Path) -> Parquet:
             widths[item.name] = len(first.column(0)[0]) if first is not None else 0
         elif types.is_integer(kind) or types.is_floating(kind) or types.is_timestamp(kind):
             widths[item.name] = None
+        else:
+            others.append(f"{item.name} ({kind})")
         if types.is_timestamp(kind):
             units[item.name] = kind.unit
         elif item.metadata and b"unit" in item.metadata:
             units[item.name] = item.metadata[b"unit"].decode()
-    return Parquet(path, widths, units)
+    notes = (f"columns that are no numbers are left aside: {', '.join(others)}",) if others else ()
+    return Parquet(path, widths, units, notes)
 
 
 def _floats(column: Any) -> Floats:

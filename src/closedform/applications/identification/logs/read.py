@@ -52,7 +52,7 @@ def read(source: str | Path | Mapping[str, Any] | Samples, robot: Robot,
     table, where = _table(source, topic, columns or {})
     found, notes = Matching(table, robot, columns or {}, where).matches()
     told = _told_units(units, found)
-    placed, changed = _placed(found, told, robot)
+    placed, changed = _placed(found, told, robot, where)
     log = Log(Path(where).stem, robot, where, (*table.notes, *notes, *changed), table, placed)
     return log if told.get("t") or found["t"].unit else _with_time(log)
 
@@ -80,6 +80,8 @@ def _table(source: object, topic: str | Sequence[str] | None,
         return open_npz(path), str(path)
     if path.suffix.lower() in TEXTS:
         return open_csv(path), str(path)
+    if path.suffix.lower() in (".xlsx", ".xls", ".ods"):
+        raise FormatError(f"{path}: save the sheet as .csv first")
     if path.suffix in (".zstd", ".zst", ".gz", ".zip"):
         raise FormatError(f"{path}: unpack the file first; a log must end in {', '.join(FORMATS)}")
     raise FormatError(f"{path}: a log must end in {', '.join(FORMATS)}, or be the folder of a bag")
@@ -101,12 +103,15 @@ def _told_units(units: object, found: Mapping[str, Match]) -> dict[str, str]:
     return {str(kind): str(unit) for kind, unit in units.items()}
 
 
-def _placed(found: Mapping[str, Match], told: Mapping[str, str], robot: Robot,
+def _placed(found: Mapping[str, Match], told: Mapping[str, str], robot: Robot, where: str,
             ) -> tuple[dict[str, LogColumn], list[str]]:
     placed, notes = {}, []
     for kind, match in found.items():
         unit = told.get(kind) or match.unit
-        factor = np.ones(width(robot, kind)) if unit is None else factors(robot, kind, unit)
+        try:
+            factor = np.ones(width(robot, kind)) if unit is None else factors(robot, kind, unit)
+        except ArgumentError as error:
+            raise ArgumentError(f"{where}: {error}") from None
         if np.any(factor != 1):
             notes.append(f"{kind}: converted from {unit}")
         into = None if len(match.columns) == len(factor) else driven(robot)
@@ -123,7 +128,10 @@ def _with_time(log: Log) -> Log:
     head = next(log.pieces(PEEK), None) if "q" in log.kinds else None
     if head is None or len(head.t) < 2:
         return log
-    unit = unit_of_time(head.t, _period(head, log.robot))
+    try:
+        unit = unit_of_time(head.t, _period(head, log.robot))
+    except ArgumentError as error:
+        raise ArgumentError(f"{log.source}: {error}") from None
     if unit == "s":
         return log
     where = {**log.where, "t": LogColumn(log.where["t"].columns, factors(log.robot, "t", unit))}

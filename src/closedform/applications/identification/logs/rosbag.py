@@ -47,6 +47,7 @@ class Bag:
     names: tuple[str, ...]
     groups: Mapping[str, range]
     start: int                          # ns, where times are counted from
+    writers: tuple[frozenset[str], ...]     # columns of the different messages of the topic
     notes: tuple[str, ...] = ()
     units: Mapping[str, str] = field(default_factory=dict)
 
@@ -172,9 +173,12 @@ def open_bag(path: Path, topic: str | None) -> Bag:
             notes.append("stamps of messages are zero: times are those of receiving")
     if len(layouts) > 1:
         notes.append("messages of the topic differ in their fields' sizes or names: those "
-                     "without the columns that are needed are left out")
+                     "without columns that are needed are left out, and columns of different "
+                     "messages are taken at the times of those that have the most of them")
     names = (*cells, RECEIVED)
-    return Bag(files, chosen, definitions, names, _groups(names), start, tuple(notes))
+    writers = dict.fromkeys(frozenset(cells_of(found)) & {*cells} | {RECEIVED} for found in layouts)
+    return Bag(files, chosen, definitions, names, groups_of(names), start, tuple(writers),
+               tuple(notes))
 
 
 def _first_stamp(found: MessageLayout, data: bytes) -> int:
@@ -195,7 +199,7 @@ def _layouts(messages: Sequence[bytes], definitions: Definitions) -> list[Messag
     return found
 
 
-def _groups(names: Sequence[str]) -> dict[str, range]:
+def groups_of(names: Sequence[str]) -> dict[str, range]:
     """Columns `data[0]`, `data[1]`, … together are `data`."""
     groups: dict[str, range] = {}
     for i, name in enumerate(names):

@@ -64,8 +64,11 @@ class Arrays:
         plain = {name: _numbers(x, f"{self.what}: {name}") for name, x in self.arrays.items()}
         lengths = {name: len(x) for name, x in plain.items()}
         if len(set(lengths.values())) > 1:
+            turned = any(x.ndim == 2 and x.shape[1] in lengths.values() for x in plain.values())
             raise ArgumentError(f"{self.what}: the arrays differ in length: "
-                                f"{', '.join(f'{k} {n}' for k, n in lengths.items())}")
+                                f"{', '.join(f'{k} {n}' for k, n in lengths.items())}"
+                                + ("; transpose those that have a row for each joint: a row must "
+                                   "be one instant" if turned else ""))
         object.__setattr__(self, "arrays", plain)
 
     @property

@@ -1,4 +1,4 @@
-"""Several topics of a bag as one table: rows of the first, the others between their messages.
+"""Several topics of a bag, or several writers of one, as one table: rows of the first of them.
 
 The first topic has the rows. Numbers of another one are taken at their times, on straight lines
 between its messages: by the stamps of both, or by when the bag got them if one has no stamps. Rows
@@ -7,8 +7,8 @@ outside of its messages, or in a hole of them, are left out.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, final
 
@@ -19,6 +19,7 @@ from closedform.applications.identification.logs.rosbag import (
     STAMP,
     Bag,
     bag_topics,
+    groups_of,
     open_bag,
 )
 from closedform.arrays import Floats
@@ -146,8 +147,52 @@ class Between:
         self.t, self.x = np.concatenate([self.t, t]), np.concatenate([self.x, block[:, 1:]])
 
 
+@final
+@dataclass(frozen=True, eq=False)
+class TopicWriters:
+    """A topic that several nodes write, each its own joints."""
+
+    bag: Bag
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return self.bag.names
+
+    @property
+    def groups(self) -> Mapping[str, range]:
+        return self.bag.groups
+
+    @property
+    def units(self) -> Mapping[str, str]:
+        return self.bag.units
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        return self.bag.notes
+
+    def blocks(self, columns: Sequence[int], rows: int) -> Iterator[Floats]:
+        """Of one writer if it has all columns; else at the times of the one with the most."""
+        wanted = [self.bag.names[i] for i in columns]
+        order = sorted(self.bag.writers, key=lambda w: -len(w.intersection(wanted)))
+        if order[0].issuperset(wanted):
+            return self.bag.blocks(columns, rows)
+        seen, others = set(order[0]), []
+        for writer in order[1:]:
+            if new := [name for name in wanted if name in writer and name not in seen]:
+                others.append(self._of({*new, *writer.intersection((STAMP, RECEIVED))}))
+                seen |= set(new)
+        joined = Joined(self._of(order[0]), tuple(others))
+        topic = self.bag.topic.name
+        return joined.blocks([joined.names.index(name if name in order[0] else f"{topic}/{name}")
+                              for name in wanted], rows)
+
+    def _of(self, names: Collection[str]) -> Bag:
+        kept = tuple(name for name in self.bag.names if name in names)
+        return replace(self.bag, names=kept, groups=groups_of(kept))
+
+
 def open_topics(path: Path, topic: str | Sequence[str] | None,
-                columns: Mapping[str, Any]) -> Bag | Joined:
+                columns: Mapping[str, Any]) -> Bag | Joined | TopicWriters:
     """The topics that are asked for; the first of them, or that of t or q, has the rows."""
     told = [topic] if isinstance(topic, str) else list(topic or ())
     named = topics_in(columns, list(bag_topics(path)))
@@ -157,5 +202,6 @@ def open_topics(path: Path, topic: str | Sequence[str] | None,
     first = open_bag(path, told[0] if told else None)
     others = dict.fromkeys(name for name in (*told[1:], *named) if name != first.topic.name)
     if not others:
-        return first
+        whole = any(writer.issuperset(first.names) for writer in first.writers)
+        return first if whole else TopicWriters(first)
     return Joined(first, tuple(open_bag(path, name) for name in others))

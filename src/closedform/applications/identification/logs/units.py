@@ -30,13 +30,14 @@ EPOCH = (1e8, 5e9)
 def stated(name: str) -> tuple[str, str | None]:
     """A column's name without its unit, and the unit: `q1 [deg]`, `q1_deg`."""
     match = re.fullmatch(r"(.*?)[\s_.]*[\[(]\s*([^\])\d\s][^\])]*?)\s*[\])]", name)
-    if match and _known(match[2]):
+    if match and is_unit(match[2]):
         return match[1], match[2]
     match = re.fullmatch(rf"(.+?)[_.\s]({'|'.join(IN_NAMES)})(?:/s|ps)?", name, re.IGNORECASE)
     return (match[1], match[2]) if match else (name, None)
 
 
-def _known(unit: str) -> bool:
+def is_unit(unit: str) -> bool:
+    """Whether a text is a unit of anything that is logged."""
     plain = re.sub(r"(/s|ps)(\^?2|²)?$", "", unit.strip().lower())
     return plain == "rpm" or any(plain in x for x in (ANGLES, LENGTHS, TORQUES, CURRENTS, TIMES))
 
@@ -91,7 +92,9 @@ def _columns(robot: Robot, kind: str, angular: bool) -> np.ndarray:
 def _factor(table: Mapping[str, float], plain: str, kind: str, unit: str) -> float:
     if plain not in table:
         raise ArgumentError(f"units: {kind} cannot be in {unit!r}; it may be in "
-                            f"{', '.join(table)}")
+                            f"{', '.join(table)}"
+                            + ("; currents are columns={'current': …}, with idn.Drives"
+                               if plain in CURRENTS else ""))
     return table[plain]
 
 

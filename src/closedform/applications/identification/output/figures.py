@@ -28,8 +28,8 @@ def torque_figure(trial: Validation) -> Any:
         ax.tick_params(labelsize="small")
         ax.spines[["top", "right"]].set_visible(False)
     axes[-1].set_xlabel("time [s]")
-    axes[0].legend(loc="lower right", bbox_to_anchor=(1, 1), ncols=3, frameon=False,
-                   fontsize="small")
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside upper right", ncols=3,
+                  frameon=False, fontsize="small")
     return figure
 
 
@@ -39,11 +39,12 @@ def spectrum_figure(trial: Validation) -> Any:
     figure = Figure(figsize=(8.0, 3.2), layout="constrained")
     axes = figure.add_subplot()
     for j, name in enumerate(trial.names):
-        axes.loglog(trial.frequencies[1:], np.maximum(trial.spectrum[1:, j], 1e-300), lw=1.0,
+        left = trial.spectrum[1:, j]
+        axes.loglog(trial.frequencies[1:], np.where(left > 0, left, np.nan), lw=1.0,
                     label=plain(name))
     axes.set_xlabel("frequency [Hz]")
-    axes.set_ylabel("power of what is left [Nm²/Hz]")
-    axes.legend(fontsize="small", frameon=False, ncols=2)
+    axes.set_ylabel("power of what is left [(N m)²/Hz]")
+    figure.legend(fontsize="small", frameon=False, ncols=4, loc="outside lower center")
     axes.spines[["top", "right"]].set_visible(False)
     return figure
 
@@ -60,12 +61,14 @@ def interval_figure(fit: Fit) -> Any:
     axes.barh(at, np.maximum(size, 1e-4), height=0.7,
               color=[BLUE if r.identified else ORANGE for r in rows])
     axes.plot(np.maximum(naive, 1e-4), at, "|", color=INK, ms=7, label="if every sample were new")
+    for colour, words in ((BLUE, "identified"), (ORANGE, "not by this motion")):
+        axes.barh([0], [0], color=colour, label=words)
     axes.set_xscale("log")
     axes.set_yticks(at, [plain(r.name) for r in rows], fontsize="x-small")
     axes.axvline(1.0, color=INK, lw=0.6, ls=":")
     axes.invert_yaxis()
     axes.margins(y=0.005)
     axes.set_xlabel("half of the 95 % interval, relative to the value")
-    axes.legend(fontsize="small", frameon=False, loc="lower right")
+    figure.legend(fontsize="small", frameon=False, loc="outside upper right", ncols=3)
     axes.spines[["top", "right"]].set_visible(False)
     return figure

@@ -6,6 +6,7 @@ from html import escape
 from pathlib import Path
 
 from closedform.applications.identification.estimate.found import Fit
+from closedform.applications.identification.logs.units import slides
 from closedform.applications.identification.output import figures
 from closedform.applications.identification.validate import Validation
 from closedform.applications.identification.verdict import Verdict, verdict
@@ -51,7 +52,7 @@ def _verdict(said: Verdict) -> str:
 def _signals(fit: Fit) -> str:
     notes = "".join(f"<li>{escape(n)}</li>" for n in fit.info.notes)
     rows = max((fit.info.rows(j) for j in range(len(fit.info.support))), default=0)
-    return (f"<ul>{notes}</ul><p>{rows:,} rows at {fit.info.rate:g} Hz in "
+    return (f"<ul>{notes}</ul><p>{rows:,} rows at {fit.info.rate:.4g} Hz in "
             f"{len(fit.info.blocks)} blocks.</p>")
 
 
@@ -67,28 +68,48 @@ def _torques(fit: Fit, trial: Validation | None) -> str:
                   "explained [%]"), rows, (1, 2, 3, 4, 5))
     if trial is None:
         return text
-    return (text + figure(lambda: figures.torque_figure(trial), f"Torques of {trial.log}")
+    return (text + figure(lambda: figures.torque_figure(trial),
+                          f"Torques of {trial.log}, in N m (slides: N)")
             + figure(lambda: figures.spectrum_figure(trial), "Spectrum of what is left"))
 
 
 def _found(fit: Fit) -> str:
     rows = [[f"<code>{escape(r.name)}</code>", f"{r.prior:.5g}", f"{r.value:.5g}",
              f"{r.low:.4g} … {r.high:.4g}", f"{r.sd:.2g}", f"{r.naive_sd:.2g}",
-             "yes" if r.identified else '<span class="warning">not by this motion'
-             f"{_told(fit, r.name)}</span>", "yes" if r.essential else "no"]
-            for r in fit.table]
+             unit(fit, r.name).replace(" ", "&nbsp;"),
+             "yes" if r.identified else '<span class="warning">no</span>',
+             "yes" if r.essential else "no"] for r in fit.table]
+    motions: dict[str, list[str]] = {}
+    for name in fit.unidentified:
+        motions.setdefault(fit.advice.get(name, "not known"), []).append(f"<code>{escape(name)}"
+                                                                         "</code>")
+    advised = "".join(f"<li>{escape(motion)}: {', '.join(names)}</li>"
+                      for motion, names in motions.items())
     gains = "".join(f"<li>{escape(n)}: {g:.5g} Nm/A</li>" for n, g in fit.gains.items())
     exact = len(fit.unidentifiable)
     return (f"<p>{len(fit.x)} unknowns; {exact} parameters of the file are in sums with them or "
             "without effect, and no motion would tell them apart."
             "</p>" + (f"<ul>{gains}</ul>" if gains else "")
             + figure(lambda: figures.interval_figure(fit), "How well each unknown is known")
-            + table(("unknown", "before", "found", "95 % interval", "sd", "sd if samples were new",
-                     "identified", "essential"), rows, (1, 2, 3, 4, 5)))
+            + (f"<p>Not identified by this motion; what would tell them:</p><ul>{advised}</ul>"
+               if advised else "")
+            + table(("unknown", "before", "found", "95 % interval", "sd", "naive sd", "unit",
+                     "identified", "essential"), rows, (1, 2, 3, 4, 5))
+            + "<p>The naive sd is that of samples whose errors had nothing to do with each other."
+              "</p>")
 
 
-def _told(fit: Fit, name: str) -> str:
-    return f": {escape(fit.advice[name])}" if name in fit.advice else ""
+def unit(fit: Fit, name: str) -> str:
+    """Of an unknown, by its name."""
+    of, _, kind = name.rpartition(".")
+    if kind.startswith(("m", "I")):
+        return "kg" if kind == "m" else "kg m" if kind.startswith("m") else "kg m²"
+    velocities = dict(zip(fit.model.velocity_names, slides(fit.model.robot, "v"), strict=True))
+    slide = velocities.get(of, False)
+    if kind.startswith("rotor"):
+        return "kg" if slide else "kg m²"
+    force = "N" if slide else "N m"
+    return f"{force} s/{'m' if slide else 'rad'}" if "viscous" in kind else force
 
 
 def _method(fit: Fit) -> str:

@@ -12,6 +12,7 @@ import numpy as np
 from closedform.applications.figure_text import plain
 from closedform.applications.identification.logs.columns import wanted_names
 from closedform.applications.identification.logs.log import Log
+from closedform.applications.identification.logs.units import slides
 from closedform.applications.identification.signals.findings import findings, standing
 from closedform.applications.identification.signals.survey import Survey, surveyed
 from closedform.applications.identification.signals.windows import EFFORTS
@@ -90,6 +91,16 @@ class Diagnosis:
                  for f in self.findings]
         return "\n".join(lines) or "nothing to complain about"
 
+    def _unit(self, kind: str) -> str:
+        """Of a kind's columns: angles, lengths or both."""
+        if kind in ("current", "motor_torque"):
+            return "A" if kind == "current" else "N m"
+        order = {"q": "", "v": "/s", "a": "/s²"}
+        angle, length = ("rad", "m") if kind in order else ("N m", "N")
+        slide = slides(self.log.robot, kind)
+        some = [angle] * bool((~slide).any()) + [length] * bool(slide.any())
+        return ", ".join(unit + order.get(kind, "") for unit in some)
+
     def plot(self, path: str | Path | None = None) -> Figure:
         """Positions, efforts, and steps of the logged times; written where a path is given."""
         from matplotlib import pyplot
@@ -103,12 +114,15 @@ class Diagnosis:
         for axis, (kind, x) in zip(axes, panels, strict=False):
             for name, column in zip(wanted_names(self.log.robot, kind), x.T, strict=True):
                 axis.plot(t, column, linewidth=0.9, label=plain(name))
-            axis.set_ylabel(plain(kind))
+            axis.set_ylabel(f"{plain(kind)} [{self._unit(kind)}]")
             axis.grid(alpha=0.3)
-        axes[0].legend(fontsize="x-small", ncols=4)
-        axes[-1].plot(t[1:], 1e3 * np.diff(t), ".", markersize=2)
-        axes[-1].axhline(1e3 * self.survey.clock.period, color="black", linewidth=0.8)
-        axes[-1].set_ylabel("steps [ms]")
+        figure.legend(*axes[0].get_legend_handles_labels(), fontsize="x-small", ncols=6,
+                      loc="outside lower center", frameon=False)
+        steps, period = 1e3 * np.diff(t), 1e3 * self.survey.clock.period
+        axes[-1].plot(t[1:], steps, ".", markersize=2)
+        axes[-1].axhline(period, color="black", linewidth=0.8)
+        axes[-1].set_ylim(min(0.0, steps.min()), 1.05 * max(2 * period, steps.max()))
+        axes[-1].set_ylabel("steps of t [ms]")
         axes[-1].set_xlabel("t [s]")
         figure.suptitle(plain(f"{self.log.name} of {self.log.robot.name}"))
         if path is not None:

@@ -20,6 +20,8 @@ UNITS, ORDER, CLOCK, SATURATION = "units", "joint-order", "clock", "saturation"
 FLAT = 0.8
 """Of the rows within a hundredth of the range of an extreme: so many are at it if it is cut off."""
 DEGREE = 180 / math.pi
+CROWDED = 0.4
+"""Share of rows at the time of the row before from which times are no times."""
 OTHER_ORDER = "would keep all limits if the columns were in another order"
 
 
@@ -31,7 +33,7 @@ def is_fault(finding: Finding) -> bool:
 
 def findings(made: Survey) -> tuple[Finding, ...]:
     """All findings, errors first."""
-    every = [*_numbers(made), *_back(made)]
+    every = [*_numbers(made), *_back(made), *_sources(made)]
     if not every:
         every = [*_time(made), *_positions(made), *_velocities(made), *_torques(made),
                  *_motion(made)]
@@ -61,6 +63,17 @@ def _back(made: Survey) -> Iterator[Finding]:
         yield _finding(made, ERROR, "time-goes-back", "t",
                        f"time goes back in {made.backs} rows, first in row {row}: {before:.6g} s, "
                        f"then {after:.6g} s", "sort the rows, or cut the log into two")
+
+
+def _sources(made: Survey) -> Iterator[Finding]:
+    if made.woven:
+        yield _finding(made, ERROR, "two-sources", made.woven,
+                       f"{made.woven} jumps to and fro from row to row: rows of two sources take "
+                       "turns", "read one of them: another topic, or every second row")
+    if made.crowded > CROWDED * made.rows:
+        yield _finding(made, ERROR, "time-digits", "t",
+                       f"{made.crowded} of {made.rows} rows have the time of the row before and "
+                       "other positions", "write times with more digits")
 
 
 def _time(made: Survey) -> Iterator[Finding]:
@@ -214,7 +227,8 @@ def _torques(made: Survey) -> Iterator[Finding]:
         same = np.flatnonzero(x.low == x.high)
         if len(same):
             yield _finding(made, ERROR if len(same) == len(names) else WARNING, "no-torques", kind,
-                           f"{kind} of {_some(names, same)} is {x.low[same[0]]:.4g} in every row",
+                           f"{kind} of {_some(names, same)} is {x.low[same[0]] + 0.0:.4g} in every "
+                           "row",
                            "columns={'tau': …} says where torques are")
         least = max(10, 5e-3 * made.rows)
         for j in np.flatnonzero((np.maximum(x.at_low, x.at_high) > least)

@@ -19,7 +19,7 @@ from closedform.applications.identification.signals.spectrum import (
     longest,
     spectrum,
 )
-from closedform.applications.identification.signals.windows import faster
+from closedform.applications.identification.signals.windows import EFFORTS, faster
 from closedform.arrays import Floats
 from closedform.errors import ArgumentError
 from closedform.model.robot import Robot
@@ -29,6 +29,8 @@ HEAD = 65536
 PIECE = 32768
 LEAST = 50
 """Rows that a log must have."""
+WOVEN = 4.0
+"""So many times nearer than its neighbours is the row behind them, where two sources take turns."""
 
 
 @dataclass(eq=False)
@@ -72,6 +74,8 @@ class Survey:
     missing: int = 0                    # samples between rows, shorter than gaps
     back: tuple[int, float, float] | None = None    # row and times where time first goes back
     backs: int = 0
+    crowded: int = 0                    # rows at the time of the row before, with other positions
+    woven: str = ""                     # the kind that jumps to and fro with every row
     steps: tuple[float, float, float] = (np.nan, np.nan, np.nan)   # least, median, longest, logged
     logged: float = 0.0                 # duration by the logged times
     stretches: list[tuple[float, float]] = field(default_factory=list)   # begin, end
@@ -109,7 +113,10 @@ def surveyed(log: Log, wish: str = "repair", cutoff: float | None = None) -> Sur
     rows = sum(len(x.t) for x in start)
     if rows < LEAST:
         raise ArgumentError(f"{log.source}: {rows} rows are too few; {LEAST} or more are needed")
-    made = _begun(log, _usable(joined(start)), wish, cutoff)
+    head = _usable(joined(start))
+    made = _begun(log, head, wish, cutoff)
+    made.woven = next((kind for kind, x in head._asdict().items()
+                       if kind != "t" and x is not None and _to_and_fro(x)), "")
     _full_pass(made, chain(start, pieces))
     return made
 
@@ -120,9 +127,18 @@ def _usable(head: Samples) -> Samples:
                    for x in (head.t, head.q)], axis=0)
     if head.v is not None and not np.isfinite(head.v[good]).all():
         head = head._replace(v=None)
+    head = head._replace(**{kind: np.where(np.isfinite(x), x, 0.0) for kind in EFFORTS
+                            if (x := getattr(head, kind)) is not None
+                            and not np.isfinite(x).all()})
     some = head if good.all() else head.rows(good)
     forward = some.t >= np.maximum.accumulate(some.t)
     return some if forward.all() else some.rows(forward)
+
+
+def _to_and_fro(x: Floats) -> bool:
+    """Whether rows are far from their neighbours and near those behind them, in any column."""
+    once, twice = (np.mean((x[k:] - x[:-k])**2, axis=0) for k in (1, 2))
+    return bool(np.any(once > WOVEN**2 * np.maximum(twice, 1e-12 * np.var(x, axis=0))))
 
 
 def _begun(log: Log, head: Samples, wish: str, cutoff: float | None) -> Survey:
@@ -161,6 +177,8 @@ def _full_pass(made: Survey, pieces: Iterator[Samples]) -> None:
             made.back = made.back or (made.rows + i, float(piece.t[i] - steps[i]),
                                       float(piece.t[i]))
             made.backs += int(np.sum(steps < 0))
+        still = np.flatnonzero(steps[1:] == 0) + 1
+        made.crowded += int(np.any(piece.q[still] != piece.q[still - 1], axis=1).sum())
         forward = steps[1:] if made.rows == 0 else steps
         if len(forward):
             least, longest_step = np.fmin(least, forward.min()), np.fmax(longest_step,

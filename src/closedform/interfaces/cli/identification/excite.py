@@ -17,6 +17,7 @@ from closedform.interfaces.cli.terminal import (
     console,
     loaded,
     refuse_other_pictures,
+    refuse_unwritable,
     table,
 )
 
@@ -46,7 +47,10 @@ def register(app: typer.Typer) -> None:
         margin: Annotated[float, typer.Option(
             help="Use so much of every limit at most.")] = 0.95,
         clearance: Annotated[float | None, typer.Option(
-            help="Metres between the lines of links that are no neighbours.")] = None,
+            help="Metres between the lines of links, or the shapes of --collision, that are no "
+                 "neighbours.")] = None,
+        collision: Annotated[Path | None, typer.Option(
+            help="A URDF file whose <collision> shapes keep apart.")] = None,
         friction: Annotated[str, typer.Option(
             help="Terms, with commas: viscous, coulomb, offset, asymmetric, stribeck.")]
         = "viscous,coulomb,offset",
@@ -64,12 +68,14 @@ def register(app: typer.Typer) -> None:
         refuse_other_pictures(plot, "--plot")
         if output is not None and output.suffix.lower() not in TABLES:
             raise ArgumentError(f"{output}: a file ending in {' or '.join(TABLES)} expected")
+        if output is not None:
+            refuse_unwritable(output, "--output")
         terms = [t.strip() for t in friction.split(",") if t.strip()]
         model = idn.Model(loaded(robot, floating), idn.Friction(*terms), rotors=rotors,
                           payload=payload)
         plan = idn.excite(
             model, duration, harmonics, None if start is None else _numbers(start), criterion,
-            idn.Limits(margin=margin, clearance=clearance),
+            idn.Limits(margin=margin, clearance=clearance, collision=collision),
             None if prior is None else idn.Information.load(prior, model), starts, kind, seed)
         if output is not None:
             plan.to_csv(output, rate)

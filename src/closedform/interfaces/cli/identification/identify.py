@@ -9,7 +9,12 @@ from typing import Annotated, Any
 import typer
 
 from closedform.errors import ArgumentError
-from closedform.interfaces.cli.identification.signals import told_columns, told_units
+from closedform.interfaces.cli.identification.signals import (
+    LockOption,
+    locked,
+    told_columns,
+    told_units,
+)
 from closedform.interfaces.cli.robot_argument import RobotArgument
 from closedform.interfaces.cli.terminal import (
     FloatingOption,
@@ -17,6 +22,7 @@ from closedform.interfaces.cli.terminal import (
     complain,
     console,
     loaded,
+    refuse_unwritable,
     table,
 )
 
@@ -49,6 +55,7 @@ def register(app: typer.Typer) -> None:
             help="Which columns are what: 't=time,q=1:8,tau=a|b|c', or JSON.")] = None,
         units: Annotated[str | None, typer.Option(
             help="Units by kind: 'q=deg,t=ms'; or 'deg' for all angles.")] = None,
+        lock: LockOption = None,
         cutoff: Annotated[float | None, typer.Option(
             min=0, help="Hz of the low pass; chosen from the data if not given.")] = None,
         limit: Annotated[float | None, typer.Option(
@@ -58,10 +65,13 @@ def register(app: typer.Typer) -> None:
     ) -> None:
         """Identify inertias, rotors and friction from logs; exit 1 if the verdict does not hold."""
         from closedform.applications import identification as idn
-        made = loaded(robot, floating)
-        for path, endings in ((output, (".urdf", ".toml")), (report, (".html",))):
+        for path, option, endings in ((output, "--output", (".urdf", ".toml")),
+                                      (report, "--report", (".html",))):
             if path is not None and path.suffix.lower() not in endings:
                 raise ArgumentError(f"{path}: a file ending in {' or '.join(endings)} expected")
+            if path is not None:
+                refuse_unwritable(path, option)
+        made = locked(loaded(robot, floating), lock)
         given: Any = told_columns(columns)
         terms = [t.strip() for t in friction.split(",") if t.strip()]
         model = idn.Model(made, idn.Friction(*terms), rotors=rotors)

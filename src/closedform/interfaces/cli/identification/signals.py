@@ -18,10 +18,15 @@ from closedform.interfaces.cli.terminal import (
     refuse_other_pictures,
     table,
 )
+from closedform.model.robot import Robot
 
 EXAMPLES = ("[bold]Examples:[/]  closedform signals run1.mcap --robot my.urdf --topic "
             "/joint_states  |  closedform signals run.csv --robot panda "
             "--columns 'q=1:8,v=8:15,tau=15:22' --units q=deg --plot run.png")
+
+
+LockOption = Annotated[list[str] | None, typer.Option(
+    help="A joint that is not logged and stands still: 'finger=0.04'; again for others.")]
 
 
 def register(app: typer.Typer) -> None:
@@ -37,9 +42,7 @@ def register(app: typer.Typer) -> None:
         topic: Annotated[str | None, typer.Option(help="The topic of a bag.")] = None,
         units: Annotated[str | None, typer.Option(
             help="Units by kind: 'q=deg,t=ms'; or 'deg' for all angles.")] = None,
-        lock: Annotated[list[str] | None, typer.Option(
-            help="A joint that is not logged and stands still: 'finger=0.04'; again for others."),
-        ] = None,
+        lock: LockOption = None,
         plot: Annotated[Path | None, typer.Option(help="A picture to write.")] = None,
         floating: FloatingOption = False,
         as_json: JsonOption = False,
@@ -47,9 +50,7 @@ def register(app: typer.Typer) -> None:
         """Tell what is wrong with a log; exit with 1 if it has errors."""
         from closedform.applications import identification as idn
         refuse_other_pictures(plot, "--plot")
-        made = loaded(robot, floating)
-        if lock:
-            made = made.reduced(dict(_locked(text) for text in lock))
+        made = locked(loaded(robot, floating), lock)
         found = idn.diagnose(idn.read(log, made, told_columns(columns), topic, told_units(units)))
         if as_json:
             typer.echo(found.to_json())
@@ -95,6 +96,11 @@ def _part(text: str) -> Any:
     return int(text) if text.lstrip("-").isdigit() else text
 
 
+def locked(robot: Robot, lock: list[str] | None) -> Robot:
+    """The robot with joints that stand, by `joint=position`."""
+    return robot.reduced(dict(_locked(text) for text in lock)) if lock else robot
+
+
 def _locked(text: str) -> tuple[str, float]:
     joint, _, at = text.rpartition("=")
     try:
@@ -111,11 +117,11 @@ def _show(found: Any) -> None:
     for note in found.log.notes:
         out.print(f"  {note}", markup=False, style="dim")
     if not found.errors:
-        rows = table("joint", "moved", "rms speed", "up to Hz", "lag of v ms", "noise of q",
-                     "greatest effort")
+        rows = table("joint", "moved [rad, m]", "rms speed [/s]", "up to [Hz]", "lag of v [ms]",
+                     "noise of q", "greatest effort")
         for row in found.table:
-            cells = [row.moved, row.speed, row.excited,
-                     None if row.lag is None else 1e3 * row.lag, row.noise, row.effort]
+            lag = None if row.lag is None else round(1e3 * row.lag, 3) + 0.0
+            cells = [row.moved, row.speed, row.excited, lag, row.noise, row.effort]
             rows.add_row(row.joint, *("" if x is None else f"{x:.3g}" for x in cells))
         out.print(rows)
     out.print(str(found), markup=False)

@@ -38,10 +38,8 @@ class LoadedKernels(Protocol):
 @functools.cache
 def words(ordinal: int) -> int:
     """Memory of a device for what kernels of one call tell each other: of calls by XLA alone.
-
-    Whatever stands there at first: a number that is the call's by chance costs time alone.
     """
-    return device(ordinal).allocate(8 * SPREAD)
+    return device(ordinal).zeroed(8 * SPREAD)
 
 
 def record(kernels: LoadedKernels, context: int, words: int) -> Any:
