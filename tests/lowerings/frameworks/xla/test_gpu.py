@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 import closedform as cf
-from closedform.lowerings.cuda.code import CudaCode
 from closedform.lowerings.cuda.pieces import stages
 from closedform.lowerings.cuda.plan import GpuPlan
 from closedform.lowerings.frameworks.xla import frame

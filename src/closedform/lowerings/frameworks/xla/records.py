@@ -37,8 +37,7 @@ class LoadedKernels(Protocol):
 
 @functools.cache
 def words(ordinal: int) -> int:
-    """Memory of a device for what kernels of one call tell each other: of calls by XLA alone.
-    """
+    """Memory of a device for what kernels of one call tell each other: of calls by XLA alone."""
     return device(ordinal).zeroed(8 * SPREAD)
 
 
