@@ -18,7 +18,7 @@ LEVEL = 1
 """Code generation's optimisation: 2 makes no faster code (benchmarks/choices.py, last row)."""
 
 @final
-class Making:
+class MakingLock:
     """The lock under which kernels are made, and what was made while other threads waited for it.
 
     Those who wait for the same code take it from here, be there a cache on disk or none; when
@@ -54,7 +54,7 @@ class Making:
         self.lock.release()
 
 
-MAKING = Making()
+MAKING = MakingLock()
 """Kernels are made by one thread at a time, as LLVM's own state asks for; a signal's handler may
 make one within another. A fork waits for what other threads make: a child would find LLVM's locks
 held by threads that it does not have."""
