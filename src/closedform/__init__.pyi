@@ -347,10 +347,10 @@ def forward_dynamics_vjp(
 ) -> _named._ForwardDynamicsVjp[Array]:
     """q̄ = (∂a/∂q)ᵀ ā, v̄ = (∂a/∂v)ᵀ ā and τ̄ = M⁻¹ ā, (nv,) each: the gradient of ā · a."""
 @overload
-def joint_friction(robot: Robot, v: _NumPy) -> np.ndarray:
+def joint_friction(robot: Robot, v: _NumPy, q: _NumPy | None = None) -> np.ndarray:
     """Friction torque that opposes the motion, (nv,): Σ r (viscous r v + coulomb sign(r v))."""
 @overload
-def joint_friction(robot: Robot, v: ArrayLike) -> Array:
+def joint_friction(robot: Robot, v: ArrayLike, q: ArrayLike | None = None) -> Array:
     """Friction torque that opposes the motion, (nv,): Σ r (viscous r v + coulomb sign(r v))."""
 @overload
 def inverse_dynamics_and_derivatives(

@@ -2,6 +2,7 @@
 
 import errno
 import os
+from pathlib import Path
 
 import pytest
 
@@ -37,6 +38,13 @@ def test_links_are_followed_and_devices_written_to(tmp_path):
     assert link.is_symlink() and real.read_text() == "new"
     with whole_file(os.devnull) as place:
         place.write_text("nothing")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no such device")
+def test_a_full_device_is_named_and_stays():
+    with pytest.raises(OSError, match=r"No space left .*/dev/full"), whole_file("/dev/full") as x:
+        x.write_text("something")
+    assert Path("/dev/full").exists()
 
 
 def test_a_missing_folder_is_named(tmp_path):

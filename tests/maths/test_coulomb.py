@@ -31,6 +31,6 @@ def test_rigid_and_flexible_systems_use_it_and_it_nears_the_joint_s_own_law():
                                [0.5 * v[0] / np.hypot(v[0], SLIP), 0])
     robot = random_robot(4, bodies=5)
     v = 1 + np.random.default_rng(0).uniform(size=robot.nv)
-    found = RigidSystem(robot, friction=True).resistance(v)
+    found = RigidSystem(robot, friction=True).resistance(robot.neutral(), v)
     np.testing.assert_allclose(found, joint_friction(robot, v), rtol=SLIP**2)
     assert np.any(found != 0)

@@ -113,6 +113,18 @@ def test_every_algorithm_is_its_definition_under_wrenches_too(robot, row):
                 assert_close(np.asarray(x), np.asarray(y))
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("row", CATALOGUE, ids=lambda row: row.name)
+def test_every_kernel_of_a_floating_robot_is_its_definition(row):
+    robot = curved_robot(floating=True, carried=0.0 if "base" in row.name else 0.3)
+    given = arguments(robot, row)
+    kernel = getattr(cf.compile(robot), row.name)
+    expected = row.definition(robot, **given, **({"frame": "tool"} if row.framed else {}))
+    found = kernel(*given.values(), *(["tool"] if row.framed else []))
+    for x, y in zip(found, expected, strict=True) if row.fields else [(found, expected)]:
+        assert_close(np.asarray(x), np.asarray(y))
+
+
 def test_energy_is_kept_in_a_simulation():
     robot = ROBOTS["fixed"]
     q, v, _ = random_state(robot)

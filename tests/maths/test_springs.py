@@ -5,10 +5,19 @@ import numpy as np
 import pytest
 
 import closedform as cf
-from closedform.maths.springs import spring_energy, spring_stiffness, spring_torque
+from closedform.applications.conventions.robots import from_mujoco_model
+from closedform.lowerings.reference import run
+from closedform.maths.springs import (
+    spring_energy,
+    spring_second_derivatives,
+    spring_stiffness,
+    spring_torque,
+)
 from closedform.model.formats.table import read_table
+from closedform.model.groups.matrices import right_jacobian_so3_inverse
+from closedform.program.record import record
 from loaded_robots import loaded_robot
-from random_robots import random_inertia, random_state
+from random_robots import complex_step, random_inertia, random_state
 
 Z = (0, 0, 1)
 MJCF = """<mujoco><compiler angle="radian"/><worldbody>
@@ -42,18 +51,79 @@ def test_accelerations_with_springs_are_mujocos():
             arm.forward_dynamics(data.qpos, data.qvel, np.zeros(2)), data.qacc, rtol=1e-9)
 
 
-def test_the_torque_is_the_gradient_of_the_energy_and_the_stiffness_that_of_the_torque():
-    robot, h = loaded_robot(2), 1e-30
-    q = robot.random(0).astype(complex)
-    for body, i, j in robot.parts:
-        if body.joint.is_vector:
-            for at, to in zip(range(i.start, i.stop), range(j.start, j.stop), strict=True):
-                step = 1j * h * np.eye(robot.nq)[at]
-                dU = np.imag(spring_energy(robot, q + step)) / h
-                dg = np.imag(spring_torque(robot, q + step)) / h
-                assert dU == pytest.approx(spring_torque(robot, q).real[to], abs=1e-14)
-                np.testing.assert_allclose(dg, np.eye(robot.nv)[to] * spring_stiffness(robot),
-                                           atol=1e-14)
+@pytest.mark.parametrize("seed", range(6))
+def test_every_derivative_of_a_spring_is_that_of_the_one_before(seed):
+    robot = loaded_robot(seed)
+    q, directions = robot.random(seed), np.eye(robot.nv)
+
+    def steps(f):
+        return np.stack([complex_step(robot, lambda q: f(robot, q), q, e) for e in directions], -1)
+
+    np.testing.assert_allclose(spring_torque(robot, q), steps(spring_energy), atol=1e-13)
+    np.testing.assert_allclose(spring_stiffness(robot, q), steps(spring_torque), atol=1e-13)
+    np.testing.assert_allclose(spring_second_derivatives(robot, q), steps(spring_stiffness),
+                               atol=1e-12)
+
+
+@pytest.mark.parametrize("angle", [0.0, 1e-300, 1e-160, 1e-20, 1e-8, 1e-3, 0.5, 3.1, np.pi - 1e-9])
+@pytest.mark.parametrize("joint", [cf.Spherical, cf.Free])
+def test_a_turning_spring_is_smooth_from_no_angle_to_almost_half_a_turn(joint, angle):
+    """w = angle n: U = ½ k angle², τ = k w, ∂τ = k J_r⁻¹(w), in functions and recorded alike."""
+    n, k = np.array([2.0, -1.0, 2.0]) / 3, 2.5
+    robot = cf.Robot("top", [cf.Body("a", None, joint(stiffness=k),
+                                     inertia=cf.Inertia(1, (0, 0, 0), np.eye(3)))])
+    turn = np.array([*(np.sin(angle / 2) * n), np.cos(angle / 2)])
+    q = np.concatenate([np.zeros(robot.nq - 4), turn])
+    expected = k * right_jacobian_so3_inverse(angle * n)
+
+    def spring(q):
+        return {"U": spring_energy(robot, q), "tau": spring_torque(robot, q),
+                "K": spring_stiffness(robot, q)}
+
+    for found in ([*spring(q).values()], run(record(spring, {"q": (robot.nq,)}, "spring"), q)):
+        assert found[0] == pytest.approx(k * angle**2 / 2, rel=1e-13)
+        np.testing.assert_allclose(found[1][-3:], k * angle * n, rtol=1e-13, atol=0)
+        np.testing.assert_allclose(found[2][-3:, -3:], expected, rtol=1e-12, atol=1e-12)
+
+
+def sprung_tree(seed=0):
+    """A free body, a ball on it and a hinge, with springs on all three, as MJCF."""
+    x, y, z, w = np.random.default_rng(seed).normal(size=4)
+    return f"""<mujoco><worldbody>
+<body pos="0.3 -0.2 1" quat="{w} {x} {y} {z}"><joint type="free" stiffness="7"/>
+ <inertial pos="0.2 0 0.1" mass="2" diaginertia="0.1 0.2 0.25"/>
+ <body pos="0.5 0 0" quat="0.8 0 0.6 0"><joint type="ball" stiffness="3" pos="0.1 0.2 0"/>
+  <inertial pos="0.1 0.3 0" mass="1" diaginertia="0.1 0.1 0.1"/>
+  <body pos="0 0 0.3"><joint axis="0 1 0" stiffness="2" springref="0.4"/>
+   <inertial pos="0 0.1 0" mass="0.5" diaginertia="0.01 0.01 0.01"/></body></body></body>
+</worldbody></mujoco>"""
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_springs_of_ball_and_free_joints_are_mujocos(seed, recwarn):
+    model = mujoco.MjModel.from_xml_string(sprung_tree(seed))
+    robot, data = cf.load(model), mujoco.MjData(model)
+    assert not recwarn.list
+    ours, rng = from_mujoco_model(robot, model), np.random.default_rng(seed)
+    for q in (robot.random(rng), ours.q_from(np.array(model.qpos_spring))):
+        v = rng.normal(size=robot.nv)
+        data.qpos[:], data.qvel[:] = ours.q_to(q), ours.v_to(q, v)
+        mujoco.mj_forward(model, data)
+        force = ours.tau_from(q, np.array(data.qfrc_spring))
+        np.testing.assert_allclose(spring_torque(robot, q), -force, atol=1e-12)
+        a = cf.forward_dynamics(robot, q, v, np.zeros(robot.nv))
+        np.testing.assert_allclose(ours.a_to(q, v, a), data.qacc, rtol=1e-9, atol=1e-9)
+
+
+def test_a_robot_on_turning_springs_keeps_its_energy():
+    robot = cf.load(mujoco.MjModel.from_xml_string(sprung_tree()))
+    q, v = robot.random(1), np.random.default_rng(1).normal(size=robot.nv)
+    motion = cf.simulate(robot, (q, v), None, np.linspace(0, 0.3, 3), method=cf.DOP853(1e-9, 1e-10))
+    energies = [cf.kinetic_energy(robot, *x) + cf.potential_energy(robot, x[0])
+                for x in zip(motion.q, motion.v, strict=True)]
+    np.testing.assert_allclose(energies, energies[0], rtol=1e-7)
+    assert abs(cf.kinetic_energy(robot, motion.q[-1], motion.v[-1])
+               - cf.kinetic_energy(robot, q, v)) > 0.1
 
 
 def test_the_spring_of_a_mimic_acts_on_its_driver():
@@ -75,11 +145,19 @@ def test_a_locked_joint_takes_its_spring_with_it():
     assert cf.gravity_torque(robot.with_gravity((0, 0, 0)), [0.5]) == pytest.approx(3 * 0.1)
 
 
-@pytest.mark.parametrize("joint", [cf.Planar, cf.Spherical, cf.Free])
-def test_springs_of_joints_with_other_velocities_are_refused_by_name(joint):
-    with pytest.raises(cf.ClosedformError, match=f"{joint.__name__} joint .*stiffness"):
-        joint(stiffness=1.0)
-    assert joint(stiffness=0.0).stiffness == 0
+@pytest.mark.parametrize(("joint", "given", "match"), [
+    (cf.Spherical, {"stiffness": (1, 2, 1)}, "stiffness of the turn must be one number"),
+    (cf.Free, {"stiffness": (1, 1, 1, 1, 1, 2)}, "stiffness of the turn must be one number"),
+    (cf.Spherical, {"spring_reference": 0.3}, "spring_reference must be 4 numbers"),
+    (cf.Free, {"spring_reference": (1, 2, 3, 0, 0, 0, 0)}, "spring_reference must be 7 numbers")])
+def test_turning_springs_that_are_none_are_refused_by_name(joint, given, match):
+    with pytest.raises(cf.ClosedformError, match=f"{joint.__name__} joint 'hip': {match}"):
+        joint(name="hip", **given)
+
+
+def test_a_quaternion_at_rest_is_made_one_of_length_one():
+    assert cf.Spherical(stiffness=1, spring_reference=(0, 0, 3, 4)).spring_reference == \
+        pytest.approx((0, 0, 0.6, 0.8))
 
 
 @pytest.mark.parametrize("wrong", [{"stiffness": -1}, {"stiffness": np.inf},

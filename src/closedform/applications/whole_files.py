@@ -17,24 +17,24 @@ if TYPE_CHECKING:
 def whole_file(path: str | Path) -> Iterator[Path]:
     """A place beside `path` to write to; what is there takes its place when the block ends well.
 
-    If it does not, as on a full disk, the old file stays as it was, and an OSError names it. Pipes
-    and devices are written to themselves.
+    If it does not, as on a full disk, the old file stays as it was. Pipes and devices are written
+    to themselves. An OSError names the file.
     """
     target = Path(os.path.realpath(path))
-    if target.exists() and not target.is_file():
-        yield target
-        return
-    place = target.with_name(f".{os.getpid()}-{target.name}")
+    device = target.exists() and not target.is_file()
+    place = target if device else target.with_name(f".{os.getpid()}-{target.name}")
     try:
         yield place
-        if target.exists():
-            shutil.copymode(target, place)
-        place.replace(target)
+        if not device:
+            if target.exists():
+                shutil.copymode(target, place)
+            place.replace(target)
     except OSError as error:
         raise type(error)(error.errno, error.strerror or str(error), str(path)) from error
     finally:
-        with suppress(OSError):
-            place.unlink()
+        if not device:
+            with suppress(OSError):
+                place.unlink()
 
 
 def save_picture(figure: Figure, path: str | Path) -> None:

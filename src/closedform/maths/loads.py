@@ -32,7 +32,14 @@ from closedform.maths.rotors import (
     turning_rotors,
 )
 from closedform.maths.spatial import VelocityPart, christoffel_part, cross, passive_part
-from closedform.maths.springs import has_springs, spring_stiffness, spring_torque
+from closedform.maths.springs import (
+    has_springs,
+    has_turning_springs,
+    spring_jet,
+    spring_second_derivatives,
+    spring_stiffness,
+    spring_torque,
+)
 from closedform.model.inertia import Inertia
 from closedform.model.robot import Body, Robot
 
@@ -158,13 +165,9 @@ def _symbols(algorithm: Function, given: Named) -> Any:
     return algorithm(**given) + rotor_symbols(given["robot"], given["q"], christoffel_part)
 
 
-def _stiffness(robot: Robot, like: Array) -> Array:
-    return namespace(like).eye(robot.nv) * spring_stiffness(robot)
-
-
 def _state_derivatives(algorithm: Function, given: Named) -> Any:
     robot, v, found = given["robot"], given["v"], algorithm(**given)
-    dg_dq = found.dg_dq + _stiffness(robot, v)
+    dg_dq = found.dg_dq + spring_stiffness(robot, given["q"])
     if carries(robot):
         dg_dq = dg_dq + _of_weights(algorithm, given).dg_dq
     return found._replace(dg_dq=dg_dq, dC_dv=found.dC_dv + rotor_symbols(robot, v))
@@ -173,7 +176,7 @@ def _state_derivatives(algorithm: Function, given: Named) -> Any:
 def _derivatives(algorithm: Function, given: Named) -> Any:
     robot, q, v, found = given["robot"], given["q"], given["v"], algorithm(**given)
     tau = found.tau + resting_loads(robot, q) + rotor_coriolis(robot, v) @ v
-    dq = found.dtau_dq + _stiffness(robot, v)
+    dq = found.dtau_dq + spring_stiffness(robot, q)
     if carries(robot):
         dq = dq + _of_weights(algorithm, given | {"wrenches": None}).dtau_dq
     dv = found.dtau_dv + (rotor_speed_derivative(robot, v) if turning_rotors(robot) else 0)
@@ -182,7 +185,7 @@ def _derivatives(algorithm: Function, given: Named) -> Any:
 
 def _jvp(algorithm: Function, given: Named) -> Any:
     robot, v, found = given["robot"], given["v"], algorithm(**given)
-    found = found + spring_stiffness(robot) * given["q_dot"]
+    found = found + spring_stiffness(robot, given["q"]) @ given["q_dot"]
     if carries(robot):
         found = found + _of_weights(algorithm, given | {"wrenches": None})
     if turning_rotors(robot):
@@ -192,7 +195,8 @@ def _jvp(algorithm: Function, given: Named) -> Any:
 
 def _vjp(algorithm: Function, given: Named) -> Any:
     robot, v, tau_bar, found = given["robot"], given["v"], given["tau_bar"], algorithm(**given)
-    found = found._replace(q_bar=found.q_bar + spring_stiffness(robot) * tau_bar)
+    q_bar = found.q_bar + spring_stiffness(robot, given["q"]).T @ tau_bar
+    found = found._replace(q_bar=q_bar)
     if carries(robot):
         carried = _of_weights(algorithm, given | {"wrenches": None})
         found = found._replace(q_bar=found.q_bar + carried.q_bar)
@@ -206,6 +210,9 @@ def _second_derivatives(algorithm: Function, given: Named) -> Any:
     if carries(robot):
         found = found._replace(d2tau_dqdq=found.d2tau_dqdq
                                + _of_weights(algorithm, given).d2tau_dqdq)
+    if has_turning_springs(robot):
+        found = found._replace(d2tau_dqdq=found.d2tau_dqdq
+                               + spring_second_derivatives(robot, given["q"]))
     if turning_rotors(robot):
         found = found._replace(d2tau_dvdv=found.d2tau_dvdv
                                + rotor_second_derivative(robot, given["v"]))
@@ -214,8 +221,8 @@ def _second_derivatives(algorithm: Function, given: Named) -> Any:
 
 def _time_derivatives(algorithm: Function, given: Named) -> Any:
     robot, v, a, found = given["robot"], given["v"], given["a"], algorithm(**given)
-    K = spring_stiffness(robot)
-    dg, ddg = found.dg + K * v, found.ddg + K * a
+    _, dg, ddg = spring_jet(robot, given["q"], [v, a])
+    dg, ddg = found.dg + dg, found.ddg + ddg
     if carries(robot):
         weights = algorithm(**given | {"robot": carried_weights(robot)})
         dg, ddg = dg + weights.dg, ddg + weights.ddg

@@ -125,11 +125,6 @@ FORM = tensor(True, True)
 COLUMNS = tensor(False, True)
 
 
-def as_defined(function: Function, seen: Seen, definition: Function) -> Any:
-    """By the definition, which knows such robots."""
-    return definition(**seen.given)
-
-
 def rate(function: Function, seen: Seen, J: Function) -> Array:
     """J̇ = Ĵ̇ G + Ĵ Ġ."""
     g, dg = seen.g(1)

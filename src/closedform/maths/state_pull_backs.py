@@ -56,6 +56,25 @@ def _derivatives(seen: Seen, found: Any, tau: Array) -> Any:
         dtau_dv=fold(by_v, x.Qq), dtau_da=fold(found.dtau_da, x.Qq, x.Qq))
 
 
+def inverse_dynamics_jvp(function: Function, seen: Seen, inverse: Function) -> Array:
+    """Gᵀ τ̂̇ along the direction that the free robot takes, and γ'' q̇ τ̂; `inverse` gives τ̂."""
+    x, up, fold = _partials(seen), seen.e.raised, seen.e.folded
+    q, v, a = (seen.given[name] for name in ("q_dot", "v_dot", "a_dot"))
+    found = seen.free(function, q_dot=up(q, x.Qq), v_dot=up(q, x.Vq) + up(v, x.Qq),
+                      a_dot=up(q, x.Aq) + up(v, x.Av) + up(a, x.Qq))
+    return fold(found, x.Qq) + fold(seen.free(inverse), seen.slope(2, q))
+
+
+def inverse_dynamics_vjp(function: Function, seen: Seen, inverse: Function) -> Any:
+    """The same backwards: weights τ̄ of τ are weights G τ̄ of τ̂."""
+    x, fold, weights = _partials(seen), seen.e.folded, seen.given["tau_bar"]
+    found = seen.free(function, tau_bar=seen.e.raised(weights, x.Qq))
+    q_bar = (fold(found.q_bar, x.Qq) + fold(found.v_bar, x.Vq) + fold(found.a_bar, x.Aq)
+             + fold(seen.free(inverse), seen.slope(2, weights)))
+    v_bar = fold(found.v_bar, x.Qq) + fold(found.a_bar, x.Av)
+    return found._replace(q_bar=q_bar, v_bar=v_bar, a_bar=fold(found.a_bar, x.Qq))
+
+
 def _by_q(seen: Seen, x: _Partials, dq: Array, dv: Array, da: Array) -> Array:
     """The derivative by q of a function of q̂, v̂ and â."""
     return seen.last(dq, x.Qq) + seen.last(dv, x.Vq) + seen.last(da, x.Aq)

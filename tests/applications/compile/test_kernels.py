@@ -5,6 +5,8 @@ import pickle
 import signal
 import subprocess
 import sys
+import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -112,6 +114,39 @@ def test_equal_arms_in_many_threads_are_compiled_once(tmp_path, monkeypatch):
         found = list(pool.map(lambda arm: arm.mass_matrix(np.ones(3)), arms))
     assert made == ["mass_matrix"]
     assert all(np.array_equal(x, found[0]) for x in found)
+
+
+@pytest.mark.parametrize("ask", [lambda arm: arm.mass_matrix(np.ones(3)),
+                                 lambda arm: arm.frame_pose(np.ones(3), "tip"),
+                                 lambda arm: arm.inverse_dynamics(*np.ones((3, 5, 3)))],
+                         ids=["a state", "a frame", "a batch"])
+@pytest.mark.parametrize("shared", [True, False], ids=["one arm", "an arm each"])
+def test_threads_without_a_cache_wait_for_the_first_that_compiles(ask, shared, monkeypatch):
+    """The first is not done before the others are waiting."""
+    count, made, compiled = 16, [], code._compiled
+    one = cf.compile(cf.load("planar3r"), cache=Cache(None))
+    one.mass_matrix.program  # noqa: B018  what every process compiles once
+    arms = [one if shared else cf.compile(cf.load("planar3r"), cache=Cache(None))
+            for _ in range(count)]
+    start = threading.Barrier(count)
+
+    def slowly(program, layout, kind):
+        made.append((program.name, layout))
+        late = time.monotonic() + 30
+        while len({*code.MAKING.threads}) < count and time.monotonic() < late:
+            time.sleep(0.01)
+        return compiled(program, layout, kind)
+
+    def ask_at_once(arm):
+        start.wait()
+        return ask(arm)
+
+    monkeypatch.setattr(code, "_compiled", slowly)
+    with ThreadPoolExecutor(count) as pool:
+        found = list(pool.map(ask_at_once, arms))
+    assert len(made) == len(set(made))
+    assert all(np.array_equal(x, found[0]) for x in found)
+    assert not code.MAKING.made
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGUSR1"), reason="no such signal")

@@ -16,7 +16,9 @@ from closedform.applications.export.symbolic import substituted, symbolic
 from closedform.applications.export.targets import TARGETS
 from closedform.maths.catalogue import gradient
 from closedform.maths.elastic.catalogue import ELASTIC_CATALOGUE
+from curved_robots import curved_robot
 from export_tools import check_folder, compile_folder, run
+from loaded_robots import loaded_robot
 
 DYNAMICS = ("mass_matrix", "coriolis_matrix", "gravity_torque", "inverse_dynamics",
             "forward_dynamics")
@@ -72,6 +74,19 @@ def test_more_of_the_humanoid_leaves(target, tmp_path):
         names = (*DYNAMICS, "inverse_dynamics_derivatives", "center_of_mass")
     cf.export(cf.load("humanoid25"), names, target, tmp_path)
     assert check_folder(tmp_path, target).count("passed ") == len(names)
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("robot", [curved_robot(floating=True),
+                                   loaded_robot(2, ("planar", "spherical"), bodies=2)],
+                         ids=["curved", "sprung"])
+def test_every_target_agrees_on_couplings_by_polynomials_and_on_turning_springs(robot, target,
+                                                                                tmp_path):
+    names = ["inverse_dynamics", "gravity_torque", "potential_energy", "mass_matrix"]
+    names = names[1:3] if target in ("jax", "sympy", "latex") else names
+    cf.export(robot, names, target, tmp_path)
+    told = check_folder(tmp_path, target)
+    assert told.count("passed ") == len(names) and max(errors(told)) < 1e-11
 
 
 @pytest.mark.parametrize("target", TARGETS)

@@ -128,6 +128,16 @@ def test_springs_reach_mujoco_and_pinocchio_says_that_it_has_none():
     assert reasons["Pinocchio"] == "Pinocchio has no springs in joints"
 
 
+def test_the_spring_of_a_floating_base_reaches_mujoco():
+    rest = (0.1, 0.2, 0.3, 0.5, -0.5, 0.5, 0.5)
+    base = cf.Body("base", None, cf.Free(stiffness=3.0, spring_reference=rest),
+                   inertia=cf.Inertia(2.0, (0.1, 0, 0), np.eye(3)))
+    found, _ = residuals(cf.Robot("buoy", [base]))
+    assert found["MuJoCo"] < 1e-12
+    stiff = replace(base, joint=cf.Free(stiffness=(1, 2, 3, 4, 4, 4)))
+    assert "one stiffness" in residuals(cf.Robot("buoy", [stiff]))[1]["MuJoCo"]
+
+
 def test_carried_weights_are_not_compared_without_the_mjcf_that_they_came_from():
     arm = cf.load("ur5")
     found, reasons = peers(replace(arm, bodies=tuple(

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import sysconfig
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,7 @@ from closedform.applications.report import workers as report_workers
 from closedform.applications.report.certificates import Certificate
 from closedform.interfaces.cli.main import app
 from closedform.interfaces.demo import real_urdf
+from closedform.model.findings import Level
 from report_fixture import planar_report
 
 RUNNER = CliRunner()
@@ -159,6 +161,22 @@ MASSLESS = {
     "root": ('<robot name="root"><link name="base"/>' + LINK.format("a") + LINK.format("b")
              + JOINTS + "</robot>", ["--floating"], "the mass matrix of root is singular"),
 }
+
+
+def test_errors_that_lint_finds_are_told_on_standard_error(monkeypatch, tmp_path):
+    """Swapped limits and a body that cannot be; the certificates hold all the same."""
+    file = tmp_path / "arm.urdf"
+    file.write_text('<robot name="arm"><link name="base"/><link name="b"/>' + LINK.format(
+        "a").replace('ixx="0.1"', 'ixx="-0.1"') + JOINTS.replace('lower="-1"', 'lower="3"')
+        + "</robot>", encoding="utf8")
+    errors = [f for f in cf.lint(file) if f.level is Level.ERROR]
+    assert {"limits-swapped"} < {f.rule for f in errors}
+    found = replace(planar_report(), findings=tuple(cf.lint(file)))
+    monkeypatch.setattr(report_module, "report", lambda *_, **named: found)
+    ran = RUNNER.invoke(app, ["report", str(file), "-o", str(tmp_path / "page.html")])
+    assert ran.exit_code == 0
+    told = [line for line in ran.stderr.splitlines() if line.startswith("warning: lint:")]
+    assert told == [f"warning: lint: {error}" for error in errors]
 
 
 @pytest.mark.parametrize("name", MASSLESS)

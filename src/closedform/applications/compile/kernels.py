@@ -29,6 +29,7 @@ from closedform.errors import ArgumentError
 from closedform.lowerings.call.derived import Derivative
 from closedform.lowerings.call.kernel import Kernel
 from closedform.lowerings.call.signature import Subject
+from closedform.lowerings.native.cpu import MAKING
 from closedform.lowerings.store.cache import Cache
 from closedform.maths.catalogue import quantity
 from closedform.maths.frames import Reference
@@ -287,7 +288,10 @@ class Framed:
         key = frame, checked_reference(self._row, reference)
         if key not in self._kernels:
             requests = [Request(self._row, *key)]
-            self._kernels[key] = guarded(self._arm.kernel(requests), self._arm.robot, requests)
+            with MAKING:                             # others wait for the thread that comes first
+                if key not in self._kernels:
+                    self._kernels[key] = guarded(self._arm.kernel(requests), self._arm.robot,
+                                                 requests)
         return self._kernels[key]
 
     def __call__(self, *args: Any, **named: Any) -> Any:

@@ -2,7 +2,7 @@
 
     q̇ = Γ(q) v                                            (i)
     v̇ = M⁻¹ (f − C v − g)                                 (ii)
-    f = u + Σ_k J_kᵀ F_k − friction(v),   Ẇ = vᵀ f        (iii)
+    f = u + Σ_k J_kᵀ F_k − friction(q, v),   Ẇ = vᵀ f        (iii)
 """
 
 from __future__ import annotations
@@ -33,7 +33,8 @@ from closedform.maths.definitions.closed_form import (
     mass_matrix,
     wrench_torque,
 )
-from closedform.maths.definitions.friction import joint_friction
+from closedform.maths.definitions.friction import joint_friction, rubs_with_q
+from closedform.maths.embedding import embedding
 from closedform.maths.regularity import refuse_singular
 from closedform.model.coordinates import coordinate_names, integrand, projected, units
 from closedform.model.robot import Robot
@@ -92,7 +93,7 @@ class RigidSystem(System):
     def _equations(self, dynamics: Callable[..., Array], y: Array, u: Array) -> Array:
         """(i)–(iii) over generic arrays; `dynamics` are (q, v, f) -> v̇."""
         xp, robot, (q, v) = namespace(y, u), self.robot, self.state(y)
-        f = u - self.resistance(v) if self.friction else u
+        f = u - self.resistance(q, v) if self.friction else u
         return xp.concatenate([integrand(robot, y[:robot.nq], q, v), dynamics(q, v, f),
                                xp.stack([v @ f])])
 
@@ -118,8 +119,13 @@ class RigidSystem(System):
         return optimised(*(recorded(x) for x in quantity("forward_dynamics").algorithms
                            if applies(x, self.robot)))
 
-    def resistance(self, v: Array) -> Array:
-        """Friction of the joints, d v + c sign(v), (nv,)."""
+    def resistance(self, q: Array, v: Array) -> Array:
+        """Friction of the joints, d v + c sign(v), (nv,); where it changes with q, Gᵀ of it at G v.
+        """
+        if rubs_with_q(self.robot):
+            e = embedding(self.robot)
+            g = e.slopes(q)
+            return e.folded(self._free.resistance(q, e.raised(v, g)), g)
         d, c = self._friction
         return d * v + c * smoothed_sign(v, self.slip_velocity)
 
@@ -140,6 +146,11 @@ class RigidSystem(System):
     @cached_property
     def _dynamics(self) -> Kernel:
         return compile(self.robot).forward_dynamics
+
+    @cached_property
+    def _free(self) -> RigidSystem:
+        """The robot whose joints follow by ratios only: its friction is one of v alone."""
+        return RigidSystem(embedding(self.robot).free, self.friction, self.slip_velocity)
 
     @cached_property
     def _friction(self) -> tuple[Array, Array]:

@@ -111,10 +111,17 @@ def weighted(criterion: Criterion) -> tuple[tuple[float, Criterion], ...]:
     return criterion.summands if isinstance(criterion, Sum) else ((1.0, criterion),)
 
 
-def _log_manipulability(q: Array, task: TaskTerms, inverse: TaskInverse) -> CriterionTerms:
-    """½ log det J Jᵀ, in closed form for frames, by recorded derivatives for other tasks."""
-    if task.frame is not None:
+def _log_manipulability(
+    robot: Robot, q: Array, task: TaskTerms, inverse: TaskInverse,
+) -> CriterionTerms:
+    """½ log det J Jᵀ, in closed form for frames, by recorded derivatives for other tasks.
+
+    By these too where joints follow others by polynomials: then q has to move as v does.
+    """
+    if task.frame is not None and not robot.is_curved:
         return log_manipulability(task.frame, task.rows, task.dJ, inverse)
+    if robot.is_curved:
+        require_adding(robot, "manipulability of a robot whose joints follow by polynomials")
     n = task.J.shape[1]
     h = np.array([np.sum(inverse.G * task.dJ[:, :, k]) for k in range(n)], dtype=object)
     return CriterionTerms(np.array([inverse.det], dtype=object), h, jacobian(h, q))
@@ -128,7 +135,7 @@ class Manipulability(Criterion):
     def terms(
         self, robot: Robot, q: Array, task: TaskTerms, inverse: TaskInverse,
     ) -> CriterionTerms:
-        return _log_manipulability(q, task, inverse)
+        return _log_manipulability(robot, q, task, inverse)
 
     def value(self, robot: Robot, raw: Floats) -> Floats:
         good = raw[..., 0] > 0
@@ -143,7 +150,7 @@ class DetJJt(Criterion):
     def terms(
         self, robot: Robot, q: Array, task: TaskTerms, inverse: TaskInverse,
     ) -> CriterionTerms:
-        return power_of_manipulability(_log_manipulability(q, task, inverse), 2)
+        return power_of_manipulability(_log_manipulability(robot, q, task, inverse), 2)
 
 
 @final
@@ -154,7 +161,7 @@ class Yoshikawa(Criterion):
     def terms(
         self, robot: Robot, q: Array, task: TaskTerms, inverse: TaskInverse,
     ) -> CriterionTerms:
-        return power_of_manipulability(_log_manipulability(q, task, inverse), 1)
+        return power_of_manipulability(_log_manipulability(robot, q, task, inverse), 1)
 
 
 @final

@@ -152,26 +152,28 @@ class MuJoCo(Peer):
         etree.SubElement(told, "compiler", balanceinertia="false", fusestatic="true")
         model = self.mujoco.MjModel.from_xml_string(etree.tostring(root).decode())
         model.opt.gravity[:] = robot.gravity
-        model.dof_armature[:] = rotors(from_mujoco_model(free, model))
-        for body, _, _ in free.parts:
+        ours, rest = from_mujoco_model(free, model), free.neutral()
+        model.dof_armature[:] = rotors(ours)
+        for body, q, _ in free.parts:
             joint = body.joint
             if joint.stiffness is not None:
-                j = model.joint(body.joint_name).id
-                (model.jnt_stiffness[j],) = joint.per_coordinate("stiffness", 1, 0.0)
-                (model.qpos_spring[model.jnt_qposadr[j]],) = joint.per_coordinate(
-                    "spring_reference", 1, 0.0)
+                k, *others = np.unique(joint.stiffness)
+                if others:
+                    raise ClosedformError("MuJoCo has one stiffness for all motions of a joint")
+                model.jnt_stiffness[model.joint(body.joint_name).id] = k
+                rest[q] = rest[q] if joint.spring_reference is None else joint.spring_reference
+        model.qpos_spring[:] = ours.q_to(rest)
         return model
 
     def _leave_out(self) -> None:
         """What a `Robot` has no place for: constraints, contacts, actuators, tendons, fluids, and
-        springs of ball and free joints or that are not linear.
+        springs that are not linear.
         """
         off, model = self.mujoco.mjtDisableBit, self.model
         model.opt.disableflags |= (off.mjDSBL_CONSTRAINT | off.mjDSBL_CONTACT
                                    | off.mjDSBL_ACTUATION)
         model.tendon_stiffness[:] = model.tendon_damping[:] = 0.0
         model.opt.density = model.opt.viscosity = 0.0
-        model.jnt_stiffness[model.jnt_type < 2] = 0.0           # free and ball
         if hasattr(model, "jnt_stiffnesspoly"):                 # of a newer MuJoCo
             model.jnt_stiffnesspoly[:] = 0.0
 

@@ -25,6 +25,7 @@ from closedform.interfaces.cli.terminal import (
     console,
     refuse_unwritable,
 )
+from closedform.model.findings import Level
 from closedform.model.load import load
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ def report_command(robot: RobotArgument, output: OutputOption = Path("report.htm
                    as_json: JsonOption = False, floating: FloatingOption = False) -> None:
     """Write one page about a robot: model, equations, parameters, laws, speed.
 
-    Exits with 1 if a certificate fails.
+    Exits with 1 if a certificate fails. Errors that `closedform lint` finds are told as warnings.
     """
     refuse_unwritable(output, "--output")
     from closedform.applications.report.report import report  # slow to import: figures
@@ -60,6 +61,9 @@ def report_command(robot: RobotArgument, output: OutputOption = Path("report.htm
         found = report(robot, floating, told, **loading())
         told("writing the page", 0.95)
         found.write(output)
+    for finding in found.findings:
+        if finding.level is Level.ERROR:
+            typer.echo(f"warning: lint: {finding}", err=True)
     if found.massless:
         typer.echo(f"warning: {found.massless}", err=True)
     if found.no_times:

@@ -119,10 +119,10 @@ class Code:
         if found is not None:
             return found
         with MAKING:
-            found = self.cache.read(key)            # another thread may have made it meanwhile
+            found = MAKING.made.get(key) or self.cache.read(key)  # by another thread meanwhile
             if found is None:
                 with self.watch(self.program.name):
-                    found = self._new(layout, kind)
+                    found = MAKING.made[key] = self._new(layout, kind)
                 self.cache.write(key, found)
             return found
 

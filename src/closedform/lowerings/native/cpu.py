@@ -8,7 +8,7 @@ import os
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, final
 
 import llvmlite.binding as llvm
 
@@ -17,13 +17,50 @@ from closedform.lowerings.native.ir import Kind, Lanes, Module
 LEVEL = 1
 """Code generation's optimisation: 2 makes no faster code (benchmarks/choices.py, last row)."""
 
-MAKING = threading.RLock()
+@final
+class MakingLock:
+    """The lock under which kernels are made, and what was made while other threads waited for it.
+
+    Those who wait for the same code take it from here, be there a cache on disk or none; when
+    nobody waits, nothing is kept.
+    """
+
+    def __init__(self) -> None:
+        self.lock = threading.RLock()
+        self.made: dict[str, Mapping[str, bytes]] = {}      # sections of code, by key
+        self.threads: list[int] = []                        # those who wait or make
+
+    def __enter__(self) -> None:
+        self.threads.append(threading.get_ident())
+        try:
+            self.lock.acquire()
+        except BaseException:
+            self._leave()
+            raise
+
+    def __exit__(self, *_: object) -> None:
+        self._leave()
+        self.lock.release()
+
+    def _leave(self) -> None:
+        self.threads.remove(threading.get_ident())
+        if not self.threads:
+            self.made.clear()
+
+    def start_again(self) -> None:
+        """In a child of a fork, which has one of the threads alone."""
+        own = threading.get_ident()
+        self.threads = [thread for thread in self.threads if thread == own]
+        self.lock.release()
+
+
+MAKING = MakingLock()
 """Kernels are made by one thread at a time, as LLVM's own state asks for; a signal's handler may
 make one within another. A fork waits for what other threads make: a child would find LLVM's locks
 held by threads that it does not have."""
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=MAKING.acquire, after_in_parent=MAKING.release,
-                        after_in_child=MAKING.release)
+    os.register_at_fork(before=MAKING.lock.acquire, after_in_parent=MAKING.lock.release,
+                        after_in_child=MAKING.start_again)
 
 
 @dataclass(frozen=True)

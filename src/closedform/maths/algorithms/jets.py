@@ -34,7 +34,7 @@ from closedform.maths.scalars.series import (
     truncated,
 )
 from closedform.maths.spatial import cross
-from closedform.maths.springs import has_springs, spring_stiffness, spring_torque
+from closedform.maths.springs import has_springs, spring_jet
 from closedform.model.robot import Robot
 from closedform.model.segments import Segment
 
@@ -181,10 +181,4 @@ def inverse_dynamics_jet(
     if turning_rotors(robot):
         tau = tau + truncated(rotor_coriolis(robot, v) @ v, terms)
     jet = derivatives(tau, terms, namespace(q, rates))
-    return jet + _springs(robot, q, rates) if has_springs(robot) else jet
-
-
-def _springs(robot: Robot, q: Array, rates: Array) -> Array:
-    """The torque of the springs and its time derivatives, (K+1, nv)."""
-    later = [spring_stiffness(robot) * rate for rate in rates[:-2]]
-    return namespace(q, rates).stack([spring_torque(robot, q), *later])
+    return jet + spring_jet(robot, q, rates[:-2]) if has_springs(robot) else jet

@@ -2,19 +2,32 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from closedform.arrays import Array, namespace
+from closedform.errors import ArgumentError
 from closedform.maths.arguments import checked
+from closedform.maths.embedding import embedding
 from closedform.model.robot import Robot
 
 
 @checked
-def joint_friction(robot: Robot, v: Array) -> Array:
+def joint_friction(robot: Robot, v: Array, q: Array | None = None) -> Array:
     """Friction torque that opposes the motion, (nv,): Σ r (viscous r v + coulomb sign(r v)).
 
-    r is a mimic's ratio, 1 for other joints. Friction is in no other function: add it to the left
+    r is a mimic's ratio, 1 for other joints; for one that follows by a polynomial it is γ'(q), so
+    that friction of such a joint asks for q. Friction is in no other function: add it to the left
     side of M a + C v + g = τ.
     """
     xp = namespace(v)
+    if rubs_with_q(robot):
+        if q is None:
+            raise ArgumentError(f"joint_friction of {robot.name}: q must be given, for friction of "
+                                "joints that follow others by polynomials changes with it, as in "
+                                "cf.joint_friction(robot, v, q)")
+        e = embedding(robot)
+        g = e.slopes(q)
+        return e.folded(joint_friction(e.free, e.raised(v, g)), g)
     terms = [xp.zeros(()) for _ in range(robot.nv)]
     for segment in robot.segments:
         joint, r, n = segment.joint, segment.ratio, len(segment.v_index)
@@ -24,3 +37,9 @@ def joint_friction(robot: Robot, v: Array) -> Array:
             if c != 0:
                 terms[i] = terms[i] + r * c * xp.sign(r * v[i])
     return xp.stack(terms) if terms else xp.zeros(0)
+
+
+def rubs_with_q(robot: Robot) -> bool:
+    """Whether joints that follow others by polynomials have friction, which changes with q."""
+    return any(s.higher and (np.any(s.joint.viscous) or np.any(s.joint.coulomb))
+               for s in robot.segments)

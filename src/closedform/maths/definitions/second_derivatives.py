@@ -22,6 +22,7 @@ from closedform.maths.kinematics import motion_subspace, relative_poses
 from closedform.maths.pull_backs import pulled_back
 from closedform.maths.rotors import rotor_second_derivative
 from closedform.maths.spatial import crf, crm, motion_transform
+from closedform.maths.springs import has_turning_springs, spring_second_derivatives
 from closedform.model.robot import Robot
 
 
@@ -133,6 +134,8 @@ def inverse_dynamics_second_derivatives(
     if not n:
         return InverseDynamicsSecondDerivatives(*(xp.zeros((0, 0, 0)) for _ in range(4)))
     qq, qv, vv, qa = (xp.stack([xp.stack(row, axis=1) for row in part], axis=1) for part in total)
+    if has_turning_springs(robot):
+        qq = qq + spring_second_derivatives(robot, q)
     return InverseDynamicsSecondDerivatives(qq, qv, vv + rotor_second_derivative(robot, v), qa)
 
 

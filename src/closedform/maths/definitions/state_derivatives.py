@@ -89,7 +89,7 @@ def state_derivatives(robot: Robot, q: Array, v: Array) -> StateDerivatives:
         ∂_h g       = Σ_k (∂_hJ_kᵀ Λ_k − J_kᵀ Λ_k J_k^h×) γ_k                                (24d)
 
     Ψ(V) = Λ_k V× − (V×)ᵀ Λ_k, Ψ_k = Ψ(V_k), J_k^h is column h and γ_k = Ad_{0,k}⁻¹ (−gravity; 0);
-    rotors on joints that turn add to (24c), springs to the diagonal of (24d).
+    rotors on joints that turn add to (24c), springs to (24d).
     dM_dq[i, j, h] = ∂M_ij/∂q_h, and likewise for the others. nv³ numbers each: 30 000 for a
     humanoid of 31 velocities, of which most are zero.
 
@@ -117,4 +117,4 @@ def state_derivatives(robot: Robot, q: Array, v: Array) -> StateDerivatives:
         return StateDerivatives(cube, cube, cube, xp.zeros((0, 0)))
     return StateDerivatives(xp.stack(M_h, axis=2), xp.stack(C_h, axis=2),
                             xp.stack(C_v, axis=2) + rotor_symbols(robot, v),
-                            xp.stack(g_h, axis=1) + xp.eye(n) * spring_stiffness(robot))
+                            xp.stack(g_h, axis=1) + spring_stiffness(robot, q))

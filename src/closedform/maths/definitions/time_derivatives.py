@@ -19,7 +19,7 @@ from closedform.maths.kinematics import jacobian_second_rates, relative_poses
 from closedform.maths.pull_backs import pulled_back
 from closedform.maths.rotors import rotor_coriolis
 from closedform.maths.spatial import crm, motion_transform, passive_part
-from closedform.maths.springs import spring_stiffness
+from closedform.maths.springs import spring_jet
 from closedform.model.robot import Robot
 
 
@@ -93,6 +93,6 @@ def time_derivatives(robot: Robot, q: Array, v: Array, a: Array, j: Array) -> Ti
                  dJ.T @ L @ gamma + J.T @ L @ dgamma,
                  ddJ.T @ L @ gamma + 2 * dJ.T @ L @ dgamma + J.T @ L @ ddgamma)
         total = TimeDerivatives(*map(add, total, terms))
-    K = spring_stiffness(robot)
-    own = zero, zero, rotor_coriolis(robot, a), rotor_coriolis(robot, j), K * v, K * a
+    _, dg, ddg = spring_jet(robot, q, [v, a])
+    own = zero, zero, rotor_coriolis(robot, a), rotor_coriolis(robot, j), dg, ddg
     return TimeDerivatives(*map(add, total, own))

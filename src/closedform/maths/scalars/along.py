@@ -72,11 +72,11 @@ def coordinate_series(robot: Robot, q: Array, rates: Array) -> Array:
     """q(t), (nq,), as series with one more coefficient than there are rates."""
     found: list[Any] = []
     for body, i, j in robot.parts:
-        found += list(_coordinates(body.joint, q[i], from_derivatives(list(rates[:, j]))))
+        found += list(joint_series(body.joint, q[i], from_derivatives(list(rates[:, j]))))
     return objects(found, (robot.nq,))
 
 
-def _coordinates(joint: Joint, q: Array, v: Array) -> Array:
+def joint_series(joint: Joint, q: Array, v: Array) -> Array:
     """One joint's coordinates: (k + 1) q_{k+1} = (Γ(q) v)_k, for which q up to k is enough."""
     c = [np.asarray(q)]
     for k in range(len(v[0].c)):

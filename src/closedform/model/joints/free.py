@@ -8,10 +8,15 @@ from typing import final
 
 import numpy as np
 
-from closedform.arrays import Array, Namespace, namespace
+from closedform.arrays import Array, Namespace, cross, namespace
 from closedform.model.groups import quaternions
-from closedform.model.groups.matrices import left_jacobian_so3, left_jacobian_so3_inverse
+from closedform.model.groups.matrices import (
+    left_jacobian_so3,
+    left_jacobian_so3_inverse,
+    right_jacobian_so3_inverse,
+)
 from closedform.model.joints.joint import Joint
+from closedform.model.joints.spherical import turn_from
 
 
 @final
@@ -62,3 +67,22 @@ class Free(Joint):
         turned = quaternions.product(quaternions.product(quaternions.conjugate(b), dp), b)
         return xp.concatenate([turned[..., :3] / quaternions.squared_length(b),
                                quaternions.body_rate(b, dq[..., 3:])], axis=-1)
+
+    def stretch(self, q: Array, xp: Namespace) -> Array:
+        """The way and the rotation vector from rest, (p − p₀; w)."""
+        rest = self.spring_reference
+        way = q[:3] if rest is None else q[:3] - np.array(rest)[:3]
+        return xp.concatenate([way, turn_from(rest, q[3:])])
+
+    def pull(self, q: Array, f: Array, xp: Namespace) -> Array:
+        """Rᵀ of the force; the moment as it is, see `Spherical.stretch`."""
+        return xp.concatenate([quaternions.rotation(q[3:], xp).T @ f[:3], f[3:]])
+
+    def spring_slope(self, q: Array, xp: Namespace) -> Array:
+        """[[Rᵀ K R, f̃], [0, k J_r⁻¹(w)]], f the force of the spring in the body."""
+        k, x = self.per_coordinate("stiffness", 6, 0.0), self.stretch(q, xp)
+        R, f = quaternions.rotation(q[3:], xp), self.pull(q, k * x, xp)[:3]
+        ways = [R.T @ (k[:3, None] * R) if np.any(k[:3] != k[0]) else k[0] * xp.eye(3),
+                xp.stack([cross(f, e) for e in xp.eye(3)], axis=1)]
+        turns = [xp.zeros((3, 3)), k[3] * right_jacobian_so3_inverse(x[3:])]
+        return xp.concatenate([xp.concatenate(row, axis=1) for row in (ways, turns)])

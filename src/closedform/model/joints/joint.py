@@ -57,8 +57,8 @@ class Joint(ABC):
     `lower` and `upper` bound q; `velocity` and `effort` bound |v| and |τ|; `rotor_inertia` (kg m²
     or kg, seen at the joint) is part of M; `viscous` and `coulomb` are friction, used by
     `joint_friction`, and by `simulate` with `friction=True` alone. `stiffness` (N m/rad or N/m) is
-    a spring at rest at `spring_reference` (zero if none is given): ½ stiffness (q − reference)² is
-    part of the potential energy, and of g and τ; for joints with v = q̇.
+    a spring at rest at `spring_reference` (if none is given, at the identity):
+    ½ Σ stiffness x², x = `stretch(q)`, is part of the potential energy, and of g and τ.
     """
 
     name: str | None = None
@@ -96,10 +96,8 @@ class Joint(ABC):
                 size = self.nq if keyword in SIGNED else self.nv
                 object.__setattr__(self, keyword, _numbers(given, size, keyword, self))
         _warn_of_swapped_limits(self)
-        if self.stiffness is not None and not self.is_vector and np.any(self.stiffness):
-            raise ModelError(f"{type(self).__name__} joint {self.name or 'unnamed'!r}: stiffness "
-                             "is for joints whose velocities are the rates of their coordinates; "
-                             "springs of Planar, Spherical and Free joints are not modelled")
+        if self.quaternion:
+            _check_turning_spring(self, self.quaternion)
 
     # ------------------------------------------------------------------ motion
     @property
@@ -139,6 +137,19 @@ class Joint(ABC):
     def velocities(self, q: Array, dq: Array, xp: Namespace) -> Array:
         """v with q̇ = Γ(q) v, (nv,); the unit vector in q may have any length."""
         return dq
+
+    # ------------------------------------------------------------------ springs
+    def stretch(self, q: Array, xp: Namespace) -> Array:
+        """x, (nv,): how far the spring is from its rest; its energy is ½ Σ stiffness x²."""
+        return q - self.per_coordinate("spring_reference", self.nq, 0.0)
+
+    def pull(self, q: Array, f: Array, xp: Namespace) -> Array:
+        """The torques, (nv,), of the forces f = stiffness x along x."""
+        return f
+
+    def spring_slope(self, q: Array, xp: Namespace) -> Array:
+        """∂τ_i/∂q_j of the torques of the spring, (nv, nv), left-trivialised."""
+        return xp.eye(self.nv) * self.per_coordinate("stiffness", self.nv, 0.0)
 
     @property
     def quaternion(self) -> slice | None:
@@ -258,6 +269,23 @@ def swapped_limits(joint: Joint) -> list[tuple[float, float]]:
         return []
     lower, upper = np.broadcast_arrays(np.atleast_1d(joint.lower), joint.upper)
     return [(float(a), float(b)) for a, b in zip(lower, upper, strict=True) if a > b]
+
+
+def _check_turning_spring(joint: Joint, at: slice) -> None:
+    """The reference made a unit quaternion; an error for turns of different stiffness."""
+    what = f"{type(joint).__name__} joint {joint.name or 'unnamed'!r}"
+    turning = joint.per_coordinate("stiffness", joint.nv, 0.0)[-3:]
+    if np.any(turning != turning[0]):
+        raise ModelError(f"{what}: stiffness of the turn must be one number for all directions, "
+                         f"not {turning.tolist()}")
+    if joint.spring_reference is not None:
+        rest = np.atleast_1d(np.asarray(joint.spring_reference))
+        length = np.linalg.norm(rest[at]) if len(rest) == joint.nq else 0.0
+        if not length:
+            raise ModelError(f"{what}: spring_reference must be {joint.nq} numbers, the last four "
+                             f"a quaternion xyzw, not {joint.spring_reference!r}")
+        rest[at] /= length
+        object.__setattr__(joint, "spring_reference", tuple(map(float, rest)))
 
 
 def _warn_of_swapped_limits(joint: Joint) -> None:

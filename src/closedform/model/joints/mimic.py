@@ -49,10 +49,6 @@ class Mimic(Joint):
         object.__setattr__(self, "joint", replace(given, **own))
         for k in KEYWORDS:
             object.__setattr__(self, k, getattr(self.joint, k))
-        if self.higher and (np.any(self.viscous) or np.any(self.coulomb)):
-            raise ModelError(f"Mimic joint {self.name or 'unnamed'!r} of {self.of!r}: friction of "
-                             "joints that follow by polynomials changes with q and is not "
-                             "modelled; give it to the joint that is followed")
 
     @property
     def S(self) -> Array:

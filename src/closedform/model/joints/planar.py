@@ -77,6 +77,18 @@ class Planar(Joint):
         (dx, dy, w), c, s = _three(dq), xp.cos(q[..., 2]), xp.sin(q[..., 2])
         return xp.stack([c * dx + s * dy, c * dy - s * dx, w], axis=-1)
 
+    def pull(self, q: Array, f: Array, xp: Namespace) -> Array:
+        """Γᵀ f: Γ is orthogonal."""
+        return self.velocities(q, f, xp)
+
+    def spring_slope(self, q: Array, xp: Namespace) -> Array:
+        """Γᵀ K Γ, and in the last column how the force of the spring turns in the body."""
+        k = self.per_coordinate("stiffness", 3, 0.0)
+        fx, fy, _ = self.pull(q, k * self.stretch(q, xp), xp)
+        columns = [self.pull(q, k * self.rates(q, e, xp), xp) for e in xp.eye(3)]
+        columns[2] = columns[2] + xp.stack([fy, -fx, 0 * fx])
+        return xp.stack(columns, axis=1)
+
     def with_screws(self, screws: list[Array]) -> Joint:
         return replace(self, normal=screws[0][2][3:])
 

@@ -10,7 +10,8 @@ import numpy as np
 
 from closedform.arrays import Array, Namespace
 from closedform.model.groups import quaternions
-from closedform.model.joints.joint import Joint
+from closedform.model.groups.matrices import right_jacobian_so3_inverse
+from closedform.model.joints.joint import Joint, PerCoordinate
 
 
 @final
@@ -46,3 +47,19 @@ class Spherical(Joint):
 
     def velocities(self, q: Array, dq: Array, xp: Namespace) -> Array:
         return quaternions.body_rate(q, dq)
+
+    def stretch(self, q: Array, xp: Namespace) -> Array:
+        """w, the rotation vector from rest. Its gradient is w itself: J_r⁻ᵀ(w) w = w."""
+        return turn_from(self.spring_reference, q)
+
+    def spring_slope(self, q: Array, xp: Namespace) -> Array:
+        """k J_r⁻¹(w)."""
+        k = self.per_coordinate("stiffness", 3, 0.0)[0]
+        return k * right_jacobian_so3_inverse(self.stretch(q, xp))
+
+
+def turn_from(rest: PerCoordinate, b: Array) -> Array:
+    """The rotation vector, (3,), that takes the quaternion in the end of `rest` to b."""
+    if rest is None:
+        return quaternions.log(b)
+    return quaternions.log(quaternions.product(quaternions.conjugate(np.array(rest)[-4:]), b))

@@ -7,6 +7,7 @@ import pytest
 
 from closedform.errors import FormatError, ModelWarning
 from closedform.maths.definitions.closed_form import inverse_dynamics, mass_matrix
+from closedform.maths.definitions.friction import joint_friction
 from closedform.maths.frames import frame_pose
 from closedform.model.formats.mjcf.read import read_mjcf
 from closedform.model.joints import Mimic
@@ -76,11 +77,20 @@ def test_a_polynomial_of_several_joints_is_refused_by_name():
         load(with_tendon(wraps, '<tendon tendon1="t" tendon2="u" polycoef="0 1 .3 0 0"/>'))
 
 
-def test_damping_of_a_follower_by_a_polynomial_is_left_out_with_a_word():
+def test_damping_and_friction_of_a_follower_by_a_polynomial_act_on_its_driver():
+    """q_t = 0.7 (q_h − q0_h) + 0.4 (q_h − q0_h)² + q0_t, so that v_t = γ' v_h."""
     text = coupled('<joint joint1="t" joint2="h" polycoef="0 .7 .4 0 0"/>').replace(
-        'name="t"', 'name="t" damping="2"')
-    with pytest.warns(ModelWarning, match="follow others by polynomials: t"):
-        assert not np.any(load(text).body("b").joint.viscous)
+        'name="t"', 'name="t" damping="2" frictionloss="3"')
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        robot = load(text)
+    model = mujoco.MjModel.from_xml_string(text)
+    start, = model.qpos0[model.joint("h").qposadr]
+    own = model.dof_damping[model.joint("h").dofadr[0]]
+    for q, v in ((start + 0.3, 0.6), (start - 1.5, 0.6), (start - 1.5, -0.6)):
+        g = 0.7 + 0.8 * (q - start)
+        expected = own * v + g * (2 * g * v + 3 * np.sign(g * v))
+        assert joint_friction(robot, [v], [q]) == pytest.approx([expected], rel=1e-13)
 
 
 def test_a_follower_of_slope_zero_is_held_still():

@@ -399,11 +399,21 @@ def test_springs_are_read_with_their_rest():
     assert (shoulder.stiffness, shoulder.spring_reference) == (7, -0.5)
 
 
-def test_the_spring_of_a_free_joint_is_ignored_with_a_warning():
-    text = robot_text(link("a"), link("b"), joint("j", "floating", "a", "b",
-                                                  '<dynamics spring_stiffness="7"/>'))
-    with pytest.warns(ModelWarning, match="'j': the spring of a floating joint is ignored"):
-        assert read_urdf(text).bodies[0].joint.stiffness is None
+@pytest.mark.parametrize(("kind", "given", "stiffness", "rest"), [
+    ("floating", 'spring_stiffness="7" spring_reference="0"', 7, None),
+    ("floating", 'spring_stiffness="1 2 3 4 4 4" spring_reference="1 2 3 0 0 0.6 0.8"',
+     (1, 2, 3, 4, 4, 4), (1, 2, 3, 0, 0, 0.6, 0.8)),
+    ("planar", 'spring_stiffness="1 2 3" spring_reference="4 5 6"', (1, 2, 3), (4, 5, 6))])
+def test_springs_of_several_coordinates_have_one_number_or_one_for_each(kind, given, stiffness,
+                                                                        rest):
+    text = robot_text(link("a"), link("b"), joint("j", kind, "a", "b", f"<dynamics {given}/>"))
+    read = read_urdf(text).bodies[0].joint
+    assert (read.stiffness, read.spring_reference) == (stiffness, rest)
+    negative = text.replace('spring_stiffness="', 'spring_stiffness="-')
+    with pytest.warns(ModelWarning, match="'j': spring_stiffness of <dynamics> is negative"):
+        assert read_urdf(negative).bodies[0].joint.stiffness is None
+    with pytest.raises(FormatError, match=r"spring_stiffness of <dynamics> must be (3|6) finite"):
+        read_urdf(text.replace('spring_stiffness="', 'spring_stiffness="1 2 3 4 5 6 7 '))
 
 
 def test_a_deep_chain_is_read_without_recursion():

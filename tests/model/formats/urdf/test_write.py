@@ -158,7 +158,10 @@ def test_rotors_and_springs_come_back_and_need_no_warning():
                                        spring_reference=-0.5)),
               Body("b", "a", Planar((0, 0, 1), rotor_inertia=2.0)),
               Body("c", "b", Mimic(Prismatic((1, 0, 0), rotor_inertia=3.0), "a", 2.0)),
-              Body("d", "c", Universal((1, 0, 0), (0, 1, 0), stiffness=(1, 2)))]
+              Body("d", "c", Universal((1, 0, 0), (0, 1, 0), stiffness=(1, 2))),
+              Body("e", "d", Planar((0, 1, 0), stiffness=(1, 2, 3), spring_reference=(4, 5, 6))),
+              Body("f", "e", Free(stiffness=(1, 2, 3, 4, 4, 4),
+                                  spring_reference=(1, 2, 3, 0.1, 0.2, 0.3, 0.4)))]
     robot = Robot("r", bodies)
     with warnings.catch_warnings():
         warnings.simplefilter("error")

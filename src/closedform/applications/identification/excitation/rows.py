@@ -105,7 +105,8 @@ class MotionRows:
     @cached_property
     def stiffness(self) -> Floats:
         """Of the springs in the joints that move."""
-        return np.asarray(spring_stiffness(self.model.robot)[list(self.room.at)], dtype=float)
+        K = np.asarray(spring_stiffness(self.model.robot, self.room.start), dtype=float)
+        return np.diag(K)[list(self.room.at)]
 
     def torques_at(self, q: Floats, v: Floats, a: Floats) -> Floats:
         """τ, (states, nv), of many states without keeping their rows."""

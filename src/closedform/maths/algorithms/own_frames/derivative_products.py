@@ -27,6 +27,7 @@ from operator import add
 from typing import NamedTuple
 
 from closedform.arrays import Array, Namespace, namespace
+from closedform.maths import state_pull_backs
 from closedform.maths.algebra.entries import Entries, enter, tensor
 from closedform.maths.algebra.ldl import branch_solve
 from closedform.maths.algebra.trees import subtree_sums
@@ -42,12 +43,11 @@ from closedform.maths.algorithms.joint_steps import (
 )
 from closedform.maths.algorithms.moments import moments
 from closedform.maths.algorithms.newton_euler import OriginMotion, body_force, of_products
-from closedform.maths.definitions import forward_derivatives, inverse_derivatives
 from closedform.maths.definitions.forward_derivatives import ForwardDynamicsVjp
 from closedform.maths.definitions.inverse_derivatives import InverseDynamicsVjp
 from closedform.maths.kinematics import segment_parents
 from closedform.maths.loads import with_loads
-from closedform.maths.pull_backs import as_defined, pulled_back
+from closedform.maths.pull_backs import pulled_back
 from closedform.maths.spatial import cross, force_cross
 from closedform.model.robot import Robot
 from closedform.model.segments import Segment
@@ -77,7 +77,7 @@ def _swept(robot: Robot, q: Array, v: Array, a: Array, wrenches: Array | None,
 
 
 # ---------------------------------------------------------------------- along a direction
-@pulled_back(as_defined, inverse_derivatives.inverse_dynamics_jvp)
+@pulled_back(state_pull_backs.inverse_dynamics_jvp, newton_euler.inverse_dynamics)
 @with_loads
 def inverse_dynamics_jvp(
     robot: Robot, q: Array, v: Array, a: Array, q_dot: Array, v_dot: Array, a_dot: Array,
@@ -131,7 +131,7 @@ def _products_change(w: Array, w_dot: Array) -> Symmetric:
 
 
 # ---------------------------------------------------------------------- back from weights
-@pulled_back(as_defined, inverse_derivatives.inverse_dynamics_vjp)
+@pulled_back(state_pull_backs.inverse_dynamics_vjp, newton_euler.inverse_dynamics)
 @with_loads
 def inverse_dynamics_vjp(
     robot: Robot, q: Array, v: Array, a: Array, tau_bar: Array, wrenches: Array | None = None,
@@ -227,7 +227,6 @@ def _solved_by_factor(robot: Robot, q: Array, b: Array) -> Array:
     return branch_solve(robot, newton_euler.mass_matrix(robot, q), b)
 
 
-@pulled_back(as_defined, forward_derivatives.forward_dynamics_jvp)
 def forward_dynamics_jvp(
     robot: Robot, q: Array, v: Array, tau: Array, q_dot: Array, v_dot: Array, tau_dot: Array,
     wrenches: Array | None = None,
@@ -255,7 +254,6 @@ def _along(robot: Robot, at: tuple[Array, Array, Array], along: tuple[Array, Arr
     return solve(robot, at[0], tau_dot - needed)
 
 
-@pulled_back(as_defined, forward_derivatives.forward_dynamics_vjp)
 def forward_dynamics_vjp(
     robot: Robot, q: Array, v: Array, tau: Array, a_bar: Array, wrenches: Array | None = None,
 ) -> ForwardDynamicsVjp:

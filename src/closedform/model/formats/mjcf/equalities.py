@@ -42,7 +42,6 @@ class Constraints:
     def __post_init__(self) -> None:
         self.bodies = {j: body for j, body in self.tree if j is not None}
         self.mocap: list[str] = []
-        self.rough: list[str] = []       # joints with friction that depends on q
         off = int(self.model.opt.disableflags) & int(
             import_mujoco().mjtDisableBit.mjDSBL_EQUALITY)
         for e in range(0 if off else self.model.neq):
@@ -50,9 +49,6 @@ class Constraints:
                 self.add(e)
         if self.mocap:
             self.notes.append(f"welds to mocap bodies: {', '.join(self.mocap)}")
-        if self.rough:
-            self.notes.append("damping and friction of joints that follow others by polynomials: "
-                              f"{', '.join(self.rough)}")
 
     def result(self) -> list[Body]:
         """The bodies, parents first."""
@@ -195,11 +191,7 @@ class Constraints:
             raise ModelError(f"two equalities act on the joint {body.joint_name!r}")
         a = [float(x) / c_one for x in self.model.eq_data[e][:5]]
         offset, ratio, *higher = composed(a, (-c_two * self.zero(two), c_two))
-        moves = body.joint
-        if np.any(moves.viscous) or np.any(moves.coulomb):
-            self.rough.append(body.joint_name)
-            moves = replace(moves, viscous=None, coulomb=None)
-        mimic = Mimic(moves, self.bodies[two].name, ratio, offset + self.zero(one), higher)
+        mimic = Mimic(body.joint, self.bodies[two].name, ratio, offset + self.zero(one), higher)
         self.bodies[one] = replace(body, joint=mimic)
 
     def one_joint(self, number: int, kind: str) -> tuple[int, float] | None:

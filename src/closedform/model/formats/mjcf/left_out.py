@@ -14,14 +14,12 @@ def left_out(model: Any, coupling_tendons: set[int]) -> list[str]:
     tendons = model.ntendon - len(coupling_tendons)
     turns = np.asarray(model.jnt_type) <= 1  # free and ball joints
     balls = turns & (np.asarray(model.jnt_limited) != 0)
-    springs = turns & (np.asarray(model.jnt_stiffness) != 0)
     loose = sum(int(model.body_mocapid[b]) >= 0 for b in range(model.nbody))
     fluid = model.opt.density != 0 or model.opt.viscosity != 0
     counted = [
         (tendons, "tendon", "tendons"),
         (model.nflex, "flex (its points are loose masses)", "flexes (their points are loose "
          "masses)"),
-        (int(springs.sum()), "spring of a free or ball joint", "springs of free or ball joints"),
         (_rows(model, "jnt_stiffnesspoly"), "spring that is not linear",
          "springs that are not linear"),
         (_rows(model, "dof_dampingpoly"), "damper that is not linear",

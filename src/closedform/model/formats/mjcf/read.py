@@ -218,10 +218,10 @@ class _Tree:
             efforts.append(float(np.abs(model.jnt_actfrcrange[j]).max()))
         if efforts and np.isfinite(min(efforts)):
             result["effort"] = min(efforts)
-        if size == 1 and model.jnt_stiffness[j] and not self.is_off("SPRING"):
+        if model.jnt_stiffness[j] and not self.is_off("SPRING"):
             result["stiffness"] = float(model.jnt_stiffness[j])
-            rest = float(model.qpos_spring[model.jnt_qposadr[j]])
-            result |= {"spring_reference": rest} if rest else {}
+            rest = self.rest(j, size)
+            result |= {"spring_reference": rest} if np.any(rest) else {}
         add = actuation or Actuation()
         for keyword, values, flag in (
                 ("rotor_inertia", model.dof_armature[at] + add.armature, ""),
@@ -232,6 +232,14 @@ class _Tree:
                 result[keyword] = float(values[0]) if same else tuple(map(float, values))
         return result
 
+
+    def rest(self, j: int, size: int) -> Any:
+        """Where the spring of a joint is at rest; quaternions wxyz become xyzw."""
+        start = int(self.model.jnt_qposadr[j])
+        if size == 1:
+            return float(self.model.qpos_spring[start])
+        *place, w, x, y, z = map(float, self.model.qpos_spring[start:start + size + 1])
+        return (*place, x, y, z, w)
 
     def is_off(self, flag: str) -> bool:
         """Whether the options switch a kind of force off, by the name of its flag."""

@@ -45,6 +45,9 @@ UNLIMITED = sys.float_info.max
 JOINT_KINDS = ("revolute", "continuous", "prismatic", "fixed", "floating", "planar", SPHERICAL)
 ONE_COORDINATE = ("revolute", "continuous", "prismatic")
 AXISLESS = ("fixed", "floating", "ball", "universal")
+SIZES = {**dict.fromkeys((*ONE_COORDINATE, "screw"), (1, 1)), "universal": (2, 2),
+         "planar": (3, 3), "ball": (3, 4), "floating": (6, 7)}
+"""How many velocities and coordinates the kinds of joints have."""
 FloatTuple = tuple[float, ...]
 RotorElements = dict[str, list[tuple[Element | None, Element | None]]]
 
@@ -117,8 +120,8 @@ class UrdfJoint:
     damping: float | None
     friction: float | None
     rotor_inertia: float | None  # seen at the joint
-    stiffness: float | None
-    spring_reference: float | None
+    stiffness: float | FloatTuple | None
+    spring_reference: float | FloatTuple | None
     thread: float  # m a turn, of a screw
     mimic: UrdfMimic | None
     line: int | None
@@ -306,10 +309,13 @@ class _Reader:
     def not_negative(self, element: Element | None, attribute: str) -> float | None:
         value = None if element is None else self.number(element, attribute, None)
         if element is not None and value is not None and value < 0:
-            self.fault(element, "negative", f"{attribute} of <{tag(element)}> is negative, "
-                       f"{value!r}, and is ignored", "give a number ≥ 0", Level.WARNING)
+            self.ignored(element, attribute, value)
             return None
         return value
+
+    def ignored(self, element: Element, attribute: str, value: float | FloatTuple) -> None:
+        self.fault(element, "negative", f"{attribute} of <{tag(element)}> is negative, "
+                   f"{value!r}, and is ignored", "give a number ≥ 0", Level.WARNING)
 
     def rotor_inertia(self, joint: str, dynamics: Element | None) -> float | None:
         """`<dynamics armature>`, and Σ rotor_inertia · gear_ratio² of Drake's transmissions."""
@@ -321,17 +327,22 @@ class _Reader:
         stated = [x for x in given if x is not None]
         return sum(stated) if stated else None
 
-    def spring(self, kind: str, dynamics: Element | None) -> dict[str, float | None]:
-        """`<dynamics spring_stiffness spring_reference>` of a joint with one coordinate."""
-        stiffness = self.not_negative(dynamics, "spring_stiffness")
-        if dynamics is None or stiffness is None or kind in ONE_COORDINATE:
-            reference = None if dynamics is None or stiffness is None else self.number(
-                dynamics, "spring_reference", None)
-            return {"stiffness": stiffness, "spring_reference": reference}
-        if stiffness and kind != "fixed":
-            self.fault(dynamics, "spring", f"the spring of a {kind} joint is ignored",
-                       "springs belong to joints with one coordinate", Level.WARNING)
-        return {"stiffness": None, "spring_reference": None}
+    def spring(self, kind: str, dynamics: Element | None) -> dict[str, float | FloatTuple | None]:
+        """`<dynamics spring_stiffness spring_reference>`: one number each, or all of them."""
+        if dynamics is None or kind not in SIZES or dynamics.get("spring_stiffness") is None:
+            return {"stiffness": None, "spring_reference": None}
+        stiffness, rest = (self.one_or_all(dynamics, word, size) for word, size in zip(
+            ("spring_stiffness", "spring_reference"), SIZES[kind], strict=True))
+        if np.min(stiffness) < 0:
+            self.ignored(dynamics, "spring_stiffness", stiffness)
+            return {"stiffness": None, "spring_reference": None}
+        return {"stiffness": stiffness, "spring_reference": rest or None}
+
+    def one_or_all(self, element: Element, attribute: str, size: int) -> float | FloatTuple:
+        """A number, 0 where none is given, or `size` numbers where there are several."""
+        many = size > 1 and len((element.get(attribute) or "").split()) > 1
+        found = self.numbers(element, attribute, (0.0,) * (size if many else 1))
+        return found if many else found[0]
 
     def mimic(self, element: Element) -> UrdfMimic | None:
         given = child(element, "mimic")

@@ -179,7 +179,7 @@ def _keywords(joint: UrdfJoint) -> dict[str, Any]:
         given |= {"velocity": joint.limit.velocity, "effort": joint.limit.effort}
         if joint.kind in ("revolute", "prismatic"):
             given |= {"lower": joint.limit.lower or 0.0, "upper": joint.limit.upper or 0.0}
-    finite = {k: x for k, x in given.items() if x is not None and abs(x) < UNLIMITED}
+    finite = {k: x for k, x in given.items() if x is not None and np.all(np.abs(x) < UNLIMITED)}
     return {"name": joint.name, **finite}
 
 

@@ -147,13 +147,18 @@ class _Writer:
 
     def dynamics(self, element: Any, step: _Step) -> None:
         """`<dynamics>` with friction, rotor inertia and spring, in the words that `load` reads."""
-        given = {attribute: self.numbers([self.common(step, keyword, 0.0)])
+        given = {attribute: self.spring(step.joint, keyword) if "spring" in attribute else
+                 self.numbers([self.common(step, keyword, 0.0)])
                  for keyword, attribute in DYNAMICS.items()
                  if getattr(step.joint, keyword) is not None}
         if given and not {"damping", "friction"} & set(given):
             given["damping"] = "0"          # urdfdom refuses the joint where neither is said
         if given:
             self.child(element, "dynamics", **given)
+
+    def spring(self, joint: Joint, keyword: str) -> str:
+        """One number where it is one for all coordinates."""
+        return self.numbers(np.atleast_1d(getattr(joint, keyword)))
 
     def common(self, step: _Step, word: str, missing: float) -> float:
         """The one number that URDF has for all coordinates of a joint; different ones are lost."""
