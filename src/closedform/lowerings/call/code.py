@@ -119,11 +119,12 @@ class Code:
         if found is not None:
             return found
         with MAKING:
-            found = MAKING.made.get(key) or self.cache.read(key)  # by another thread meanwhile
+            found = MAKING.take(key) or self.cache.read(key)     # by another thread meanwhile
             if found is None:
                 with self.watch(self.program.name):
-                    found = MAKING.made[key] = self._new(layout, kind)
+                    found = self._new(layout, kind)
                 self.cache.write(key, found)
+                MAKING.keep(key, found)
             return found
 
     def _new(self, layout: Layout, kind: Kind) -> Mapping[str, bytes]:

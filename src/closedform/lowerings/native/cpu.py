@@ -6,6 +6,7 @@ import ctypes
 import functools
 import os
 import threading
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, final
@@ -21,31 +22,43 @@ LEVEL = 1
 class MakingLock:
     """The lock under which kernels are made, and what was made while other threads waited for it.
 
-    Those who wait for the same code take it from here, be there a cache on disk or none; when
-    nobody waits, nothing is kept.
+    A thread that waited may take that code once, be there a cache on disk or none; so the first
+    compiles for all. When nobody is here, what nobody took within a second is forgotten.
     """
 
     def __init__(self) -> None:
         self.lock = threading.RLock()
-        self.made: dict[str, Mapping[str, bytes]] = {}      # sections of code, by key
         self.threads: list[int] = []                        # those who wait or make
+        self._made: dict[str, tuple[Mapping[str, bytes], set[int]]] = {}   # for which threads
+        self._last = 0.0
 
     def __enter__(self) -> None:
         self.threads.append(threading.get_ident())
         try:
             self.lock.acquire()
         except BaseException:
-            self._leave()
+            self.threads.remove(threading.get_ident())
             raise
 
     def __exit__(self, *_: object) -> None:
-        self._leave()
+        self.threads.remove(threading.get_ident())
+        if not self.threads and time.monotonic() > self._last + 1.0:
+            self._made.clear()
         self.lock.release()
 
-    def _leave(self) -> None:
-        self.threads.remove(threading.get_ident())
-        if not self.threads:
-            self.made.clear()
+    def take(self, key: str) -> Mapping[str, bytes] | None:
+        """The sections of the code of this key, if another thread made them meanwhile."""
+        sections, waited = self._made.get(key, ({}, set()))
+        if threading.get_ident() not in waited:
+            return None
+        waited.remove(threading.get_ident())
+        return sections
+
+    def keep(self, key: str, sections: Mapping[str, bytes]) -> None:
+        """Keep them for the other threads that wait now."""
+        waiting = {*self.threads} - {threading.get_ident()}
+        if waiting:
+            self._made[key], self._last = (sections, waiting), time.monotonic()
 
     def start_again(self) -> None:
         """In a child of a fork, which has one of the threads alone."""
