@@ -363,7 +363,7 @@ def _no_numbers(what: str, kind: str, shape: str, x: Any, error: Exception) -> A
 
 def refuse_masks(x: Any) -> None:
     """An error for a masked array, of which NumPy would read what the mask hides."""
-    if isinstance(x, np.ma.MaskedArray):
+    if isinstance(x, np.ndarray) and hasattr(x, "mask"):       # np.ma is imported on first use
         raise RuntimeError("masks are not read; x.filled(value) has no mask")
 
 

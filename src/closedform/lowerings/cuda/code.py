@@ -82,8 +82,8 @@ class CudaCode:
         elif step.op in STAGED:
             entry = self.program.outputs[step.array].entries[step.entry]
             entry = Entry(step.args[0], entry.sign) if step.args else entry
-            place = step.entry % self.plan.segment + STAGED.index(step.op) * self.plan.segment
-            self.arrays.stage(step.array, place, self._entry(entry, self.lanes[0]))
+            column = step.entry % self.plan.segment + STAGED.index(step.op) * self.plan.segment
+            self.arrays.stage(step.array, column, self._entry(entry, self.lanes[0]))
         elif step.op == "flush":
             self.arrays.flush(step.array, step.entry)
         else:
