@@ -1,7 +1,7 @@
 """Kernels on a GPU: states a second, and the part of the GPU's copy bandwidth that they use.
 
     python benchmarks/cuda.py [--robots iiwa14,panda,humanoid25] [--floating talos_reduced.urdf]
-                              [--write docs/benchmarks-gpu.md]
+                              [--seconds 600] [--write docs/benchmarks-gpu.md]
 
 Needs an NVIDIA driver and PyTorch, whose arrays and events it uses. Every output of every state is
 compared with the CPU's kernel, bit for bit. Bytes are those of the entries that a program uses and
@@ -123,7 +123,8 @@ def compiled(task: tuple[str, bool, int, str, bool]) -> None:
     torch.cuda.synchronize()
 
 
-def table(robots: list[cf.Robot], last: bool, copying: float) -> Iterator[str]:
+def table(robots: list[cf.Robot], last: bool, copying: float, end: float) -> Iterator[str]:
+    """A cell for each robot, quantity and precision; those behind the end of the time are empty."""
     heads = [f"{robot.name} {kind}" for robot in robots for kind in KINDS.values()]
     yield f"| {'states last' if last else 'rows'} | {' | '.join(heads)} |"
     yield "|---" * (len(heads) + 1) + "|"
@@ -132,6 +133,8 @@ def table(robots: list[cf.Robot], last: bool, copying: float) -> Iterator[str]:
         for name, kernel in quantities(robot):
             row = cells.setdefault(name, ["–"] * len(heads))
             for j, dtype in enumerate(KINDS):
+                if time.monotonic() > end:
+                    continue
                 rate, moved, wrong = measured(robot, kernel, dtype, last)
                 mark = f" **{wrong} differ**" if wrong else ""
                 row[len(KINDS) * k + j] = f"{rate / 1e9:.3g} ({100 * moved / copying:.0f}){mark}"
@@ -185,8 +188,10 @@ def main() -> None:
     parser.add_argument("--robots", default="iiwa14,panda,humanoid25")
     parser.add_argument("--floating", type=Path, nargs="*", default=[],
                         help="files of robots with a free base")
+    parser.add_argument("--seconds", type=float, default=float("inf"))
     parser.add_argument("--write", type=Path)
     options = parser.parse_args()
+    end = time.monotonic() + options.seconds
     sources = [*((name, False) for name in options.robots.split(",")),
                *((str(path), True) for path in options.floating)]
     robots = [cf.load(name, floating=floating) for name, floating in sources]
@@ -202,11 +207,11 @@ def main() -> None:
         "# Benchmarks on a GPU", "",
         f"`python benchmarks/cuda.py --robots {options.robots}{more}` on {device(0).name}, copy "
         f"bandwidth {copying / 1e12:.2f} TB/s in the same run. G states/s, in brackets the part of "
-        "the copy bandwidth in %. Every number was compared with the CPU's, bit for bit.", ""]
+        "the copy bandwidth in %; – was not measured. Every number was compared with the CPU's, "
+        "bit for bit.", "",
+        "Calls from Python, µs (iiwa14, inverse dynamics, float64):", "", *small_batches(), ""]
     for last in (True, False):
-        lines += [*table(robots, last, copying), ""]
-    lines += ["Calls from Python, µs (iiwa14, inverse dynamics, float64):", "", *small_batches(),
-              ""]
+        lines += [*table(robots, last, copying, end), ""]
     print("\n".join(lines))
     if options.write:
         options.write.write_text("\n".join(lines))
