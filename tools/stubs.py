@@ -212,7 +212,9 @@ def kernel(row: Quantity) -> str:
     out = "tuple[np.ndarray, ...]" if row.fields else "np.ndarray"
     result = (f"{result_name(row)}[np.ndarray]" if row.fields else
               "np.ndarray" if row.shape else "Any")
-    parts = ["self", *arguments(row.definition, "ArrayLike")[1:], "*",
+    taken = {*row.inputs, "frame", "reference", "wrenches"}
+    parts = ["self", *(part for part in arguments(row.definition, "ArrayLike")
+                       if part.partition(":")[0] in taken), "*",
              f"out: {out} | None = None", "threads: int | None = None"]
     kind = "_framed" if row.framed else "_kernel"
     return f"    @{kind}\n" + defined(row.name, parts, result, row.summary, "    ")

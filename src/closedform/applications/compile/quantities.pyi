@@ -327,8 +327,7 @@ class Quantities:
         """∂h/∂q, ∂dh/∂q, ∂dh/∂v and ∂dh/∂a = A_G, (6, nv) each; by q left-trivialised."""
     @_kernel
     def joint_friction(
-        self, v: ArrayLike, q: ArrayLike | None = None, *, out: np.ndarray | None = None,
-        threads: int | None = None,
+        self, v: ArrayLike, *, out: np.ndarray | None = None, threads: int | None = None,
     ) -> np.ndarray:
         """Friction torque that opposes the motion, (nv,): Σ r (viscous r v + coulomb sign(r v))."""
     @_framed

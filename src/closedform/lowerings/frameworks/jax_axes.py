@@ -20,7 +20,7 @@ from jax.sharding import NamedSharding, PartitionSpec
 from closedform.lowerings.frameworks.calls import OperatorCall
 from closedform.program.program import Slot
 
-Run = Callable[..., list[Any]]
+OperatorRun = Callable[..., list[Any]]
 """Computes a call, for arrays that are on one device."""
 
 
@@ -64,7 +64,7 @@ def joined(operands: Sequence[Any], slots: Sequence[Slot], most: int,
     return made, [math.prod(full[k] for k in group) for group in groups]
 
 
-def lowering(run: Run) -> Any:
+def lowering(run: OperatorRun) -> Any:
     """The rule for a platform: each device computes the states that it has."""
     alone, together = (mlir.lower_fun(f, multiple_results=True) for f in (run, partial(
         _partitioned, run)))
@@ -78,7 +78,7 @@ def lowering(run: Run) -> Any:
     return rule
 
 
-def _partitioned(run: Run, *operands: Any, call: OperatorCall) -> list[Any]:
+def _partitioned(run: OperatorRun, *operands: Any, call: OperatorCall) -> list[Any]:
     """A call whose arrays may be spread along leading axes."""
     full = full_axes(operands, call.inputs)
     if not full:
