@@ -162,7 +162,8 @@ class SegmentWriter:
         copies = [Copied(self._guard(place, row - start - at), here, there, at, start + at)
                   for at in range(0, SEGMENT, WARP * size)]
         if not start:                                        # what is in front of the first sector
-            copies.append(Copied(f"@{text.let('p', 'setp.lt.u32', self.place, gap)} ", staged,
+            head = text.let("r", "min.u32", gap, str(row))
+            copies.append(Copied(f"@{text.let('p', 'setp.lt.u32', self.place, head)} ", staged,
                                  self._moved(first, self.place), 0, 0))
         self._copy(copies, range(0, WARP, period), row)
         text.line(f"add.u32 {staged}, {staged}, {pitch}")
