@@ -133,13 +133,13 @@ def test_operational_space_inertia_of_a_tilted_arm_is_its_closed_form(tilt):
 @pytest.mark.parametrize("name", DYNAMICS)
 def test_pi_may_be_written_with_any_number_of_digits(name, pi):
     robot = three_links(pi=float(pi))
-    assert_programs_agree(robot, Preparation(robot, (), 1e-9), quantity(name))
+    assert_programs_agree(robot, Preparation(robot), quantity(name))
 
 
 def kernels_agree(robot, names):
     for name in names:
         request = request_for(robot, quantity(name))
-        kernel = compile_program(Preparation(robot, (), 1e-9).program([request]), Cache(None))
+        kernel = compile_program(Preparation(robot).program([request]), Cache(None))
         for precision in PRECISIONS:
             operations = kernel.operations.total + kernel.operations.trig
             assert_closed_form(robot, request, kernel, operations, precision)
@@ -204,7 +204,7 @@ def test_forward_dynamics_of_a_calibrated_arm_solves_its_equation_in_single_prec
     """M a + C v + g = τ to rounding, whatever the condition of M."""
     robot = tilted(cf.load("ur5"), tilt)
     row = quantity("forward_dynamics")
-    program = Preparation(robot, (), 1e-9).program([Request(row)])
+    program = Preparation(robot).program([Request(row)])
     q, v, tau = arguments_of(robot, row, np.float32)
     (a,) = lanes.run(program, q, v, tau)
     for state in zip(q, v, tau, a, strict=True):
@@ -215,16 +215,27 @@ def test_forward_dynamics_of_a_calibrated_arm_solves_its_equation_in_single_prec
         assert np.linalg.norm(M @ a_k + b - tau_k) < slack * size
 
 
+@pytest.mark.parametrize("tilt", [1e-12, 1e-11, 1e-10, 1e-9])
+def test_kernels_keep_any_tilt_unless_told(tilt):
+    robot = tilted(cf.load("ur5"), tilt)
+    arm = cf.compile(robot, cache=Cache(None))
+    assert arm.snapped == ()
+    for name in DYNAMICS:
+        kernel, request = getattr(arm, name), Request(quantity(name))
+        operations = kernel.operations.total + kernel.operations.trig
+        assert_closed_form(robot, request, kernel, operations, np.float64)
+
+
 def test_a_tilt_that_is_snapped_is_told_and_moves_results_by_no_more_than_itself():
     for tilt in (1e-12, 1e-11, 1e-10, 5e-10):
         robot = tilted(cf.load("ur5"), tilt)
-        arm = cf.compile(robot, cache=Cache(None))
+        arm = cf.compile(robot, snap=1e-9, cache=Cache(None))
         assert len(arm.snapped) == len(robot.bodies)
         q = robot.random(3)
         expected = cf.mass_matrix(robot, q)
         change = np.abs(arm.mass_matrix(q) - expected).max() / np.abs(expected).max()
         assert 1e-2 * tilt < change < 2 * len(robot.bodies) * tilt
-    assert cf.compile(tilted(cf.load("ur5"), 2e-8)).snapped == ()
+    assert cf.compile(tilted(cf.load("ur5"), 2e-8), snap=1e-9).snapped == ()
 
 
 # ---------------------------------------------------------------------- unequal masses
@@ -240,7 +251,7 @@ def scaled_error(M, expected):
     ids=["ship", "flap", "oblique flap", "crossing flap", "oblique flap that is carried round"])
 def test_small_parts_of_very_unequal_robots_keep_their_inertia(robot):
     request = Request(quantity("mass_matrix"))
-    program = Preparation(robot, (), 1e-9).program([request])
+    program = Preparation(robot).program([request])
     count = program.operations.total + MOVING * len(robot.bodies)
     (q,) = arguments_of(robot, request.row, np.float64)
     (M,) = lanes.run(program, q)
@@ -254,7 +265,7 @@ def test_small_parts_of_very_unequal_robots_keep_their_inertia(robot):
 def test_forward_dynamics_of_very_unequal_robots_undoes_the_closed_form(robot):
     """Next to the accelerations that gravity, velocities and torques bring about one by one."""
     row = quantity("forward_dynamics")
-    program = Preparation(robot, (), 1e-9).program([Request(row)])
+    program = Preparation(robot).program([Request(row)])
     rng = np.random.default_rng(3)
     q, v, a = robot.random(rng), *rng.normal(size=(2, robot.nv))
     tau, M = newton_euler.inverse_dynamics(robot, q, v, a), cf.mass_matrix(robot, q)

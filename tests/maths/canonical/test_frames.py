@@ -1,5 +1,7 @@
 """Canonical frames and regrouped mass leave every joint-space quantity as it is."""
 
+import math
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -109,14 +111,43 @@ def test_snapping_leaves_what_is_not_within_the_tolerance():
     np.testing.assert_array_equal(tidy.bodies[0].placement, robot.bodies[0].placement)
 
 
+def body_at(T):
+    return Robot("r", [Body("a", None, Revolute((0, 0, 1)), T)])
+
+
 @pytest.mark.parametrize("tilt", [1e-12, 9e-10, 1.1e-9, 3e-9, 1e-8, 6e-8, 1e-7])
 def test_a_tilt_is_snapped_as_a_whole_or_kept(tilt):
     rng = np.random.default_rng(3)
     for _ in range(30):
-        T, joint = turned(np.eye(4), rng.normal(size=3), tilt), Revolute((0, 0, 1))
-        tidy = snapped(Robot("r", [Body("a", None, joint, T)]))[0].bodies[0].placement
+        T = turned(np.eye(4), rng.normal(size=3), tilt)
+        tidy = snapped(body_at(T), 1e-9)[0].bodies[0].placement
         small = np.abs(T - np.eye(4)).max() < 1e-9
         np.testing.assert_array_equal(tidy, np.eye(4) if small else T)
+
+
+@pytest.mark.parametrize("exponent", range(-13, -8))
+def test_a_tilt_that_no_file_wrote_by_rounding_is_kept_unless_told(exponent):
+    rng = np.random.default_rng(4)
+    for digit in range(1, 10):
+        for about in (*np.eye(3), rng.normal(size=3)):
+            for R in (np.eye(3), from_rpy(math.pi / 2, 0, 0), from_rpy(0, 0, 1)):
+                T = turned(pose(R), about, digit * 10.0**exponent)
+                assert snapped(body_at(T))[1] == ()
+
+
+@pytest.mark.parametrize("decimals", range(9, 16))
+def test_quarter_turns_of_nine_decimals_or_more_are_made_exact(decimals):
+    half, quarter = round(math.pi, decimals), round(math.pi / 2, decimals)
+    for rpy in ((quarter, 0, 0), (0, -quarter, half), (-quarter, quarter, quarter), (quarter, 0, 1),
+                (0.3, 0, quarter), (half, 0, quarter), (0, half, -half)):
+        R = snapped(body_at(pose(from_rpy(*rpy))))[0].bodies[0].placement[:3, :3]
+        assert np.all((np.abs(R) == 0) | (np.abs(R) > 0.1))
+        np.testing.assert_allclose(R, from_rpy(*rpy), rtol=0, atol=2e-9)
+
+
+def test_a_quarter_turn_of_eight_decimals_is_kept():
+    T = pose(from_rpy(round(math.pi / 2, 8), 0, 0))
+    np.testing.assert_array_equal(snapped(body_at(T))[0].bodies[0].placement, T)
 
 
 def test_axes_and_frames_that_were_snapped_are_told():
@@ -124,17 +155,25 @@ def test_axes_and_frames_that_were_snapped_are_told():
     robot = Robot("r", [Body("a", None, Mimic(Revolute((3e-12, 0, 1)), "b")),
                         Body("b", None, Revolute((0, 0, 1)), pose(None, (1, 4e-13, 0)))],
                   frames=[frame])
-    tidy, notes = snapped(robot)
+    tidy, notes = snapped(robot, 1e-9)
     assert notes == ("a: axis changed by 3.0e-12", "b: placement changed by 4.0e-13",
                      "tool: placement changed by 2.0e-11")
     assert tidy.bodies[0].joint.joint.axis == (0, 0, 1)
-    assert snapped(robot, 0)[1] == ()
+    assert snapped(robot)[1] == snapped(robot, 0)[1] == ()
+
+
+def test_an_axis_that_misses_by_a_rounded_quarter_turn_is_made_exact():
+    axis = (math.cos(1.57079632679), 0, 1)
+    robot = Robot("r", [Body("a", None, Revolute(axis))])
+    assert snapped(robot)[0].bodies[0].joint.axis == (0, 0, 1)
 
 
 def test_offsets_of_a_robot_of_micrometres_are_not_snapped():
     T = pose(None, (1e-6, 5e-13, 0))
     robot = Robot("r", [Body("a", None, Revolute((0, 0, 1)), T)])
-    np.testing.assert_array_equal(snapped(robot)[0].bodies[0].placement, T)
+    for tolerance in (None, 1e-9):
+        tidy = snapped(robot, tolerance)[0]
+        np.testing.assert_array_equal(tidy.bodies[0].placement, T)
 
 
 @pytest.mark.parametrize("tilt", [0.0, *(10.0**k for k in range(-15, 0))])

@@ -34,7 +34,7 @@ from closedform.model.robot import Robot
 class Forms:
     """A robot made ready for recording; its canonical forms are computed when first needed."""
 
-    def __init__(self, robot: Robot, inputs: Sequence[RuntimeInput] = (), snap: float = 1e-9,
+    def __init__(self, robot: Robot, inputs: Sequence[RuntimeInput] = (), snap: float | None = None,
                  order: int = 2) -> None:
         if not in_numbers(robot):
             raise ArgumentError(f"{robot.name} holds symbols; kernels need numbers in their place")

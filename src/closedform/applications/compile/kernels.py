@@ -44,30 +44,30 @@ for 1.6 million."""
 
 
 @overload
-def compile(robot: Robot, *, order: int = 2, snap: float = 1e-9,
+def compile(robot: Robot, *, order: int = 2, snap: float | None = None,
             cache: Cache | None = None) -> CompiledRobot: ...
 @overload
 def compile(robot: Robot, *, inputs: RuntimeInput | Sequence[RuntimeInput], order: int = 2,
-            snap: float = 1e-9, cache: Cache | None = None) -> CompiledWithInputs: ...
+            snap: float | None = None, cache: Cache | None = None) -> CompiledWithInputs: ...
 @overload
 def compile(robot: Robot, quantities: Asked | Sequence[Asked], *, only: str | Sequence[str] = (),
             inputs: RuntimeInput | Sequence[RuntimeInput] = (), order: int = 2,
-            snap: float = 1e-9, cache: Cache | None = None) -> Kernel: ...
+            snap: float | None = None, cache: Cache | None = None) -> Kernel: ...
 
 
 def compile(
     robot: Robot, quantities: Asked | Sequence[Asked] | None = None, *,
     only: str | Sequence[str] = (),
-    inputs: RuntimeInput | Sequence[RuntimeInput] = (), order: int = 2, snap: float = 1e-9,
+    inputs: RuntimeInput | Sequence[RuntimeInput] = (), order: int = 2, snap: float | None = None,
     cache: Cache | None = None,
 ) -> CompiledRobot | CompiledWithInputs | Kernel:
     """A robot whose quantities are machine code.
 
     Kernels are recorded and compiled when first used, and kept in `cache` (by default on disk; see
-    `closedform.lowerings.store.cache`). Placements and axes that are within `snap` of entries 0 and
-    ±1 are made exact; `.snapped` tells which, and by how much. `inputs` are arguments that come
-    after the quantity's own: `Parameters()`, `Gravity()`, `PayloadAt(frame)`. `order` is that of
-    the jets.
+    `closedform.lowerings.store.cache`). Quarter turns that a file writes with nine decimals or more
+    are made exact, and with `snap` all placements and axes whose entries are so near to 0 and ±1;
+    `.snapped` tells which, and by how much. `inputs` are arguments that come after the quantity's
+    own: `Parameters()`, `Gravity()`, `PayloadAt(frame)`. `order` is that of the jets.
 
     Deprecated: with `quantities` this is `fuse`.
     """
@@ -82,7 +82,7 @@ def compile(
 
 def fuse(
     robot: Robot, quantities: Asked | Sequence[Asked], *, only: str | Sequence[str] = (),
-    inputs: RuntimeInput | Sequence[RuntimeInput] = (), order: int = 2, snap: float = 1e-9,
+    inputs: RuntimeInput | Sequence[RuntimeInput] = (), order: int = 2, snap: float | None = None,
     cache: Cache | None = None,
 ) -> Kernel:
     """One kernel for several quantities, which share what they have in common.
@@ -104,15 +104,15 @@ def fuse(
     return made
 
 
-def _compiled(robot: Robot, inputs: RuntimeInput | Sequence[RuntimeInput], order: int, snap: float,
-              cache: Cache | None) -> CompiledRobot:
+def _compiled(robot: Robot, inputs: RuntimeInput | Sequence[RuntimeInput], order: int,
+              snap: float | None, cache: Cache | None) -> CompiledRobot:
     if not isinstance(robot, Robot):
         raise ArgumentError(f"robot must be a cf.Robot, not {type(robot).__name__}; "
                             "cf.load(path or name) makes one")
     given = _runtime_inputs(inputs)
     if not isinstance(order, int) or order < 0:
         raise ArgumentError(f"order must be a whole number that is not negative, not {order!r}")
-    if not isinstance(snap, int | float) or not snap >= 0:
+    if snap is not None and (not isinstance(snap, int | float) or not snap >= 0):
         raise ArgumentError(f"snap must be a number that is not negative, not {snap!r}")
     if cache is not None and not isinstance(cache, Cache):
         raise ArgumentError(f"cache must be a Cache or None, not {cache!r}")
@@ -133,8 +133,8 @@ def _runtime_inputs(inputs: RuntimeInput | Sequence[RuntimeInput]) -> tuple[Runt
 class CompiledRobot(Quantities):
     """A robot whose quantities are kernels: `arm.mass_matrix(q)`, `arm.frame_pose(q, "tool")`."""
 
-    def __init__(self, robot: Robot, inputs: tuple[RuntimeInput, ...], order: int, snap: float,
-                 cache: Cache | None) -> None:
+    def __init__(self, robot: Robot, inputs: tuple[RuntimeInput, ...], order: int,
+                 snap: float | None, cache: Cache | None) -> None:
         self.robot, self.inputs, self.order = robot, inputs, order
         self._snap, self._cache = snap, cache
         self._preparation = Preparation(robot, inputs, snap, order)

@@ -52,7 +52,7 @@ class Way(NamedTuple):
 class Preparation:
     """The programs of a robot."""
 
-    def __init__(self, robot: Robot, inputs: Sequence[RuntimeInput] = (), snap: float = 1e-9,
+    def __init__(self, robot: Robot, inputs: Sequence[RuntimeInput] = (), snap: float | None = None,
                  order: int = 2, forms: Forms | None = None) -> None:
         self.forms = forms or Forms(robot, inputs, snap, order)
         self.robot = self.forms.robot

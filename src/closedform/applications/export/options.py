@@ -22,7 +22,7 @@ class Option(NamedTuple):
     def words(self) -> Any:
         """What a command line reads it as; None if it cannot."""
         kind = type(self.usual) if self.kind is Any else self.kind
-        return kind if kind in (bool, int, float, str, str | None) else None
+        return kind if kind in (bool, int, float, str, str | None, float | None) else None
 
 
 def options_of(record: Any) -> dict[str, Option]:
@@ -51,7 +51,7 @@ class ExportOptions:
     batch: bool = True
     order: int = 2
     symbols: bool = False
-    snap: float = 1e-9
+    snap: float | None = None
     damping: Any = 0.0
     model: Model = PAPER
 

@@ -56,8 +56,6 @@ from closedform.model.robot import Robot
 
 MANY = 3
 """States for the laws of larger robots than arms."""
-SNAP = 1e-9
-"""As that of `compile`: the kernels are held to the laws of the robot they were recorded from."""
 SAMPLES = 200
 """Random states behind the heat maps."""
 PATIENCE = {True: 12.5, False: 55.0}
@@ -99,7 +97,7 @@ def report(source: Any, floating: bool = False, told: Told = lambda what, part: 
         arm = compile(robot, cache=cache)
         quantities = found_by(arm, progress, until + GRACE)
         told("certificates", 0.7)
-        exact, notes = snapped(robot, SNAP)
+        exact, notes = snapped(robot)           # what the kernels were recorded from
         found, missing = peers(exact, "" if isinstance(source, Robot) else source)
         certificates, run = certify(exact, arm, found, missing)
         told("times", 0.9)

@@ -44,7 +44,8 @@ class RobotSource(Source):
     fused: Annotated[bool, "one function for all quantities"] = False
     name: Annotated[str | None, "the name of the fused function"] = None
     order: Annotated[int, "the order of jets"] = 2
-    snap: Annotated[float, "numbers this near to 0 and ±1 in placements are made exact"] = 1e-9
+    snap: Annotated[float | None, "numbers this near to 0 and ±1 in placements are made exact"
+                    " (else what digits have left of π)"] = None
 
     of: ClassVar[Kind] = ROBOTS
 
