@@ -1,11 +1,14 @@
 """Intervals hold the truth as often as they say, over many runs of known robots."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.signal import lfilter
 
 import closedform as cf
 from measured_runs import other_inertias, run, true_numbers
+from random_robots import random_robot
 
 idn = cf.identification
 RUNS = 200
@@ -39,6 +42,44 @@ def test_intervals_of_a_few_runs_are_not_far_off(method):
 @pytest.mark.parametrize("name", ["planar2r", "stanford"])
 def test_intervals_hold_the_truth_at_the_rate_they_state(method, name):
     assert 0.90 <= coverage(method, cf.load(name), RUNS) <= 0.98
+
+
+def tree():
+    """Turns and slides of a random tree, without rotors."""
+    robot = random_robot(3, kinds=("revolute", "prismatic"), bodies=4)
+    return replace(robot, bodies=tuple(replace(b, joint=replace(b.joint, rotor_inertia=None))
+                                       for b in robot.bodies))
+
+
+def coverage_as_it_comes(method, robot, noise, rubs, runs, memory=0.0):
+    """As `coverage`, all decisions about the signals left to the library."""
+    file = other_inertias(robot, by=0.2)
+    model = idn.Model(file, idn.Friction("viscous", "coulomb") if rubs else idn.Friction())
+    true, inside = true_numbers(model, robot), []
+    for seed in range(runs):
+        data, rng = run(robot, seed, noise=0.0, rubs=rubs), np.random.default_rng(seed)
+        white = rng.normal(size=data["tau"].shape)
+        coloured = lfilter([np.sqrt(1 - memory**2)], [1, -memory], white, axis=0)
+        data["tau"] = data["tau"] + noise * data["tau"].std(axis=0) * coloured
+        fit = idn.fit(idn.information(model, idn.read(data, file)), method)
+        inside.append(np.abs(fit.x - true) <= fit.reach)
+    return np.mean(inside)
+
+
+@pytest.mark.parametrize("rubs", [False, True])
+def test_intervals_hold_where_there_is_hardly_any_noise(rubs):
+    """What filters and the grid do to signals is then all that could be wrong with an estimate."""
+    assert coverage_as_it_comes("weighted", cf.load("stanford"), 1e-3, rubs, 12) >= 0.88
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("robot", [cf.load("planar2r"), cf.load("stanford"), tree()],
+                         ids=lambda robot: robot.name)
+@pytest.mark.parametrize("rubs", [False, True])
+@pytest.mark.parametrize("noise", [1e-3, 1e-2, 5e-2])
+@pytest.mark.parametrize("memory", [0.0, 0.9])
+def test_intervals_hold_at_every_size_of_noise(robot, rubs, noise, memory):
+    assert 0.90 <= coverage_as_it_comes("weighted", robot, noise, rubs, RUNS, memory) <= 0.98
 
 
 def by_instruments(runs, jitter):

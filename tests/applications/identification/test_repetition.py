@@ -38,7 +38,7 @@ def test_folds_of_a_repeated_motion_are_parts_of_its_period():
     signals = idn.Signals(cutoff=4.0, delay=0.0)
     info = idn.information(model, idn.read(run(ROBOT, seconds=21.0), ROBOT), signals, blocks=40)
     phase = {b.number: b.phase for b in info.blocks}
-    assert phase[39][1] - phase[0][0] == pytest.approx(1.9, abs=0.05)
+    assert phase[39][1] - phase[0][0] == pytest.approx(1.96, abs=0.05)
     pairs = info.held_out()
     assert len(pairs) == FOLDS
     assert sum(len(test.blocks) for _, test in pairs) == len(info.blocks)

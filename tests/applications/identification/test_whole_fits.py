@@ -73,7 +73,8 @@ def judged(robot, logs):
 @pytest.mark.parametrize("kind", SEVERAL)
 def test_a_robot_with_a_joint_of_any_kind_is_identified(kind, tmp_path):
     robot = three_bodies(kind)
-    fit, trial, said = judged(robot, [logged(robot, seed) for seed in (1, 2, 9)])
+    seconds = 24.0 if kind == "mimic" else 12.0         # two joints for three bodies tell less
+    fit, trial, said = judged(robot, [logged(robot, seed, seconds) for seed in (1, 2, 9)])
     assert said.holds, said.reasons
     assert trial.total < 1.0 and fit.smallest_eigenvalue > 0
     q, v, a = robot.random(0), np.full(robot.nv, 0.3), np.full(robot.nv, 0.2)

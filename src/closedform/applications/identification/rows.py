@@ -54,8 +54,9 @@ def filtered_rows(model: Model, window: Window, slip: Floats, effort: Floats,
     made, size = np.empty((n, ends[-1])), max(CHUNK // step, 1)
     more = 2 * window.low_pass.half + 1 - step       # states to both sides that rows share
     chunk = np.empty((size * step + more, ends[-1]))
-    given = [np.ascontiguousarray(x) for x in (window.q, window.v, window.a, slip, effort)]
-    strides = [0 if x is given[3] else x.strides[0] for x in given]
+    given = [np.ascontiguousarray(x) for x in (window.q, window.v, window.a,
+                                               turning(model, window, slip), effort)]
+    strides = [x.strides[0] for x in given]
     out = [x for end in ends[:-1] for x in (chunk.ctypes.data + 8 * end, chunk.strides[0])]
     for first in range(0, n, size):     # straight to the code: a call's checks take as long
         count = (min(first + size, n) - first) * step + more
@@ -70,3 +71,23 @@ def filtered_rows(model: Model, window: Window, slip: Floats, effort: Floats,
         for row, support in zip(rows, model.support, strict=True):
             row[:, [k for k, c in enumerate(support) if model.names[c] in ten]] = 0.0
     return rows
+
+
+def turning(model: Model, window: Window, slip: Floats) -> Floats:
+    """The scale of the smooth sign at every state, (N, motors), which is no step inside a step.
+
+    Of the D logged samples about a state, T apart, signs have the mean
+
+        s = (2 ⌊|v| / |a| T⌋ + 1) / D    where v turns among them,
+
+    and that is |v| / √(v² + slip²) with slip² = v² (1/s² − 1). The sign of the state itself would
+    turn late or early by up to D T/2.
+    """
+    squared, D = slip**2, window.every
+    own = np.eye(model.robot.nv)[list(model.actuated)]
+    for P in [own, model.motor_rows] if model.coupled else [own]:
+        v, per_sample = window.v @ P.T, np.abs(window.a @ P.T) / (window.low_pass.rate * D)
+        samples = np.floor(np.minimum(np.abs(v) / np.maximum(per_sample, 1e-300), D))
+        s = np.minimum((2 * samples + 1) / D, 1.0)
+        squared = np.maximum(squared, v**2 * (1 / s**2 - 1))
+    return np.sqrt(squared)

@@ -35,17 +35,15 @@ def test_derivatives_are_those_of_what_is_smoothed(rate, cutoff):
 
 
 @pytest.mark.parametrize("rate, cutoff", RATES)
-def test_constants_slopes_and_parabolas_have_their_derivatives(rate, cutoff):
+@pytest.mark.parametrize("degree", range(6))
+def test_polynomials_pass_and_have_their_derivatives(rate, cutoff, degree):
     low = LowPass(rate, cutoff)
-    t = np.arange(4 * low.half) / rate
-    inner = t[low.half:-low.half]
-    for x, dx, ddx in ((0 * t + 3, 0 * inner, 0 * inner), (2 * t, 0 * inner + 2, 0 * inner),
-                       (t**2, 2 * inner, 0 * inner + 2)):
-        smooth, first, second = (y[:, 0] for y in low.derivatives(x[:, None]))
-        np.testing.assert_allclose(first, dx, atol=1e-9)
-        np.testing.assert_allclose(second, ddx, atol=1e-7)
-        if not ddx.any():
-            np.testing.assert_allclose(smooth, x[low.half:-low.half], atol=1e-12)
+    u = np.arange(4 * low.half) / (4 * low.half)
+    x, per_second = np.polynomial.Polynomial.basis(degree), rate / (4 * low.half)
+    made = low.derivatives(x(u)[:, None])
+    for n, smooth in enumerate(made):
+        exact = (x.deriv(n) if n else x)(u[low.half:-low.half]) * per_second**n
+        np.testing.assert_allclose(smooth[:, 0], exact, atol=1e-9 * per_second**n)
 
 
 @pytest.mark.parametrize("rate, cutoff", RATES)

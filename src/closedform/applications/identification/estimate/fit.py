@@ -189,7 +189,7 @@ def _consistent(info: Information, weights: Floats, prior: Floats, weight: float
     by_data, A = eq.solve(), eq.R @ eq.free
     data = spread(jackknife(info, weights, by_data, A.T @ A, eq.free))
     sd, reach = _open(np.maximum(own, data), eq)      # a prior makes no interval narrower,
-    reach = np.maximum(reach, np.abs(x - by_data))    # and what it moves stays inside
+    reach = np.hypot(reach, x - by_data)              # and what it moves comes on top
     return Fit(info, "consistent", x, y[:len(prior)], prior, sd, naive(eq.R.T @ eq.R), reach,
                noise(info, x), weights, eq, by_data, float(weight), certificate, tried)
 

@@ -5,8 +5,8 @@
 is what a Butterworth filter of order 4 does that runs forwards and backwards. Its response h is
 symmetric; cut at 2 / f_c to both sides under a window, it is a finite sum: no run-in that must die
 out, so that results do not depend on how a log is cut into windows, and derivatives are sums with
-h′ and h″, the derivatives of what is smoothed. Constants pass as they are, slopes have their v
-and parabolas their a.
+h′ and h″, the derivatives of what is smoothed. The cut takes a little of what should pass; it is
+given back, so that polynomials of degree 5 pass as they are and have their derivatives.
 """
 
 from __future__ import annotations
@@ -135,11 +135,17 @@ def _kernels(rate: float, cutoff: float, half: int) -> tuple[Floats, Floats, Flo
     h = d0 * w0
     h1 = -(d1 * w0 + d0 * w1)           # ∫ h(s) x′(t + s) ds = −∫ h′(s) x(t + s) ds
     h2 = d2 * w0 + 2 * d1 * w1 + d0 * w2
-    h = h / np.sum(h)
-    h1 = h1 / np.sum(h1 * s)
-    h2 = h2 - h * np.sum(h2)            # a constant has no derivative
-    h2 = 2 * h2 / np.sum(h2 * s**2)
-    return h, h1, h2
+    u = k / half
+    return (_exact(h, u, w0, {0: 1.0, 2: 0.0, 4: 0.0}),
+            _exact(h1, u, w0, {1: rate / half, 3: 0.0, 5: 0.0}),
+            _exact(h2, u, w0, {0: 0.0, 2: 2 * (rate / half)**2, 4: 0.0}))
+
+
+def _exact(h: Floats, u: Floats, w: Floats, moments: Mapping[int, float]) -> Floats:
+    """h with these Σ h uⁿ, by a polynomial under the window that is added."""
+    powers = np.stack([u**n for n in moments])
+    off = np.array(list(moments.values())) - powers @ h
+    return np.asarray(h + w * (np.linalg.solve(powers * w @ powers.T, off) @ powers))
 
 
 @final
@@ -161,6 +167,7 @@ class Window:
     moving: np.ndarray              # (n, nv)
     low_pass: LowPass               # of the grid's rate
     step: int                       # of the decimation
+    every: int = 1                  # logged samples in a step of the grid
 
     def reduce(self, columns: Floats) -> Floats:
         """Columns (N, k) through the low-pass that smoothed the positions, the kept rows (n, k)."""

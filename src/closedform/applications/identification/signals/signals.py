@@ -13,7 +13,7 @@ from closedform.applications.identification.logs.log import Log
 from closedform.applications.identification.model import Model
 from closedform.applications.identification.signals import clock as clocks
 from closedform.applications.identification.signals.delay import torque_delay
-from closedform.applications.identification.signals.filter import Window
+from closedform.applications.identification.signals.filter import LowPass, Window
 from closedform.applications.identification.signals.findings import (
     findings,
     is_fault,
@@ -35,6 +35,12 @@ CLOCKS = ("repair", "logged", "uniform")
 DERIVATIVES = ("positions", "logged")
 KEPT = 4.0
 """Kept rows in a period of the cutoff."""
+WIDER = 4.0
+"""So many times the cutoff passes of positions, if their noise lets it."""
+STILL = 0.02
+"""A velocity counts as standing below this share of its usual size, or where noise reaches it."""
+REACHED = 5.0
+"""Standard deviations that noise reaches."""
 
 
 @final
@@ -43,11 +49,12 @@ class Signals:
     """What is done to the signals of a log.
 
     `rate` (Hz) of the rows that are kept; None: four times the cutoff. `cutoff` (Hz) of the
-    zero-phase low-pass of positions, torques and every column of the regressor; "auto": five times
-    the highest frequency of the motion. `clock`: "repair" rebuilds times from q and v where they
-    allow it, "uniform" lays lines through neighbours, "logged" takes times as they are. `delay` (s)
-    by which torques are late; "estimate" applies one that is clear. `derivatives` from "positions",
-    or velocities as "logged".
+    zero-phase low-pass of torques and every column of the regressor, and of positions, which pass
+    up to four times of it where they have little noise; "auto": five times the highest frequency of
+    the motion. `clock`: "repair" rebuilds times from q and v where they allow it, "uniform" lays
+    lines through neighbours, "logged" takes times as they are. `delay` (s) by which torques are
+    late; "estimate" applies one that is clear. `derivatives` from "positions", or velocities as
+    "logged".
     """
 
     rate: float | None = None
@@ -103,11 +110,13 @@ class Signals:
         speed = np.zeros(made.log.robot.nv) if made.found is None else made.found.speed
         logged = self.derivatives == "logged"
         delay = 0.0 if isinstance(self.delay, str) else float(self.delay)
-        plan = WindowPlan(made.log.robot, T, cutoff, every, keep, delay,
-                    np.where(standing(made), np.inf,
-                             np.maximum(5 * velocity_noise(made), 0.02 * speed)), logged)
+        motion = motion_cutoff(made)
+        slowest = np.maximum(REACHED * velocity_noise(made, motion), STILL * speed)
+        plan = WindowPlan(made.log.robot, T, cutoff, motion, every, keep, delay,
+                          np.where(standing(made), np.inf, slowest), logged)
         said = [f"a zero-phase low-pass (Butterworth of order 4, forwards and backwards) at "
-                f"{cutoff:.3g} Hz ({made.why}) on positions, torques and every column",
+                f"{cutoff:.3g} Hz ({made.why}) on torques and every column, "
+                f"at {motion:.3g} Hz on positions",
                 f"velocities {'as logged' if logged else 'and accelerations from the positions'}, "
                 f"evaluated at {1 / (T * every):.4g} Hz, kept at {1 / (T * every * keep):.4g} Hz"]
         late: tuple[str, ...] = ()
@@ -146,7 +155,7 @@ class Prepared:
     @property
     def velocity_noise(self) -> Floats:
         """Of the filtered velocities, (nv,)."""
-        return velocity_noise(self.survey)
+        return velocity_noise(self.survey, self.plan.motion)
 
     def windows(self) -> Iterator[Window]:
         """The log in windows; what a row becomes does not depend on where they end."""
@@ -160,13 +169,27 @@ class Prepared:
         yield from stream.close()
 
 
-def velocity_noise(made: Survey) -> Floats:
-    """White noise of the positions, as it comes through the filter into velocities."""
+def velocity_noise(made: Survey, cutoff: float) -> Floats:
+    """White noise of the positions, as it comes through a filter into velocities."""
     if made.found is None:
         return np.zeros(made.log.robot.nv)
-    h1 = WindowPlan(made.log.robot, made.clock.period, made.cutoff, 1, 1, 0.0,
-              np.zeros(0)).fine.kernels[1]
+    h1 = LowPass(1 / made.clock.period, cutoff).kernels[1]
     return made.found.noise * math.sqrt(float(np.sum(h1**2)))
+
+
+def motion_cutoff(made: Survey) -> float:
+    """The cutoff (Hz) of positions, above that of torques and columns.
+
+    Columns are no linear functions of the motion: of a motion that the low-pass has changed they
+    are not what it makes of them. What noise brings above the cutoff is taken off the columns
+    themselves, but for its square; velocities count as moving as before.
+    """
+    cutoff, moves = made.cutoff, ~standing(made)
+    if made.found is None or not moves.any():
+        return cutoff
+    noise = REACHED * velocity_noise(made, cutoff)[moves]       # grows with the power 3/2
+    room = float(np.min(STILL * made.found.speed[moves] / np.maximum(noise, 1e-300)))
+    return max(cutoff, min(WIDER * cutoff, 1 / (6 * made.clock.period), cutoff * room**(2 / 3)))
 
 
 def _clock_words(made: Survey) -> list[str]:

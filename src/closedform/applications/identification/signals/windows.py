@@ -41,7 +41,8 @@ class WindowPlan:
 
     robot: Robot
     period: float               # s, of the grid
-    cutoff: float               # Hz
+    cutoff: float               # Hz, of torques and columns
+    motion: float               # Hz, of positions, at which columns are evaluated
     every: int                  # D
     keep: int                   # E
     delay: float                # s, that torques are late
@@ -57,12 +58,12 @@ class WindowPlan:
 
     @property
     def fine(self) -> LowPass:
-        """On the grid."""
-        return LowPass(1 / self.period, self.cutoff)
+        """Of positions, on the grid."""
+        return LowPass(1 / self.period, self.motion)
 
     @property
     def coarse(self) -> LowPass:
-        """On the working grid."""
+        """Of columns and torques, on the working grid."""
         return LowPass(1 / (self.period * self.every), self.cutoff)
 
     @property
@@ -170,7 +171,7 @@ class Stream:
         kept = np.arange(stop - self.next) * plan.keep + plan.coarse.half
         window = Window(self.origin + plan.period * working, q, v, a,
                         {kind: self._effort(parts[kind]) for kind in EFFORTS if kind in parts},
-                        kept, np.abs(v[kept]) > plan.slowest, plan.coarse, plan.keep)
+                        kept, np.abs(v[kept]) > plan.slowest, plan.coarse, plan.keep, plan.every)
         self.next = stop
         old = plan.grid_rows(stop, stop + 1)[0] - self.begin
         self.grid, self.begin = self.grid[old:], self.begin + old
