@@ -26,7 +26,7 @@ OLDEST_DRIVER = 11000
 LOG = 1 << 14
 ERROR_LOG, ERROR_LOG_BYTES = 5, 6
 """Options of the driver's compiler."""
-CAPABILITY, MULTIPROCESSORS, SHARED_PER_BLOCK = (75, 76), 16, 97
+CAPABILITY, MULTIPROCESSORS = (75, 76), 16
 """Attributes of devices."""
 LARGE_SHARED, PREFER_SHARED = 8, 9
 """Attributes of functions."""

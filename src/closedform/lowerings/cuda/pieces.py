@@ -8,7 +8,7 @@ themselves: it has nothing to wait for.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from typing import NamedTuple
@@ -209,8 +209,3 @@ def _kept(program: Program, wanted: Callable[[Entry], bool]) -> tuple[Output, ..
 
 def _alone(plan: GpuPlan) -> GpuPlan:
     return GpuPlan(plan.kind, plan.inputs, plan.outputs)
-
-
-def total_slots(found: Iterable[KernelStage]) -> int:
-    """Slots of the scratch memory that a sequence needs for each state."""
-    return max((stage.slots for stage in found), default=0)

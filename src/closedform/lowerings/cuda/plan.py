@@ -123,7 +123,8 @@ def chosen(program: Program, kind: Kind, inputs: tuple[ArrayLayout, ...],
                    largest=PIECE[kind] if long else 0)
     if live > CROWDED[kind]:
         plan = _crowded(plan, live, used if entries <= SOME_OUTPUTS else 0)
-    if len(steps) > SHORT and entries <= SOME_OUTPUTS and used <= SOME_INPUTS:
+    few = entries <= SOME_OUTPUTS and used <= SOME_INPUTS and not long
+    if len(steps) > SHORT and few:
         return replace(plan, staying=True, block=32)
     wide = kind == "float" and entries > FEW_OUTPUTS and live < CROWDED[kind]
     return replace(plan, width=2) if wide else plan
