@@ -258,6 +258,8 @@ class _Block:
             self.spaces["shared"].write(target, found, np.uint32)
         elif head in ("ld", "st"):
             self._move(head, rest, args, mask)
+        elif head == "prefetch":                        # it must not leave the arrays either
+            self.spaces[rest[0]].read(self._place(args[0], mask), np.float32)
         elif head == "red":
             dtype, place = TYPES[rest[-1]], self._place(args[0], mask)
             memory, x = self.spaces[rest[0]], self._value(args[1], dtype, mask)

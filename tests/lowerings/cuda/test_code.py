@@ -30,6 +30,9 @@ PLANS = {
     "computed again": ("states", "states", {"registers": 6, "slots": 3, "again": 3}),
     "computed again in pieces": ("states", "states", {
         "registers": 6, "largest": 60, "again": 2}),
+    "constants stored, inputs ahead": ("states", "states", {"stored": True, "ahead": True}),
+    "stored and ahead in pieces": ("states", "states", {
+        "stored": True, "ahead": True, "largest": 60, "chained": True, "block": 128}),
     "few registers": ("states", "states", {"registers": 8, "slots": 3}),
     "two states a thread": ("states", "states", {"width": 2}),
     "constants apart": ("states", "states", {"filled": True}),

@@ -32,7 +32,7 @@ class CudaCode:
     def __init__(self, program: Program, plan: GpuPlan, steps: Sequence[Step] = ()) -> None:
         self.plan = plan
         self.text = PtxText(plan.kind, alone=plan.block == WARP)
-        self.e = PtxEmitter(self.text, plan.kind)
+        self.e = PtxEmitter(self.text, plan.kind, stored=plan.stored)
         self.program, chosen = plan.steps(program, steps)
         self.steps, self.slots = with_moves(self.program, chosen, plan.registers or NEVER)
         self.careful = plan.careful
@@ -65,7 +65,7 @@ class CudaCode:
         return "\n".join([
             f".version {VERSION}", f".target {STAYING_TARGET if self.plan.staying else TARGET}",
             ".address_size 64", "",
-            *([TABLE] if self.far else []),
+            *([TABLE] if self.far else []), *self.text.table(),
             *([".extern .shared .align 128 .b8 pool[];"] if self.shared else []),
             ".visible .entry kernel(", ",\n".join(f"  {a}" for a in arguments),
             f")\n.maxntid {self.plan.block}, 1, 1",

@@ -48,6 +48,9 @@ class ThreadArrays:
         self.strides: dict[str, str] = {}
         self.last: dict[str, tuple[int, str]] = {}
         self.changing = {f"in{k}" for k, slot in enumerate(program.inputs) if slot.name == WAITING}
+        self.used: dict[str, list[int]] = {}
+        for array, k in sorted({x.args for x in program.code if x.op == "input"}):
+            self.used.setdefault(f"in{array}", []).append(k)
 
     # ------------------------------------------------------------------ once
     def begin(self) -> None:
@@ -81,6 +84,11 @@ class ThreadArrays:
                 self.mover.load(self.base[a], self.offsets[a], self._row(a))
         if any(a.startswith("in") for a in self.tiles):
             text.together()
+        for a in self.used if self.plan.ahead else ():
+            if self.layouts[a] == "states":
+                for k in self.used[a]:
+                    text.line(f"prefetch.global.L2 [{self._place(a, k)}]")
+                self.last.pop(a)
 
     def _pointer(self, a: str) -> str:
         return self.text.let("q", "cvta.to.global.u64",

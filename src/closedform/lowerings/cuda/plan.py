@@ -33,7 +33,9 @@ class GpuPlan:
     `filled`: entries that are constants are written by a kernel of their own, before. A program of
     more than `largest` instructions is cut into several kernels; 0: it is not. Rather than let one
     value wait a thread runs up to `again` instructions once more. `machine`: registers of the GPU,
-    of 32 bits, for a thread at most; 0: as the assembler likes. `careful`: for what is rare, see
+    of 32 bits, for a thread at most; 0: as the assembler likes. `stored`: constants of 64 bits are
+    read from constant memory, where they otherwise are two instructions. `ahead`: inputs with
+    states last are asked for at the start, all at once. `careful`: for what is rare, see
     `watch.py`.
     """
 
@@ -50,6 +52,8 @@ class GpuPlan:
     largest: int = 0
     again: float = 0
     machine: int = 0
+    stored: bool = False
+    ahead: bool = False
     careful: bool = False
 
     @property
@@ -98,9 +102,11 @@ CROWDED: dict[Kind, int] = {"double": 95, "float": 110}
 """Values alive from which on we say which wait."""
 OVERFULL: dict[Kind, int] = {"double": 200, "float": 300}
 """Values alive for which one warp gets as much shared memory as it can use."""
+TURNING = 300
+"""Values alive that only a robot's way out and back has: computing again pays most."""
 LONG = 6500
 """Instructions of one kernel at most: the instruction cache."""
-PIECE = {"double": 5000, "float": 6500}
+PIECE, SHORT_PIECE = {"double": 5000, "float": 6500}, 4000
 
 
 def chosen(program: Program, kind: Kind, inputs: tuple[ArrayLayout, ...],
@@ -125,7 +131,7 @@ def chosen(program: Program, kind: Kind, inputs: tuple[ArrayLayout, ...],
         plan = _crowded(plan, live, used if entries <= SOME_OUTPUTS else 0)
     few = entries <= SOME_OUTPUTS and used <= SOME_INPUTS and not long
     if len(steps) > SHORT and few:
-        return replace(plan, staying=True, block=32)
+        return replace(plan, staying=True, block=32 if live > CROWDED[kind] else 64)
     wide = kind == "float" and entries > FEW_OUTPUTS and live < CROWDED[kind]
     return replace(plan, width=2) if wide else plan
 
@@ -133,16 +139,28 @@ def chosen(program: Program, kind: Kind, inputs: tuple[ArrayLayout, ...],
 def _crowded(plan: GpuPlan, live: int, used: int) -> GpuPlan:
     """What waits, with states last; `used` entries of inputs, if there are few of outputs."""
     if plan.kind == "double":
-        if plan.largest or live <= OVERFULL["double"]:
-            return replace(plan, registers=104, slots=105, again=5 if used > MANY_INPUTS else 0)
-        many = used > MANY_INPUTS
-        return replace(plan, registers=104, slots=170 if many else 215, block=32,
-                       again=8 if many else 1.5)
+        return _crowded_double(plan, live, used)
     if plan.largest:
-        return replace(plan, registers=110, slots=210)
+        return replace(plan, registers=110, slots=210, again=3)
     if live < OVERFULL["float"]:
         return replace(plan, registers=110, slots=60, again=2, machine=168)
     return replace(plan, registers=150, slots=210, again=2)
+
+
+def _crowded_double(plan: GpuPlan, live: int, used: int) -> GpuPlan:
+    many = used > MANY_INPUTS
+    plan = replace(plan, registers=104, slots=105, stored=used > 0, ahead=many)
+    if plan.largest:
+        if many:
+            return replace(plan, again=3, block=128, largest=SHORT_PIECE)
+        return replace(plan, again=2, stored=True)
+    if live > TURNING and many:
+        return replace(plan, slots=108, again=12, block=128)
+    if live > OVERFULL["double"]:
+        return replace(plan, slots=170 if many else 215, block=32, again=2 if many else 1.5)
+    if used > SOME_INPUTS and not many:
+        return replace(plan, registers=80, slots=80, machine=168, again=2)
+    return replace(plan, again=2 if many else 0)
 
 
 def _by_tiles(plan: GpuPlan, entries: int, steps: int, live: int) -> GpuPlan:
@@ -156,7 +174,7 @@ def _by_tiles(plan: GpuPlan, entries: int, steps: int, live: int) -> GpuPlan:
             return plan
         if live > OVERFULL["double"] and entries <= SOME_OUTPUTS:
             return replace(plan, outputs=tuple("segments" for _ in plan.outputs), block=32,
-                           registers=104, slots=180, again=3)
+                           registers=104, slots=180, again=3, stored=True)
         plan = tiles(entries <= SOME_OUTPUTS, staying=entries <= FEW_OUTPUTS, block=32)
         return replace(plan, registers=104, slots=215, again=2) if (
             live > CROWDED["double"]) else plan

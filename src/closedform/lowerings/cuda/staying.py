@@ -19,9 +19,6 @@ class StayingArrays(ThreadArrays):
 
     def __init__(self, text: PtxText, program: Program, plan: GpuPlan, slots: int) -> None:
         super().__init__(text, program, plan, slots)
-        self.used: dict[str, list[int]] = {}
-        for array, k in sorted({x.args for x in program.code if x.op == "input"}):
-            self.used.setdefault(f"in{array}", []).append(k)
         self.asked = [a for a in self.used if self.layouts[a] in ("tile", "states")]
         self.tiles = [a for a in self.tiles if a.startswith("out")]
         at = 0

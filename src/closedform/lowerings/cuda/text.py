@@ -23,6 +23,9 @@ INSTRUCTIONS: Mapping[str, str] = MappingProxyType({
     "fadd": "add.rn", "fsub": "sub.rn", "fmul": "mul.rn", "fdiv": "div.rn", "fma": "fma.rn",
     "sqrt": "sqrt.rn", "fabs": "abs", "olt": "setp.lt", "ogt": "setp.gt"})
 
+LOW_ZEROS = "0" * 8
+"""The lower word of a number that fits an instruction."""
+
 
 @dataclass
 class PtxText:
@@ -34,6 +37,8 @@ class PtxText:
     lines: list[str] = field(default_factory=list)
     later: list[list[str]] = field(default_factory=list)
     counts: dict[Register, int] = field(default_factory=dict)
+    numbers: dict[str, int] = field(default_factory=dict)
+    """Constants in constant memory, and which one each is."""
     marks: int = 0
 
     def new(self, register: Register) -> str:
@@ -83,6 +88,12 @@ class PtxText:
         return [f"  .reg .{types[name]} %{name}<{count + 1}>;"
                 for name, count in self.counts.items()]
 
+    def table(self) -> list[str]:
+        """The constant memory."""
+        words = ", ".join(f"0x{number.removeprefix('0d')}" for number in self.numbers)
+        count = len(self.numbers)
+        return [f".const .align 8 .b64 numbers[{count}] = {{{words}}};"] if count else []
+
 
 def literal(x: float, kind: Kind) -> str:
     """A number, every bit of it."""
@@ -98,6 +109,8 @@ class PtxEmitter:
     text: PtxText
     kind: Kind
     register: Register = "f"
+    stored: bool = False
+    """Whether constants that do not fit an instruction are in constant memory."""
 
     @property
     def lanes(self) -> Lanes:
@@ -108,7 +121,11 @@ class PtxEmitter:
         return TYPES[self.kind]
 
     def number(self, x: float) -> str:
-        return literal(x, self.kind)
+        found = literal(x, self.kind)
+        if not self.stored or self.kind != "double" or found.endswith(LOW_ZEROS):
+            return found
+        place = self.text.numbers.setdefault(found, len(self.text.numbers))
+        return self.text.let("f", "ld.const.f64", f"[numbers+{8 * place}]")
 
     def _let(self, instruction: str, *args: str) -> str:
         return self.text.let(self.register, f"{instruction}.{self.type}", *args)
