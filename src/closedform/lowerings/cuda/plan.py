@@ -34,7 +34,7 @@ class GpuPlan:
     more than `largest` instructions is cut into several kernels; 0: it is not. Rather than let one
     value wait a thread runs up to `again` instructions once more. `machine`: registers of the GPU,
     of 32 bits, for a thread at most; 0: as the assembler likes. `careful`: for what is rare, see
-    `watch.py`.
+    `rare/watch.py`.
     """
 
     kind: Kind
