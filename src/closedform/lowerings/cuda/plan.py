@@ -104,16 +104,13 @@ PIECE = {"double": 5000, "float": 6500}
 
 
 def chosen(program: Program, kind: Kind, inputs: tuple[ArrayLayout, ...],
-           outputs: tuple[ArrayLayout, ...]) -> GpuPlan:
-    """The plan for arrays of these layouts, by what was measured on an H200.
-
-    Before sm_80 there are no copies that are not waited for: `staying` is to be left out there.
-    """
+           outputs: tuple[ArrayLayout, ...], largest_tile: int = LARGEST_TILE) -> GpuPlan:
+    """The plan for arrays of these layouts, by what was measured on an H200; see `fitting.py`."""
     entries = sum(len(output.entries) for output in program.outputs)
     steps, live = ordered(program)
     plan = GpuPlan(kind, inputs, outputs)
     if all(layout == "rows" for layout in outputs):
-        if WARP * entries * plan.size > LARGEST_TILE:
+        if WARP * entries * plan.size > largest_tile:
             return _by_segments(program, plan)
         return _by_tiles(plan, entries, len(steps), live)
     used = len({x.args for x in program.code if x.op == "input"})
