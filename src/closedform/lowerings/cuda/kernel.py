@@ -170,7 +170,7 @@ class CudaKernel:
         library = call.library
         if out is None:
             made: Sequence[Any] = self._new(call)
-            pointers += library.look(made)[0]
+            pointers += library.pointers(made)
         else:
             made = _several(out)
             for i, j, low, high in call.apart:
@@ -180,11 +180,11 @@ class CudaKernel:
         if call.copied and library.contiguous is not None:
             for k in call.copied:
                 held.append(library.contiguous(given[k], call.batch + self.slots[k].shape))
-                pointers[k] = library.look(held[-1:])[0][0]
+                pointers[k] = library.pointers(held[-1:])[0]
         if call.waiting is not None:
             call, scratch = self._scratch(call, given[0])
             held.append(scratch)
-            pointers += library.look(held[-1:])[0]
+            pointers += library.pointers(held[-1:])
         stream = call.stream()
         for record, shifts in call.parts:
             told = pointers if not shifts else [
