@@ -78,6 +78,8 @@ class FakeCuda:
         kernel = self.emulators[handle]
         assert block == kernel.threads
         values = [c_uint64.from_address(arguments[k]).value for k in range(len(kernel.arguments))]
+        if shared > self.attributes[97]:
+            return INVALID
         self.launches.append((self.current, blocks, stream or 0))
         kernel.launch(self.memory, blocks, shared, *values)
 
@@ -143,7 +145,8 @@ FUNCTIONS = {
     "cuModuleLoadData": ([P(c_void_p), c_char_p], FakeCuda._load),
     "cuModuleGetFunction": ([P(c_void_p), c_void_p, c_char_p],
                             lambda cuda, x, module, name: _put(x, module)),
-    "cuFuncSetAttribute": ([c_void_p, c_int, c_int], lambda cuda, *_: None),
+    "cuFuncSetAttribute": ([c_void_p, c_int, c_int], lambda cuda, function, number, x: (
+        INVALID if number == 8 and x > cuda.attributes[97] else None)),
     "cuMemAlloc_v2": ([P(c_uint64), c_size_t], FakeCuda._allocate),
     "cuMemFree_v2": ([c_uint64], lambda cuda, x: None),
     "cuMemsetD8_v2": ([c_uint64, c_uint, c_size_t], lambda cuda, *_: None),

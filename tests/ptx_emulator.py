@@ -56,7 +56,9 @@ class FarMemory:
     def __init__(self):
         self.starts, self.places, self.bytes = [], [], np.zeros(0, np.uint8)
 
-    def put(self, start, array):
+    def put(self, start, array=None):
+        if array is None:
+            start, array = 1 << 60, start
         raw = np.frombuffer(array.tobytes(), np.uint8)
         self.starts.append(start)
         self.places.append(len(self.bytes))
@@ -118,37 +120,57 @@ class Emulator:
     """A kernel's text, ready to be launched."""
 
     def __init__(self, text):
-        head, body = text.split("{\n", 1)
+        function = re.search(r"^\.func (\w+)\(.*?\)\n\{\n(.*?)^\}$", text, re.M | re.S)
+        if function:
+            text = text[:function.start()] + text[function.end():]
+        head, body = text.split("\n{\n", 1)
         self.arguments = re.findall(r"\.param \.u64 (\w+)", head)
-        tables = re.findall(r"\.const .*? (\w+)\[\d+\] = \{(.*?)\};", head)
-        self.tables = {name: np.array([int(w, 16) for w in words.split(", ")], np.uint64)
-                       for name, words in tables}
+        tables = re.findall(r"\.(const|global) .*? (\w+)\[\d+\] = \{(.*?)\};", head)
+        self.tables = {name: np.array([int(w, 0) for w in words.split(", ")],
+                                      np.uint64 if space == "const" else np.uint32)
+                       for space, name, words in tables}
+        self.distant = {name: {} for space, name, _ in tables if space == "global"}
         self.threads = int(re.search(r"\.maxntid (\d+)", head).group(1))
-        self.local = 0
+        self.local, self.own = 0, {}
         self.code, self.labels, self.types = [], {}, {}
-        for line in body[:body.rindex("}")].splitlines():
+        self._read(body[:body.rindex("}")])
+        self.called = len(self.code)
+        """Where the function begins, if there is one; its names end with a mark of their own."""
+        if function:
+            name, body = function.groups()
+            self.labels[name] = self.called
+            self._read(re.sub(r"(%[a-z]\d+|\b[A-Z]+\d*\b(?=[:;]))", r"\1_", body))
+
+    def _read(self, body):
+        for line in body.splitlines():
             line = line.strip().rstrip(";")
             if line.endswith(":"):
                 self.labels[line[:-1]] = len(self.code)
-            elif line.startswith(".pragma"):
+            elif line.startswith((".pragma", ".param")):
                 continue
             elif line.startswith(".reg"):
                 kind, name = re.match(r"\.reg \.(\w+) %(\w)<", line).groups()
                 self.types[name] = kind
             elif line.startswith(".local"):
-                self.local = int(re.search(r"\[(\d+)\]", line).group(1))
+                name, size = re.search(r"(\w+)\[(\d+)\]", line).groups()
+                self.own[name] = self.local
+                self.local += -(-int(size) // 16) * 16
             elif line:
                 self.code.append(_parsed(line))
 
     def launch(self, memory, blocks, shared, *values):
         given = dict(zip(self.arguments, values, strict=True))
         self.blocks = blocks
+        for name, places in self.distant.items():
+            if id(memory) not in places:
+                places[id(memory)] = memory.put(self.tables[name])
+            self.own[name] = places[id(memory)]
         for block in range(blocks):
             _Block(self, memory, block, shared, given).run()
 
 
 def _parsed(line):
-    guard, op, rest = re.match(r"(?:@(%p\d+) )?([\w.]+)\s*(.*)$", line).groups()
+    guard, op, rest = re.match(r"(?:@(%p\d+_?) )?([\w.]+)\s*(.*)$", line).groups()
     return guard, op, re.findall(r"\{[^}]*\}|\[[^\]]*\]|[^,\s]+", rest)
 
 
@@ -161,6 +183,7 @@ class _Block:
                           "%nctaid.x": np.full(n, kernel.blocks, np.uint32)}
         self.known = {name: np.ones(n, bool) for name in self.registers}
         self.at = np.zeros(n, int)
+        self.back = np.zeros(n, int)
         self.waits = np.zeros(n, bool)
         self.ended = np.zeros(n, bool)
         self.spaces = {"global": memory.space(),
@@ -195,6 +218,13 @@ class _Block:
             self.at[mask] += 1
             self.at[taken] = self.kernel.labels[args[0]]
             return
+        if op == "call":
+            self.back[taken] = here + 1
+            self.at[taken] = self.kernel.labels[args[0]]
+            return
+        if op == "ret" and here >= self.kernel.called:
+            self.at[taken] = self.back[taken]
+            return
         if op == "ret":
             self.ended |= taken
             return
@@ -223,8 +253,8 @@ class _Block:
             return np.full(count, int(arg[2:], 16), np.uint64).view(np.float64)
         if arg.startswith("0f"):
             return np.full(count, int(arg[2:], 16), np.uint32).view(np.float32)
-        if arg in ("pool", "own") or arg in self.kernel.tables:
-            return np.zeros(count, dtype)
+        if arg == "pool" or arg in self.kernel.tables or arg in self.kernel.own:
+            return np.full(count, self.kernel.own.get(arg, 0), dtype)
         bits = 8 * np.dtype(dtype).itemsize
         unsigned = np.dtype(f"u{bits // 8}")
         return np.full(count, int(arg, 0) & ((1 << bits) - 1), unsigned).view(dtype)
@@ -246,7 +276,7 @@ class _Block:
         if base.startswith("%"):
             kind = np.uint32 if base[1] == "r" else np.uint64
             return self._value(base, kind, mask).astype(np.int64) + shift
-        return np.full(int(mask.sum()), shift, np.int64)
+        return np.full(int(mask.sum()), self.kernel.own.get(base, 0) + shift, np.int64)
 
     # ------------------------------------------------------------------ instructions
     def _do(self, op, args, mask):
@@ -309,7 +339,9 @@ class _Block:
             return np.where(count < bits, shift(x, np.minimum(count, dtype(bits - 1))), dtype(0))
         x = [self._value(a, dtype, mask) for a in args]
         if head == "rcp":                               # correct to 20 bits, as the GPU's at least
-            return (1 / x[0].astype(np.float64)).astype(np.float32).astype(dtype)
+            exact = 1 / x[0]
+            return exact if dtype is np.float32 else (
+                exact.view(np.uint64) & np.uint64(0xFFFFFFFF << 32)).view(dtype)
         if head == "fma":
             return np.asarray(fused()(*x))
         if head == "mul" and "hi" in rest:
@@ -325,6 +357,12 @@ class _Block:
 
     def _move(self, head, rest, args, mask):
         dtype, space = TYPES[rest[-1]], rest[0]
+        if space == "param" and head == "st":
+            self._set("%q_", self._value(args[1], np.uint64, mask), mask)
+            return
+        if space == "param" and args[1][1:-1] not in self.given:    # the function's
+            self._set(args[0], self._value("%q_", np.uint64, mask), mask)
+            return
         if space == "param":
             self._set(args[0], np.full(int(mask.sum()), self.given[args[1][1:-1]], np.uint64), mask)
             return
@@ -332,8 +370,8 @@ class _Block:
         address = args[1 if head == "ld" else 0]
         place = self._place(address, mask)
         if space == "const":
-            (table,) = self.kernel.tables.values()
-            self._set(args[0], table[place // 8], mask)
+            name = "numbers" if address.startswith("[numbers") else "two_over_pi"
+            self._set(args[0], self.kernel.tables[name][place // 8], mask)
             return
         if space == "local":
             memory = Space(self.own.ravel(), np.ones(self.own.size, bool), "local memory")

@@ -62,8 +62,8 @@ HOLDS = {
     "lowerings/native/test_functions.py": (
         "lowerings/native", "cpu emit ir memory outputs steps"),
     "lowerings/cuda/test_code.py": (
-        "lowerings/cuda", "far_angles memory pieces plan staying steps/order steps/waiting text "
-        "tiles watch"),
+        "lowerings/cuda", "memory pieces plan rare/careful rare/far_angles rare/watch staying "
+        "steps/order steps/waiting text tiles"),
     "lowerings/cuda/test_kernel.py": (
         "lowerings", "cuda/calls/launches cuda/calls/clock native/launching"),
     "lowerings/cuda/test_errors.py": (

@@ -12,6 +12,7 @@ import pytest
 
 import closedform as cf
 from closedform.lowerings.cuda.code import CudaCode
+from closedform.lowerings.cuda.fitting import GpuLimits
 from closedform.lowerings.cuda.pieces import stages
 from cuda_runs import plan_of
 from random_programs import random_program
@@ -63,6 +64,15 @@ def test_every_kind_of_text_assembles(inputs, outputs, more, kind, chip, tmp_pat
         pytest.skip("copies that are not waited for need sm_80")
     program = random_program(7)
     for stage in stages(program, plan_of(program, kind, inputs, outputs, **more)):
+        assembled(stage.code().ptx(), chip, tmp_path)
+
+
+@pytest.mark.parametrize("chip, limits", [("sm_75", GpuLimits(64 << 10, copies=False)),
+                                          ("sm_120", GpuLimits(99 << 10))])
+def test_plans_that_fit_other_devices_assemble(chip, limits, tmp_path):
+    kernel = cf.compile(cf.load("panda")).inverse_dynamics_derivatives
+    plan = kernel._path.gpu.plan("double", ("rows",) * 3, ("rows",) * 3, limits)
+    for stage in stages(kernel.program, plan):
         assembled(stage.code().ptx(), chip, tmp_path)
 
 

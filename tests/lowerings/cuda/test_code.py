@@ -8,6 +8,7 @@ from closedform.lowerings.call.kernel import compile_program
 from closedform.lowerings.cuda.code import CudaCode
 from closedform.lowerings.native.cpu import host
 from closedform.lowerings.store.cache import Cache
+from closedform.program.record import record
 from cuda_runs import DTYPES, emulated, plan_of
 from random_programs import random_inputs, random_program
 
@@ -62,6 +63,21 @@ def test_random_programs_by_every_plan(name, kind, count):
     same(found, compile_program(program, Cache(None))(*states))
 
 
+@pytest.mark.parametrize("kind", DTYPES)
+@pytest.mark.parametrize("name", PLANS)
+def test_rare_states_among_others_by_every_plan(name, kind):
+    """Far out, not finite, or divided by next to nothing: the thread's own state again."""
+    inputs, outs, more = PLANS[name]
+    program = record(lambda x, y: np.concatenate((np.sin(x) / y, np.cos(x[::-1]) * y - x, [2.5])),
+                     {"x": (5,), "y": (5,)}, "rare")
+    rng = np.random.default_rng(4)
+    x, y = rng.normal(size=(2, 70, 5)).astype(DTYPES[kind])
+    x[[3, 40, 41, 69], [0, 1, 2, 4]] = 1e7, np.nan, np.inf, -3e30
+    y[[7, 64, 68], [2, 3, 4]] = 0.0, 1e-39, -np.inf
+    found = emulated(program, plan_of(program, kind, inputs, outs, **more), [x, y])
+    same(found, compile_program(program, Cache(None))(x, y))
+
+
 @pytest.mark.parametrize("count", [1, 31, 32, 33, 65])
 @pytest.mark.parametrize("name", [
     "rows", "tiles", "warps that stay", "states last", "states last, warps that stay",
@@ -79,7 +95,6 @@ def test_odd_numbers_of_states(name, count):
 @pytest.mark.parametrize("shift", [0, 8, 16])
 def test_segments_of_rows_of_any_length_from_any_address(kind, length, shift):
     """Rows that end within a sector of memory, or begin within one."""
-    from closedform.program.record import record
     program = record(lambda x: np.concatenate((x, 2 * x))[np.arange(length) % 14], {"x": (7,)},
                      "spread")
     states = [np.random.default_rng(0).normal(size=(70, 7)).astype(DTYPES[kind])]
@@ -127,7 +142,6 @@ def test_angles_far_out_and_what_is_not_finite(kind):
 @pytest.mark.parametrize("kind", DTYPES)
 def test_quotients_of_any_size(kind):
     """Subnormal, zero, infinite and huge numbers over each other, and ordinary ones."""
-    from closedform.program.record import record
     program = record(lambda x, y: x / y, {"x": (), "y": ()}, "quotient")
     sizes = np.array([0.0, -0.0, np.inf, -np.inf, np.nan, 1.0, -3.0, 1e-30, 1e30, 7e37, 1e-45])
     if kind == "double":

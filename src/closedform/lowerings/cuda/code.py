@@ -3,23 +3,24 @@
     kernel(u64 n, for each array: u64 address, u64 stride; u64 word, u64 call)
 
 A stride is in bytes: from one entry to the next where states are last, else from one state to the
-next, 0 for an input that all states share. `word` and `call`: see `watch.py`.
+next, 0 for an input that all states share. `word` and `call`: see `rare/watch.py`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from closedform.lowerings.cuda.far_angles import TABLE, far
 from closedform.lowerings.cuda.memory import LoopingArrays, ThreadArrays
 from closedform.lowerings.cuda.plan import WARP, GpuPlan
+from closedform.lowerings.cuda.rare.careful import CarefulCode, careful_sincos, has_rare
+from closedform.lowerings.cuda.rare.far_angles import TABLE
+from closedform.lowerings.cuda.rare.watch import RareWatch, quotient
 from closedform.lowerings.cuda.staying import StayingArrays
-from closedform.lowerings.cuda.steps.order import ABSENT, STAGED
+from closedform.lowerings.cuda.steps.order import ABSENT, STAGED, WAITING
 from closedform.lowerings.cuda.steps.waiting import NEVER, with_moves
 from closedform.lowerings.cuda.text import PtxEmitter, PtxText
-from closedform.lowerings.cuda.watch import RareWatch, quotient
 from closedform.lowerings.native.ir import OPERATIONS
-from closedform.lowerings.native.sincos import BOUND, sincos
+from closedform.lowerings.native.sincos import sincos
 from closedform.lowerings.native.steps import Step
 from closedform.program.program import LEAVES, Entry, Program
 
@@ -39,8 +40,10 @@ class CudaCode:
         kind = LoopingArrays if plan.careful else StayingArrays if plan.staying else ThreadArrays
         self.arrays = kind(self.text, program, plan, min(self.slots, plan.slots))
         self.lanes: list[dict[int, str]] = [{} for _ in range(plan.width)]
-        self.far = 0
         self.watch = RareWatch(self.e)
+        self.piece = any(slot.name == WAITING for slot in program.inputs)
+        whole = has_rare(program) and not (self.piece or plan.careful)
+        self.rare = CarefulCode(program, plan) if whole else None
         self.entries: dict[int, list[tuple[int, int, Entry]]] = {}
         for array, output in enumerate(program.outputs):
             for k, entry in enumerate(output.entries if plan.outputs[array] != "segments" else ()):
@@ -52,28 +55,42 @@ class CudaCode:
         return self.arrays.bytes * self.plan.warps
 
     def ptx(self) -> str:
+        if self.rare and self.plan.staying:
+            self.watch.keep()
         self.arrays.begin()
         self._write_leaves()
         for step in self.steps:
             self._run(step)
-        self.watch.tell()
+        if self.piece:
+            self.watch.tell()
+        self.watch.note_kept()
         self.arrays.end()
+        if self.rare:
+            if "tile" in self.plan.outputs and not self.plan.staying:
+                self.text.together()                    # all lanes have written a thread's row
+            self.text.line(f"@{self.watch.found()} bra RARE")
+            self.rare.call(self.text, self.arrays.names,
+                           (*self.plan.inputs, *self.plan.outputs))
         arguments = [".param .u64 n", *(f".param .u64 {a}{what}" for a in self.arrays.names
                                         for what in ("", "_stride")),
                      ".param .u64 word", ".param .u64 call"]
         own = max(self.slots - self.plan.slots, 0) * self.plan.width * self.plan.size
+        before = self.rare.lines() if self.rare else []
+        later = [line for part in self.text.later for line in part]
         return "\n".join([
             f".version {VERSION}", f".target {STAYING_TARGET if self.plan.staying else TARGET}",
             ".address_size 64", "",
-            *([TABLE] if self.far else []), *self.text.table(),
+            *([TABLE] if any("two_over_pi" in line for line in (*before, *later)) else []),
+            *self.text.table(), *before,
             *([".extern .shared .align 128 .b8 pool[];"] if self.shared else []),
             ".visible .entry kernel(", ",\n".join(f"  {a}" for a in arguments),
             f")\n.maxntid {self.plan.block}, 1, 1",
             *([f".maxnreg {self.plan.machine}"] if self.plan.machine else []), "{",
             *self.text.declarations(),
             *([f"  .local .align 8 .b8 own[{own}];"] if own else []),
+            *([f"  .local .align 8 .b8 values[{self.rare.bytes}];"] if self.rare else []),
             *self.text.lines, "DONE:", "  ret;",
-            *(line for lines in self.text.later for line in lines), "}", ""])
+            *later, "}", ""])
 
     # ------------------------------------------------------------------ steps
     def _run(self, step: Step) -> None:
@@ -128,24 +145,10 @@ class CudaCode:
         return values[place] if constant is None else self.e.number(constant)
 
     def _sincos(self, x: str) -> tuple[str, str]:
-        """Sine and cosine; the careful kernel has a branch for an angle that is far out."""
-        sine, cosine = sincos(self.e, x)
-        if not self.careful:
-            self.watch.angle(x)
-            return sine, cosine
-        beyond = self.e.compare("ogt", self.e.intrinsic("fabs", x), self.e.number(BOUND))
-        self.far += 1
-        mark = self.far
-        self.text.line(f"@{beyond} bra FAR{mark}")
-        self.text.label(f"BACK{mark}")
-        with self.text.apart():
-            self.text.label(f"FAR{mark}")
-            double = self.plan.kind == "double"
-            found = far(self.text, x if double else self.text.let("d", "cvt.f64.f32", x))
-            for old, new in zip((sine, cosine), found, strict=True):
-                self.text.line(f"{'mov.f64' if double else 'cvt.rn.f32.f64'} {old}, {new}")
-            self.text.line(f"bra BACK{mark}")
-        return sine, cosine
+        if self.careful:
+            return careful_sincos(self.e, x)
+        self.watch.angle(x)
+        return sincos(self.e, x)
 
     # ------------------------------------------------------------------ outputs
     def _write_leaves(self) -> None:

@@ -17,16 +17,19 @@ from dataclasses import dataclass
 from typing import Any
 
 from closedform.errors import ClosedformError, MissingDependency
+from closedform.lowerings.cuda.fitting import GpuLimits
 from closedform.lowerings.native.launching import DRIVER, WORDS, Launcher
 
 OLDEST = (7, 0)
 """The compute capability that the text needs."""
+ASYNC = (8, 0)
+"""The one that has copies which are not waited for."""
 OLDEST_DRIVER = 11000
 """The driver that knows the version of PTX that is written: 11.0, R450."""
 LOG = 1 << 14
 ERROR_LOG, ERROR_LOG_BYTES = 5, 6
 """Options of the driver's compiler."""
-CAPABILITY, MULTIPROCESSORS = (75, 76), 16
+CAPABILITY, MULTIPROCESSORS, LARGEST_SHARED = (75, 76), 16, 97
 """Attributes of devices."""
 LARGE_SHARED, PREFER_SHARED = 8, 9
 """Attributes of functions."""
@@ -147,6 +150,11 @@ class Device:
     @functools.cached_property
     def multiprocessors(self) -> int:
         return self.attribute(MULTIPROCESSORS)
+
+    @functools.cached_property
+    def limits(self) -> GpuLimits:
+        """What a plan has to fit."""
+        return GpuLimits(self.attribute(LARGEST_SHARED), self.capability >= ASYNC)
 
     @functools.cached_property
     def generation(self) -> str:

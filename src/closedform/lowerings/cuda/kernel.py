@@ -27,15 +27,14 @@ from closedform.lowerings.cuda.arrays import (
 from closedform.lowerings.cuda.calls import launches
 from closedform.lowerings.cuda.calls.launches import Kernels, Launchable, compiled, kept
 from closedform.lowerings.cuda.driver import Device, check, device, launcher
+from closedform.lowerings.cuda.fitting import H200, GpuLimits, fitting
 from closedform.lowerings.cuda.pieces import stages
-from closedform.lowerings.cuda.plan import WARP, ArrayLayout, GpuPlan, chosen
+from closedform.lowerings.cuda.plan import WARP, ArrayLayout, GpuPlan
 from closedform.lowerings.native.ir import BYTES, Kind
 from closedform.lowerings.store.cache import Cache, entry_key
 from closedform.program.program import Program, Slot
 
 KINDS: dict[Any, Kind] = {np.dtype(np.float64): "double", np.dtype(np.float32): "float"}
-ASYNC = (8, 0)
-"""The compute capability that has copies which are not waited for."""
 SCRATCH, LEAST_SCRATCH = 1 << 30, 1 << 20
 """Bytes for what waits between the kernels of one plan, and the fewest that are tried."""
 
@@ -89,19 +88,18 @@ class CudaKernel:
         """Of the inputs."""
         return self.program.inputs
 
-    def plan(self, kind: Kind, inputs: tuple[ArrayLayout, ...],
-             outputs: tuple[ArrayLayout, ...]) -> GpuPlan:
-        """How arrays of these layouts are served."""
-        key = kind, inputs, outputs
+    def plan(self, kind: Kind, inputs: tuple[ArrayLayout, ...], outputs: tuple[ArrayLayout, ...],
+             limits: GpuLimits = H200) -> GpuPlan:
+        """How arrays of these layouts are served on a device of such limits."""
+        key = kind, inputs, outputs, limits
         if key not in self._plans:
-            self._plans[key] = chosen(self.program, kind, inputs, outputs)
+            self._plans[key] = fitting(self.program, kind, inputs, outputs, limits)
         return self._plans[key]
 
     def _plan_on(self, on: Device, kind: Kind, parts: Sequence[ArrayLayout]) -> GpuPlan:
         """The plan for a device, of the layouts of inputs and outputs."""
         count = len(self.program.inputs)
-        plan = self.plan(kind, tuple(parts[:count]), tuple(parts[count:]))
-        return plan if on.capability >= ASYNC else replace(plan, staying=False)
+        return self.plan(kind, tuple(parts[:count]), tuple(parts[count:]), on.limits)
 
     def ptx(self, plan: GpuPlan) -> list[str]:
         """The texts of a plan's kernels, in the order in which they run."""
@@ -172,7 +170,7 @@ class CudaKernel:
         library = call.library
         if out is None:
             made: Sequence[Any] = self._new(call)
-            pointers += library.look(made)[0]
+            pointers += library.pointers(made)
         else:
             made = _several(out)
             for i, j, low, high in call.apart:
@@ -182,11 +180,11 @@ class CudaKernel:
         if call.copied and library.contiguous is not None:
             for k in call.copied:
                 held.append(library.contiguous(given[k], call.batch + self.slots[k].shape))
-                pointers[k] = library.look(held[-1:])[0][0]
+                pointers[k] = library.pointers(held[-1:])[0]
         if call.waiting is not None:
             call, scratch = self._scratch(call, given[0])
             held.append(scratch)
-            pointers += library.look(held[-1:])[0]
+            pointers += library.pointers(held[-1:])
         stream = call.stream()
         for record, shifts in call.parts:
             told = pointers if not shifts else [

@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from closedform.lowerings.cuda.code import CudaCode
 from closedform.lowerings.cuda.plan import ArrayLayout, GpuPlan
+from closedform.lowerings.cuda.rare.careful import has_rare
 from closedform.lowerings.cuda.steps.again import Recomputed, again_behind
 from closedform.lowerings.cuda.steps.order import (
     ABSENT,
@@ -50,24 +51,22 @@ class KernelStage(NamedTuple):
 
 def stages(program: Program, plan: GpuPlan) -> list[KernelStage]:
     """The kernels that compute a program, in order."""
-    found, careful = [], _careful(program, plan)
+    whole, found = program, []
     if plan.filled:
         found.append(KernelStage(_constants(program), _alone(plan), 0))
         program = _without_constants(program)
-    if not plan.largest:
-        return [*found, KernelStage(program, plan, 0), *careful]
-    pieces, slots = cut(program, plan)
-    if len(pieces) == 1:
-        return [*found, KernelStage(program, plan, 0), *careful]
+    pieces, slots = cut(program, plan) if plan.largest else ([], 0)
+    if len(pieces) < 2:
+        return [*found, KernelStage(program, plan, 0)]
     inputs, outputs = (*plan.inputs, "states"), (*plan.outputs, "states")
-    whole = replace(plan, inputs=inputs, outputs=outputs)
-    return [*found, *(KernelStage(piece.program, whole, slots, piece.steps) for piece in pieces),
-            *careful]
+    apart = replace(plan, inputs=inputs, outputs=outputs)
+    return [*found, *(KernelStage(piece.program, apart, slots, piece.steps) for piece in pieces),
+            *_careful(whole, plan)]
 
 
 def _careful(program: Program, plan: GpuPlan) -> list[KernelStage]:
     """The kernel for what is rare, behind the others, if the program has such things."""
-    if not any(op in ("sin", "cos", "div") for op, _, _ in program.code):
+    if not has_rare(program):
         return []
     def direct(layouts: tuple[ArrayLayout, ...]) -> tuple[ArrayLayout, ...]:
         return tuple("rows" if layout in ("tile", "segments") else layout

@@ -36,7 +36,7 @@ class GpuPlan:
     of 32 bits, for a thread at most; 0: as the assembler likes. `stored`: constants of 64 bits are
     read from constant memory, where they otherwise are two instructions. `ahead`: inputs with
     states last are asked for at the start, all at once. `careful`: for what is rare, see
-    `watch.py`.
+    `rare/watch.py`.
     """
 
     kind: Kind
@@ -110,16 +110,13 @@ PIECE, SHORT_PIECE = {"double": 5000, "float": 6500}, 4000
 
 
 def chosen(program: Program, kind: Kind, inputs: tuple[ArrayLayout, ...],
-           outputs: tuple[ArrayLayout, ...]) -> GpuPlan:
-    """The plan for arrays of these layouts, by what was measured on an H200.
-
-    Before sm_80 there are no copies that are not waited for: `staying` is to be left out there.
-    """
+           outputs: tuple[ArrayLayout, ...], largest_tile: int = LARGEST_TILE) -> GpuPlan:
+    """The plan for arrays of these layouts, by what was measured on an H200; see `fitting.py`."""
     entries = sum(len(output.entries) for output in program.outputs)
     steps, live = ordered(program)
     plan = GpuPlan(kind, inputs, outputs)
     if all(layout == "rows" for layout in outputs):
-        if WARP * entries * plan.size > LARGEST_TILE:
+        if WARP * entries * plan.size > largest_tile:
             return _by_segments(program, plan)
         return _by_tiles(plan, entries, len(steps), live)
     used = len({x.args for x in program.code if x.op == "input"})

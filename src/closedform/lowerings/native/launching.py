@@ -5,7 +5,7 @@
 A record holds what is the same in every call: the device's context, and for each kernel its handle,
 blocks, threads, shared memory and arguments, which are numbers of the record, or of the `pointers`
 of the call. Each call has a number, the last argument of every kernel; the one before it is the
-address of the call's word, see `cuda/watch.py`. Nothing of a call is shared between threads.
+address of the call's word, see `cuda/rare/watch.py`. Nothing of a call is shared between threads.
 """
 
 from __future__ import annotations

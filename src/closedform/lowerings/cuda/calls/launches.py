@@ -29,7 +29,7 @@ KEPT = 1 << 12
 class Kernels:
     """The functions of a plan in a device's memory, one after the other.
 
-    `most` blocks are launched of each; `size` are the bytes of a number, `words` see `watch.py`.
+    `most` blocks are launched of each; `size` are the bytes of a number; `words`: `rare/watch.py`.
     """
 
     functions: tuple[Function, ...]

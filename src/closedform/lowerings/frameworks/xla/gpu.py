@@ -128,8 +128,8 @@ class _Launch:
     """Launches of a record's kernels, for arrays that have strides.
 
     A kernel's arguments are numbers of eight bytes: how many states, address and stride of each
-    array, the call's word and its number (`lowerings/cuda/watch.py`). Kernels that use what waits
-    have its address and stride behind the inputs, and again behind the outputs.
+    array, the call's word and its number (`lowerings/cuda/rare/watch.py`). Kernels that use what
+    waits have its address and stride behind the inputs, and again behind the outputs.
     """
 
     def __init__(self, f: Function, record: str, arrays: Sequence[tuple[StateArray, int]],

@@ -1,10 +1,11 @@
 """What is rare is noticed and done again: angles far out, and divisors of extreme size.
 
-The quick kernel has no code for them, which would cost registers and order. A thread that meets one
-raises a word to the number of the call. The careful kernel reads it, behind that one on the stream,
-and ends at once if it is lower, or computes all states again with the exact division and the long
-reduction of angles. Where two calls share a word, in a graph that is replayed or on other streams,
-either may do so without need, and none fails to.
+The quick code has nothing for them, which would cost registers and order. A thread that meets one
+does its state again at the end (`careful.py`). In a program that is cut into several kernels it
+raises a word to the number of the call instead: a careful kernel reads it, behind the others on the
+stream, and ends at once if it is lower, or computes all states again with the exact division and
+the long reduction of angles. Where two calls share a word, in a graph that is replayed or on other
+streams, either may do so without need, and none fails to.
 
     r ≈ 1/y,  r ← r + r (1 − y r);      q = x r;      x / y = q + r (x − y q)             (i)
 
@@ -27,11 +28,11 @@ EXPONENT: dict[Kind, int] = {"double": 20, "float": 23}
 
 
 class RareWatch:
-    """Whether a thread met something that the quick kernel is not for: `seen`, a register."""
+    """Whether a thread met something that the quick code is not for: `seen`, a register."""
 
     def __init__(self, e: PtxEmitter) -> None:
         self.e, self.text = e, e.text
-        self.seen = ""
+        self.seen = self.kept = ""
 
     def angle(self, x: str) -> None:
         """Note an angle that may be beyond the bound; its upper word tells."""
@@ -62,6 +63,18 @@ class RareWatch:
         made = self.text.new("p")
         self.text.line(f"setp.{condition}{'.or' if old else ''}.u32 {made}, {x}, {y}{old}")
         self.seen = made
+
+    def keep(self) -> None:
+        """Remember it over the tiles of a warp that stays."""
+        self.kept = self.text.let("r", "mov.u32", "0")
+
+    def note_kept(self) -> None:
+        if self.kept and self.seen:
+            self.text.line(f"@{self.seen} mov.u32 {self.kept}, 1")
+
+    def found(self) -> str:
+        """Whether something was met, at the end of the kernel."""
+        return self.text.let("p", "setp.ne.u32", self.kept, "0") if self.kept else self.seen
 
     def tell(self) -> None:
         """Leave word for the careful kernel."""
