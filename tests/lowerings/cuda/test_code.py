@@ -34,6 +34,9 @@ PLANS = {
     "constants stored, inputs ahead": ("states", "states", {"stored": True, "ahead": True}),
     "stored and ahead in pieces": ("states", "states", {
         "stored": True, "ahead": True, "largest": 60, "chained": True, "block": 128}),
+    "a kernel behind": ("states", "states", {"behind": True}),
+    "a kernel behind tiles": ("tile", "tile", {"behind": True}),
+    "a kernel behind warps that stay": ("tile", "rows", {"behind": True, "staying": True}),
     "few registers": ("states", "states", {"registers": 8, "slots": 3}),
     "two states a thread": ("states", "states", {"width": 2}),
     "constants apart": ("states", "states", {"filled": True}),

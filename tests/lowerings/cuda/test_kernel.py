@@ -9,6 +9,7 @@ import closedform as cf
 from closedform.errors import ArgumentError
 from closedform.lowerings.call.kernel import compile_program
 from closedform.lowerings.cuda import driver, plan
+from closedform.lowerings.cuda import kernel as kernel_module
 from closedform.lowerings.cuda.calls import launches
 from closedform.lowerings.cuda.kernel import CudaKernel
 from closedform.lowerings.native.cpu import host
@@ -138,6 +139,19 @@ def test_launchable_keeps_a_record_for_a_number_of_states_and_says_what_it_needs
         launch(STATES, *(a.pointer + 8 for a in there))
     with pytest.raises(ArgumentError, match="count must be"):
         launch(0, *(a.pointer for a in there))
+
+
+def test_for_very_many_states_rare_ones_are_left_to_a_kernel_behind(cuda, monkeypatch):
+    monkeypatch.setattr(kernel_module, "MANY_STATES", STATES)
+    kernel, x = fresh(), states()
+    x[0][3, 1] = 1e7
+    for changed in (np.ascontiguousarray, np.asfortranarray):
+        cuda.launches.clear()
+        same(cuda, kernel(*(cuda.array(changed(a)) for a in x)), kernel(*x))
+        assert len(cuda.launches) == 2
+        cuda.launches.clear()
+        kernel(*(cuda.array(changed(a[:-1])) for a in x))
+        assert len(cuda.launches) == 1
 
 
 def test_a_call_of_more_states_than_a_launch_takes_is_cut(cuda, monkeypatch):

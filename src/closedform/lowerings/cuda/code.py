@@ -41,8 +41,8 @@ class CudaCode:
         self.arrays = kind(self.text, program, plan, min(self.slots, plan.slots))
         self.lanes: list[dict[int, str]] = [{} for _ in range(plan.width)]
         self.watch = RareWatch(self.e)
-        self.piece = any(slot.name == WAITING for slot in program.inputs)
-        whole = has_rare(program) and not (self.piece or plan.careful)
+        self.told = plan.behind or any(slot.name == WAITING for slot in program.inputs)
+        whole = has_rare(program) and not (self.told or plan.careful)
         self.rare = CarefulCode(program, plan) if whole else None
         self.entries: dict[int, list[tuple[int, int, Entry]]] = {}
         for array, output in enumerate(program.outputs):
@@ -61,7 +61,7 @@ class CudaCode:
         self._write_leaves()
         for step in self.steps:
             self._run(step)
-        if self.piece:
+        if self.told:
             self.watch.tell()
         self.watch.note_kept()
         self.arrays.end()

@@ -29,7 +29,7 @@ from closedform.lowerings.cuda.calls.launches import Kernels, Launchable, compil
 from closedform.lowerings.cuda.driver import Device, check, device, launcher
 from closedform.lowerings.cuda.fitting import H200, GpuLimits, fitting
 from closedform.lowerings.cuda.pieces import stages
-from closedform.lowerings.cuda.plan import WARP, ArrayLayout, GpuPlan
+from closedform.lowerings.cuda.plan import BRIEF, MANY_STATES, WARP, ArrayLayout, GpuPlan
 from closedform.lowerings.native.ir import BYTES, Kind
 from closedform.lowerings.store.cache import Cache, entry_key
 from closedform.program.program import Program, Slot
@@ -269,6 +269,7 @@ class CudaKernel:
                  kind: Kind) -> GpuPlan:
         """The plan for arrays; two states go together only where every address allows it."""
         plan = self._plan_on(device(views[0].device), kind, [x.layout for x in parts])
+        plan = replace(plan, behind=states >= MANY_STATES and len(self.program.code) <= BRIEF)
         together, last = plan.width * plan.size, False
         for part, view in zip(parts, views, strict=False):
             last = last or part.layout == "states"

@@ -57,7 +57,8 @@ def stages(program: Program, plan: GpuPlan) -> list[KernelStage]:
         program = _without_constants(program)
     pieces, slots = cut(program, plan) if plan.largest else ([], 0)
     if len(pieces) < 2:
-        return [*found, KernelStage(program, plan, 0)]
+        return [*found, KernelStage(program, plan, 0), *(
+            _careful(whole, plan) if plan.behind else [])]
     inputs, outputs = (*plan.inputs, "states"), (*plan.outputs, "states")
     apart = replace(plan, inputs=inputs, outputs=outputs)
     return [*found, *(KernelStage(piece.program, apart, slots, piece.steps) for piece in pieces),

@@ -36,7 +36,7 @@ class GpuPlan:
     of 32 bits, for a thread at most; 0: as the assembler likes. `stored`: constants of 64 bits are
     read from constant memory, where they otherwise are two instructions. `ahead`: inputs with
     states last are asked for at the start, all at once. `careful`: for what is rare, see
-    `rare/watch.py`.
+    `rare/watch.py`; `behind`: there is such a kernel behind a program of one kernel too.
     """
 
     kind: Kind
@@ -54,6 +54,7 @@ class GpuPlan:
     machine: int = 0
     stored: bool = False
     ahead: bool = False
+    behind: bool = False
     careful: bool = False
 
     @property
@@ -94,6 +95,10 @@ which on constants are written apart."""
 SOME_INPUTS, MANY_INPUTS = 30, 60
 """Entries of inputs up to which they are asked for early with states last, and those of a robot
 whose few outputs are worth computing much again."""
+MANY_STATES, BRIEF = 1 << 16, 1000
+"""States from which on two launches cost less than threads that could do their own state again, in
+programs of up to so many instructions: inverse dynamics of arms has 98 % of the copy bandwidth with
+a kernel behind it, and 86 % by itself."""
 SHORT = 450
 """Steps up to which a thread that reads and writes its own row keeps up with the memory."""
 LARGEST_TILE = 56 << 10

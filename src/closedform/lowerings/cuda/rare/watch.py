@@ -1,8 +1,8 @@
 """What is rare is noticed and done again: angles far out, and divisors of extreme size.
 
 The quick code has nothing for them, which would cost registers and order. A thread that meets one
-does its state again at the end (`careful.py`). In a program that is cut into several kernels it
-raises a word to the number of the call instead: a careful kernel reads it, behind the others on the
+does its state again at the end (`careful.py`). In a program that is cut into several kernels, or
+short and run for very many states, it raises a word to the number of the call instead: a careful kernel reads it, behind the others on the
 stream, and ends at once if it is lower, or computes all states again with the exact division and
 the long reduction of angles. Where two calls share a word, in a graph that is replayed or on other
 streams, either may do so without need, and none fails to.
