@@ -2,10 +2,10 @@
 
 The quick code has nothing for them, which would cost registers and order. A thread that meets one
 does its state again at the end (`careful.py`). In a program that is cut into several kernels, or
-short and run for very many states, it raises a word to the number of the call instead: a careful kernel reads it, behind the others on the
-stream, and ends at once if it is lower, or computes all states again with the exact division and
-the long reduction of angles. Where two calls share a word, in a graph that is replayed or on other
-streams, either may do so without need, and none fails to.
+short and run for very many states, it raises a word to the number of the call instead: a careful
+kernel reads it, behind the others on the stream, and ends at once if it is lower, or computes all
+states again with the exact division and the long reduction of angles. Where two calls share a word,
+in a graph that is replayed or on other streams, either may do so without need, and none fails to.
 
     r ≈ 1/y,  r ← r + r (1 − y r);      q = x r;      x / y = q + r (x − y q)             (i)
 
