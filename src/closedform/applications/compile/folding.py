@@ -1,0 +1,163 @@
+"""A robot with its equal limbs in lanes, and programs recorded on it.
+
+    positions ── a robot whose constants have lanes ── an algorithm, as it is ── results lane by lane
+
+Arguments and results are those of the unfolded robot: an entry of an input is read into the lane of
+its joint, and an entry of a result is a lane of what the algorithm found.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cached_property, partial
+from itertools import product
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from closedform.applications.compile.forms import Forms
+from closedform.errors import ArgumentError
+from closedform.maths.canonical.limbs import positions
+from closedform.maths.quantity import Quantity
+from closedform.model.inertia import Inertia
+from closedform.model.robot import Robot
+from closedform.program.expr import Expr, Graph
+from closedform.program.lanes.limbs import TRUNK, Limb, lanes_of, outer
+from closedform.program.lanes.numbers import (
+    LaneConstant,
+    LaneExpr,
+    constant,
+    entries,
+    gathered,
+    values_in,
+)
+from closedform.program.program import Program, Slot
+from closedform.program.record import Picked, collect, object_array, uncollected
+
+
+class Place(NamedTuple):
+    """Where an entry of q or v of the robot is in the folded one."""
+
+    index: int
+    lane: int
+    limb: Limb
+
+
+class Folding:
+    """The folded form of a robot in its base form."""
+
+    def __init__(self, forms: Forms) -> None:
+        self.forms = forms
+        self.flat = forms.base
+        self.tree = positions(self.flat)
+
+    @cached_property
+    def robot(self) -> Robot:
+        """The robot with a body for each position and constants for each lane."""
+        bodies = self.flat.bodies
+        made = []
+        for at in self.tree:
+            mine, parent = [bodies[b] for b in at.bodies], self.tree[at.parent - 1]
+            near = parent.limb if at.parent else TRUNK
+            made.append(replace(
+                mine[0], parent=bodies[parent.bodies[0]].name if at.parent else None,
+                placement=_lanes([b.placement for b in mine], at.limb),
+                inertia=Inertia.from_parameters(_lanes([b.inertia.array for b in mine], at.limb)),
+                summed=None if at.limb == near else partial(summed, limb=at.limb, near=near)))
+        return Robot(self.flat.name, made, self.flat.gravity)
+
+    @cached_property
+    def places(self) -> dict[str, list[Place]]:
+        """For entries of q and of v, where they are in the folded robot."""
+        found: dict[str, list[Place]] = {}
+        for size, slices in (("nq", 1), ("nv", 2)):
+            own = {part[0].name: part[slices] for part in self.robot.parts}
+            all_ = {part[0].name: part[slices] for part in self.flat.parts}
+            places: list[Any] = [None] * getattr(self.flat, size)
+            for at, body in zip(self.tree, self.robot.bodies, strict=True):
+                for lane, b in enumerate(at.bodies):
+                    if body.name in own:
+                        there = all_[self.flat.bodies[b].name]
+                        for c in range(there.stop - there.start):
+                            places[there.start + c] = Place(own[body.name].start + c, lane, at.limb)
+            found[size] = places
+        return found
+
+    @uncollected()
+    def recorded(self, row: Quantity, algorithm: Callable[..., Any]) -> Program:
+        """The program of a quantity by an algorithm, limbs in lanes."""
+        graph, shapes = Graph(), self.forms.shapes(row.inputs)
+        given = {name: self._argument(graph, slot, name)
+                 for slot, name in enumerate(shapes)}
+        result = algorithm(self.robot, **given)
+        fields = {name: size for name, size in row.outputs}
+        arrays = result._asdict() if hasattr(result, "_asdict") else {row.name: result}
+        return collect(graph, row.name, tuple(Slot(*item) for item in shapes.items()), {
+            name: self._unfolded(np.asarray(array, dtype=object), size)
+            for (name, array), size in zip(arrays.items(), fields.values(), strict=True)})
+
+    def _argument(self, graph: Graph, slot: int, name: str) -> np.ndarray:
+        """An input of the folded robot, with lanes; coordinates are those of canonical frames."""
+        places = self.places["nq" if name == "q" else "nv"]
+        count = max((p.index for p in places), default=-1) + 1
+        lanes: list[dict[int, int]] = [{} for _ in range(count)]
+        limbs: list[Limb] = [TRUNK] * count
+        for k, place in enumerate(places):
+            lanes[place.index][place.lane] = k
+            limbs[place.index] = place.limb
+        found = []
+        for mine, limb in zip(lanes, limbs, strict=True):
+            at = [mine[lane] for lane in range(len(mine))]
+            x = entries(graph, slot, at, limb)
+            offset = self.forms.canonical.offset
+            found.append(x + constant([offset[k] for k in at], limb) if name == "q" else x)
+        return object_array(found, (count,))
+
+    def _unfolded(self, array: np.ndarray, size: tuple[Any, ...]) -> np.ndarray:
+        """A result of the folded robot as that of the robot, each entry one lane."""
+        axes = [self.places[s] if s in self.places else
+                [Place(k, 0, TRUNK) for k in range(n)]
+                for s, n in zip(size, array.shape, strict=True)]
+        shape = tuple(map(len, axes))
+        return object_array([self._entry(array, index) for index in product(*axes)], shape)
+
+    @staticmethod
+    def _entry(array: np.ndarray, index: tuple[Place, ...]) -> Any:
+        x = array[tuple(place.index for place in index)]
+        far = max((place for place in index), key=lambda place: len(place.limb),
+                  default=Place(0, 0, TRUNK))
+        for place in index:
+            apart = far.limb[:len(place.limb)] != place.limb
+            if apart or lanes_of(far.limb, place.limb)[far.lane] != place.lane:
+                return 0.0
+        return lane_of(x, far.limb, far.lane)
+
+
+def lane_of(x: Any, limb: Limb, lane: int) -> Any:
+    """A lane of a number of a limb, or of one nearer to the trunk."""
+    if isinstance(x, LaneConstant):
+        return values_in(x, limb)[lane]
+    if isinstance(x, LaneExpr):
+        if outer(limb, x.limb) != limb:
+            raise ArgumentError(f"a result of {limb} has the lanes of {x.limb}: a sum is missing")
+        own = lanes_of(limb, x.limb)[lane]
+        return Picked(Expr(x.graph, x.node, x.signs[own]), own)
+    return x
+
+
+def summed(x: Any, limb: Limb, near: Limb) -> Any:
+    """Σ over the bodies that share a position, of numbers, arrays and tuples of them."""
+    if isinstance(x, np.ndarray):
+        return object_array([gathered(y, limb, near) for y in x.ravel()], x.shape)
+    if isinstance(x, tuple):
+        parts = [summed(y, limb, near) for y in x]
+        return type(x)(*parts) if hasattr(x, "_fields") else tuple(parts)
+    return gathered(x, limb, near)
+
+
+def _lanes(arrays: list[np.ndarray], limb: Limb) -> np.ndarray:
+    """Arrays of constants, one for each lane, as one array of numbers with lanes."""
+    stacked = np.stack([np.asarray(x, dtype=float) for x in arrays])
+    flat = stacked.reshape(len(arrays), -1).T
+    return object_array([constant(row, limb) for row in flat.tolist()], stacked.shape[1:])
