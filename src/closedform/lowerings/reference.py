@@ -1,6 +1,7 @@
 """A program run in plain Python, one state, one operation at a time: the definition of its meaning.
 
-Every other lowering is compared with this one. A value is a tuple of its lanes, mostly one. Arithmetic is IEEE's: NaN and infinity travel on.
+Every other lowering is compared with this one. A value is a tuple of its lanes, mostly one.
+Arithmetic is IEEE's: NaN and infinity travel on.
 """
 
 from __future__ import annotations

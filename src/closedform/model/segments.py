@@ -69,6 +69,10 @@ class Segment:
         """The share of the body's weight that is left to the joints: 1, if nothing is carried."""
         return 1 - self.carried if self.carried else 1
 
+    def together(self, x: Any) -> Any:
+        """What the parent gets of x: the sum over the bodies that share this segment, mostly x."""
+        return x if self.summed is None else self.summed(x)
+
     def coordinates(self, q: Array) -> Array:
         """The joint's own coordinates, (nq_k,)."""
         own = q[np.array(self.q_index)] if self.q_index else q[:0]

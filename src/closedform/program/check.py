@@ -18,9 +18,9 @@ def check(program: Program) -> Program:
     """The program itself, if it is well formed.
 
     Names are identifiers and differ; every instruction has the arguments its operation needs, all
-    of them earlier and with as many lanes as the others; leaves are entries of inputs, or constants,
-    finite, positive or with lanes that differ; no instruction is written twice; outputs have as many entries as their shapes say, each a signed value or a finite
-    constant.
+    of them earlier and with as many lanes as the others; leaves are entries of inputs, or
+    constants, finite, positive or with lanes that differ; no instruction is written twice; outputs
+    have as many entries as their shapes say, each a signed value or a finite constant.
     """
     for fault in _faults(program):
         raise ProgramError(f"program {program.name!r}: {fault}")

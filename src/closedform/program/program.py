@@ -159,7 +159,7 @@ class Program:
             yield f"{op} {args} {value.hex() if isinstance(value, float) else value}"
         for name, shape, entries in self.outputs:
             yield f"output {name!r} {shape}"
-            yield " ".join(f"{e.index}:{e.sign}:{e.constant.hex()}" + (f":{e.lane}" if e.lane else "")
+            yield " ".join(f"{e.index}:{e.sign}:{e.constant.hex()}{f':{e.lane}' if e.lane else ''}"
                            for e in entries)
 
     def structure(self) -> dict[str, npt.NDArray[np.bool_]]:

@@ -1,6 +1,6 @@
 """A robot with its equal limbs in lanes, and programs recorded on it.
 
-    positions ── a robot whose constants have lanes ── an algorithm, as it is ── results lane by lane
+    positions ── a robot whose constants have lanes ── an algorithm as it is ── results by lanes
 
 Arguments and results are those of the unfolded robot: an entry of an input is read into the lane of
 its joint, and an entry of a result is a lane of what the algorithm found.
@@ -19,7 +19,8 @@ import numpy as np
 from closedform.applications.compile.forms import Forms
 from closedform.errors import ArgumentError
 from closedform.maths.canonical.limbs import positions
-from closedform.maths.quantity import Quantity
+from closedform.maths.quantity import Form, Quantity
+from closedform.maths.scalars.series import Series
 from closedform.model.inertia import Inertia
 from closedform.model.robot import Robot
 from closedform.program.expr import Expr, Graph
@@ -39,17 +40,17 @@ from closedform.program.record import Picked, collect, object_array, uncollected
 class Place(NamedTuple):
     """Where an entry of q or v of the robot is in the folded one."""
 
-    index: int
+    at: int
     lane: int
     limb: Limb
 
 
 class Folding:
-    """The folded form of a robot in its base form."""
+    """The folded form of a robot in one of the forms that have canonical frames."""
 
-    def __init__(self, forms: Forms) -> None:
+    def __init__(self, forms: Forms, form: Form = Form.BASE) -> None:
         self.forms = forms
-        self.flat = forms.base
+        self.flat = forms.base if form is Form.BASE else forms.canonical.robot
         self.tree = positions(self.flat)
 
     @cached_property
@@ -71,16 +72,16 @@ class Folding:
     def places(self) -> dict[str, list[Place]]:
         """For entries of q and of v, where they are in the folded robot."""
         found: dict[str, list[Place]] = {}
-        for size, slices in (("nq", 1), ("nv", 2)):
-            own = {part[0].name: part[slices] for part in self.robot.parts}
-            all_ = {part[0].name: part[slices] for part in self.flat.parts}
+        for size, own, there_of in (
+                ("nq", self.robot.q_slices, self.flat.q_slices),
+                ("nv", self.robot.v_slices, self.flat.v_slices)):
             places: list[Any] = [None] * getattr(self.flat, size)
             for at, body in zip(self.tree, self.robot.bodies, strict=True):
                 for lane, b in enumerate(at.bodies):
-                    if body.name in own:
-                        there = all_[self.flat.bodies[b].name]
-                        for c in range(there.stop - there.start):
-                            places[there.start + c] = Place(own[body.name].start + c, lane, at.limb)
+                    if body.joint_name in own:
+                        start, there = own[body.joint_name].start, self.flat.bodies[b].joint_name
+                        for c, k in enumerate(range(*there_of[there].indices(len(places)))):
+                            places[k] = Place(start + c, lane, at.limb)
             found[size] = places
         return found
 
@@ -88,31 +89,39 @@ class Folding:
     def recorded(self, row: Quantity, algorithm: Callable[..., Any]) -> Program:
         """The program of a quantity by an algorithm, limbs in lanes."""
         graph, shapes = Graph(), self.forms.shapes(row.inputs)
-        given = {name: self._argument(graph, slot, name)
-                 for slot, name in enumerate(shapes)}
+        given = {}
+        for slot, name in enumerate(shapes):
+            read = [entries(graph, slot, at, limb)
+                    for at, limb in self.lanes["nq" if name == "q" else "nv"]]
+            given[name] = object_array(read, (len(read),))
+        if "q" in given:
+            given["q"] = given["q"] + self.offset
         result = algorithm(self.robot, **given)
-        fields = {name: size for name, size in row.outputs}
         arrays = result._asdict() if hasattr(result, "_asdict") else {row.name: result}
+        sizes = [size for _, size in row.outputs]
         return collect(graph, row.name, tuple(Slot(*item) for item in shapes.items()), {
             name: self._unfolded(np.asarray(array, dtype=object), size)
-            for (name, array), size in zip(arrays.items(), fields.values(), strict=True)})
+            for (name, array), size in zip(arrays.items(), sizes, strict=True)})
 
-    def _argument(self, graph: Graph, slot: int, name: str) -> np.ndarray:
-        """An input of the folded robot, with lanes; coordinates are those of canonical frames."""
-        places = self.places["nq" if name == "q" else "nv"]
-        count = max((p.index for p in places), default=-1) + 1
-        lanes: list[dict[int, int]] = [{} for _ in range(count)]
-        limbs: list[Limb] = [TRUNK] * count
-        for k, place in enumerate(places):
-            lanes[place.index][place.lane] = k
-            limbs[place.index] = place.limb
-        found = []
-        for mine, limb in zip(lanes, limbs, strict=True):
-            at = [mine[lane] for lane in range(len(mine))]
-            x = entries(graph, slot, at, limb)
-            offset = self.forms.canonical.offset
-            found.append(x + constant([offset[k] for k in at], limb) if name == "q" else x)
-        return object_array(found, (count,))
+    @cached_property
+    def lanes(self) -> dict[str, list[tuple[list[int], Limb]]]:
+        """For entries of the folded q and v, those of the robot's, lane by lane, and their limb."""
+        found: dict[str, list[tuple[list[int], Limb]]] = {}
+        for size, places in self.places.items():
+            members: dict[int, dict[int, int]] = {}
+            for k, place in enumerate(places):
+                members.setdefault(place.at, {})[place.lane] = k
+            limbs = {place.at: place.limb for place in places}
+            found[size] = [([members[i][lane] for lane in range(len(members[i]))], limbs[i])
+                           for i in range(len(members))]
+        return found
+
+    @cached_property
+    def offset(self) -> np.ndarray:
+        """What is added to the folded q, as canonical frames have it."""
+        offset = self.forms.canonical.offset
+        found = [constant([offset[k] for k in at], limb) for at, limb in self.lanes["nq"]]
+        return object_array(found, (len(found),))
 
     def _unfolded(self, array: np.ndarray, size: tuple[Any, ...]) -> np.ndarray:
         """A result of the folded robot as that of the robot, each entry one lane."""
@@ -124,7 +133,7 @@ class Folding:
 
     @staticmethod
     def _entry(array: np.ndarray, index: tuple[Place, ...]) -> Any:
-        x = array[tuple(place.index for place in index)]
+        x = array[tuple(place.at for place in index)]
         far = max((place for place in index), key=lambda place: len(place.limb),
                   default=Place(0, 0, TRUNK))
         for place in index:
@@ -153,6 +162,8 @@ def summed(x: Any, limb: Limb, near: Limb) -> Any:
     if isinstance(x, tuple):
         parts = [summed(y, limb, near) for y in x]
         return type(x)(*parts) if hasattr(x, "_fields") else tuple(parts)
+    if isinstance(x, Series):
+        return Series([summed(c, limb, near) for c in x.c])
     return gathered(x, limb, near)
 
 

@@ -105,7 +105,7 @@ def _eliminated(
         joints[k - 1] = joint = _eliminate(segment, body[k], tau, robot.rotor_inertia, xp)
         if p:
             rest = _without_joint(segment, body[k], joint, tau, xp)
-            body[p] = body[p].plus(_in_parent(rest, way[k - 1], xp))
+            body[p] = body[p].plus(segment.together(_in_parent(rest, way[k - 1], xp)))
     return joints
 
 

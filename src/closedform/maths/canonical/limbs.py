@@ -1,8 +1,8 @@
 """The folded tree of a robot: bodies of equal limbs share a position, each in a lane of its own.
 
 From a position, children with equal subtrees (kinds of joints and the same branching) form groups;
-8, 4 or 2 of them become one position with so many times the lanes, in every lane alike. What is left
-over are positions with the lanes of their parent. Constants need not be equal, nor mirrored.
+8, 4 or 2 of them become one position with so many times the lanes, in every lane alike. What is
+left over are positions with the lanes of their parent. Constants need not be equal, nor mirrored.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ def _runs(count: int, most: int) -> Iterator[tuple[int, int]]:
 
 
 def _kind(body: Body) -> tuple[Any, ...]:
-    """What bodies that share a position have in common: all of the joint but its name and limits."""
+    """What bodies that share a position have in common: the joint without name and limits."""
     joint = body.joint
     return (type(joint).__name__, np.asarray(joint.S, dtype=float).tobytes(), joint.rotor_inertia,
             joint.stiffness, joint.spring_reference, body.gravity_compensation)

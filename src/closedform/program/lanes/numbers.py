@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from closedform.errors import ArgumentError
 from closedform.program.expr import Expr, Graph, Scalar
 from closedform.program.lanes.limbs import TRUNK, Limb, lanes_of, outer, width
 from closedform.program.ops import FUNCTIONS, OPS
@@ -79,7 +80,7 @@ class LaneConstant:
 class LaneExpr:
     """A recorded scalar of a limb: sign_l · node in lane l."""
 
-    __slots__ = ("limb", "node", "signs", "graph")
+    __slots__ = ("graph", "limb", "node", "signs")
 
     def __init__(self, graph: Graph, node: int, signs: Signs, limb: Limb) -> None:
         self.graph, self.node, self.signs, self.limb = graph, node, signs, limb
@@ -208,7 +209,7 @@ class LaneExpr:
     @property
     def turning_cost(self) -> int:
         """What a change of signs costs: nothing, what others share, or an operation."""
-        own, x = self.factors()
+        _, x = self.factors()
         op = self.graph.nodes[self.node][0]
         return 0 if x != self.node or op == "lanes" else 1 if op in ("spread", "input") else 2
 
@@ -240,7 +241,7 @@ def entries(graph: Graph, slot: int, indices: Sequence[int], limb: Limb) -> Any:
     return LaneExpr(graph, graph.node(("input", slot, *indices)), (1,) * len(indices), limb)
 
 
-def values_in(x: LaneConstant | float, limb: Limb) -> Numbers:
+def values_in(x: Any, limb: Limb) -> Numbers:
     """A constant in the lanes of a limb."""
     if isinstance(x, LaneConstant):
         return tuple(x.values[lane] for lane in lanes_of(limb, x.limb))
@@ -270,6 +271,8 @@ def gathered(x: Any, limb: Limb, near: Limb) -> Any:
     """Σ over the lanes of `limb` of a number, for each lane of `near`, which is on its way."""
     lanes = lanes_of(limb, near)
     if not isinstance(x, LaneConstant | LaneExpr):
+        if not isinstance(x, (Expr, *REAL)):
+            raise ArgumentError(f"{x!r} is no number with lanes, and cannot be added up over them")
         return (len(lanes) // width(near)) * x
     if isinstance(x, LaneConstant):
         values = values_in(x, limb)

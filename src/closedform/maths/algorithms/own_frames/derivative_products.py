@@ -159,8 +159,9 @@ def inverse_dynamics_vjp(
         _enter(v_bar, segment, own.s)
         _enter(a_bar, segment, P[k])
         if p:
-            T[p] = _plus(T[p], _pairs(step.up(P[k][:3]), step.p))                        # (iii)
-            w_bar[p] = w_bar[p] + step.up(own.w)
+            pairs, w = segment.together((_pairs(step.up(P[k][:3]), step.p), step.up(own.w)))
+            T[p] = _plus(T[p], pairs)                                                    # (iii)
+            w_bar[p] = w_bar[p] + w
     found = [tensor(x, (n,), xp) for x in (q_bar, v_bar, a_bar)]
     return InverseDynamicsVjp(found[0], found[1], found[2] + robot.rotor_inertia * tau_bar)
 
