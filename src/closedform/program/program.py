@@ -113,6 +113,17 @@ class Program:
                     for op, args, _ in code])
 
     @cached_property
+    def issued(self) -> int:
+        """Instructions, with what moves numbers between lanes: a gather halves log₂ times."""
+        moved = 0
+        for op, _, lanes in self.code:
+            if op == "spread":
+                moved += 1
+            elif op == "gather":
+                moved += 2 * (len(lanes) // (max(lanes) + 1)).bit_length()
+        return self.operations.instructions + moved
+
+    @cached_property
     def uses(self) -> list[int]:
         """How often each value is used, by instructions and by outputs."""
         uses = [0] * len(self.code)

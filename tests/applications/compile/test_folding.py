@@ -10,9 +10,12 @@ import pytest
 import closedform as cf
 from closedform.applications.compile.folding import Folding
 from closedform.applications.compile.forms import Forms
+from closedform.applications.compile.preparation import Preparation
+from closedform.applications.compile.requests import Request
 from closedform.errors import ArgumentError
 from closedform.lowerings.reference import run
 from closedform.maths.algorithms import articulated, newton_euler
+from closedform.maths.algorithms.applicability import may_fold
 from closedform.maths.algorithms.own_frames import derivatives, matrices
 from closedform.maths.catalogue import quantity
 from closedform.model.pose import from_rpy, pose
@@ -81,10 +84,10 @@ def state(robot, row, seed):
     return [robot.random(rng) if name == "q" else rng.normal(size=robot.nv) for name in row.inputs]
 
 
-def assert_folded_is_the_definition(robot, name):
+def assert_folded_is_the_definition(robot, name, algorithm=None):
     row = quantity(name)
     folding = Folding(Forms(robot, (), 1e-9, 2), row.form)
-    program = check(folding.recorded(row, FOLDED[name]))
+    program = check(folding.recorded(row, algorithm or FOLDED[name]))
     given = state(robot, row, 3)
     expected = row.definition(robot, *given)
     expected = expected if isinstance(expected, tuple) else (expected,)
@@ -117,6 +120,38 @@ def test_folded_programs_have_the_operations_of_one_limb(robot, name, most):
     """Before any rule; unfolded, inverse dynamics of solo12 has 1120."""
     _, program = assert_folded_is_the_definition(from_package(robot), name)
     assert program.operations.total <= most
+
+
+@pytest.mark.parametrize("name", ["inverse_dynamics", "mass_matrix", "forward_dynamics",
+                                  "christoffel_dynamics_matrices"])
+def test_limbs_are_put_into_lanes_where_that_takes_fewer_instructions(name):
+    robot, requests = random_limbs(2), [Request(quantity(name))]
+    preparation = Preparation(robot)
+    flat = preparation.program(requests)
+    folded = preparation.folded(requests, flat)
+    assert folded.issued < flat.issued
+    given = state(robot, requests[0].row, 5)
+    for x, y in zip(run(check(folded), *given), run(flat, *given), strict=True):
+        np.testing.assert_allclose(x, y, rtol=0, atol=1e-11 * np.abs(y).max())
+
+
+def test_arms_loads_frames_and_several_quantities_stay_flat():
+    arm, robot = Preparation(cf.load("panda")), Preparation(random_limbs(2))
+    tau, jacobian = Request(quantity("inverse_dynamics")), quantity("frame_jacobian")
+    flat = robot.program([tau])
+    assert arm.folded([tau], arm.program([tau])) is None
+    assert robot.folded([tau], flat, wrenches=True) is None
+    assert robot.folded([Request(jacobian, "limb0_0", cf.LOCAL)], flat) is None
+    assert robot.folded([tau, Request(quantity("mass_matrix"))], flat) is None
+    assert Preparation(random_limbs(2), [cf.Gravity()]).folded([tau], flat) is None
+
+
+@pytest.mark.parametrize("name", [row.name for row in cf.CATALOGUE
+                                  if any(map(may_fold, row.algorithms))])
+@pytest.mark.parametrize("seed", range(2))
+def test_every_algorithm_that_folds_is_its_definition(seed, name):
+    for algorithm in filter(may_fold, quantity(name).algorithms):
+        assert_folded_is_the_definition(random_limbs(seed), name, algorithm)
 
 
 def test_an_arm_is_recorded_as_it_is():

@@ -18,9 +18,12 @@ import numpy as np
 
 from closedform.applications.compile.forms import Forms
 from closedform.errors import ArgumentError
-from closedform.maths.canonical.limbs import positions
+from closedform.maths.canonical.limbs import is_folded, positions
+from closedform.maths.loads import carries
 from closedform.maths.quantity import Form, Quantity
+from closedform.maths.rotors import turning_rotors
 from closedform.maths.scalars.series import Series
+from closedform.maths.springs import has_springs
 from closedform.model.inertia import Inertia
 from closedform.model.robot import Robot
 from closedform.program.expr import Expr, Graph
@@ -143,6 +146,13 @@ class Folding:
         return lane_of(x, far.limb, far.lane)
 
 
+def folds_at_all(forms: Forms) -> bool:
+    """Whether a robot has equal limbs, and no loads that belong to single joints or bodies."""
+    robot = forms.robot
+    loaded = has_springs(robot) or carries(robot) or turning_rotors(robot)
+    return not loaded and is_folded(positions(forms.canonical.robot))
+
+
 def lane_of(x: Any, limb: Limb, lane: int) -> Any:
     """A lane of a number of a limb, or of one nearer to the trunk."""
     if isinstance(x, LaneConstant):
@@ -158,7 +168,7 @@ def lane_of(x: Any, limb: Limb, lane: int) -> Any:
 def summed(x: Any, limb: Limb, near: Limb) -> Any:
     """Σ over the bodies that share a position, of numbers, arrays and tuples of them."""
     if isinstance(x, np.ndarray):
-        return object_array([gathered(y, limb, near) for y in x.ravel()], x.shape)
+        return object_array([summed(y, limb, near) for y in x.ravel()], x.shape)
     if isinstance(x, tuple):
         parts = [summed(y, limb, near) for y in x]
         return type(x)(*parts) if hasattr(x, "_fields") else tuple(parts)

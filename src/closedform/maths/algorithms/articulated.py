@@ -27,7 +27,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from closedform.arrays import Array, Namespace, namespace, numeric
-from closedform.maths.algorithms.applicability import uncoupled
+from closedform.maths.algorithms.applicability import folds, uncoupled
 from closedform.maths.algorithms.joint_steps import (
     JointStep,
     Symmetric,
@@ -72,6 +72,7 @@ class Eliminated(NamedTuple):
     rest: Array               # (n_k,), D⁻¹ u
 
 
+@folds
 @with_loads
 @uncoupled
 def forward_dynamics(
