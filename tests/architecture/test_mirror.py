@@ -49,6 +49,8 @@ HOLDS = {
         "program", "ops"),
     "program/test_record.py": (
         "program", "program"),
+    "program/lanes/test_numbers.py": (
+        "program/lanes", "limbs unfolded"),
     "program/rules/test_simplify.py": (
         "program/rules", "angles cancel factor flat share"),
     "lowerings/call/test_quick.py": (

@@ -47,7 +47,7 @@ FOLDERS = {
         "redundancy": {"algebra", "scalars", "algorithms"},
         "identification": {"algebra", "definitions", "algorithms"},
     },
-    "program": {"rules": set(), "ordering": {"rules"}},
+    "program": {"lanes": set(), "rules": set(), "ordering": {"rules"}},
     "lowerings": {
         "native": set(), "store": set(), "source": set(), "cuda": {"native", "store"},
         "frameworks": {"native", "store", "source", "cuda"},

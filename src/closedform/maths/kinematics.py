@@ -9,6 +9,7 @@ Cites: [Garofalo2013, eqs. (26)-(29)].
 from __future__ import annotations
 
 from closedform.arrays import Array, Namespace, namespace
+from closedform.maths.algebra.trees import Parents
 from closedform.maths.arguments import checked
 from closedform.maths.pull_backs import pulled_back, rate, second_rate, tensor
 from closedform.maths.spatial import crm, homogeneous, motion_transform
@@ -54,9 +55,11 @@ def body_segments(robot: Robot) -> list[int]:
     return [at[k] for k in range(len(robot.bodies))]
 
 
-def segment_parents(robot: Robot) -> list[int]:
+def segment_parents(robot: Robot) -> Parents:
     """The number of each segment's parent; first that of the world, which is 0 itself."""
-    return [0, *(segment.parent for segment in robot.segments)]
+    return Parents([0, *(segment.parent for segment in robot.segments)],
+                   {k: segment.summed for k, segment in enumerate(robot.segments, start=1)
+                    if segment.summed is not None})
 
 
 def motion_subspace(segment: Segment, nv: int, xp: Namespace) -> Array:

@@ -6,6 +6,15 @@ leaves:
     Instruction("input", (slot, flat index))      an entry of an input array, C order
     Instruction("const", (), value)               a positive constant
 
+A value may have lanes (`program/lanes`): one number for each of several limbs. It comes of
+
+    Instruction("input", (slot, i_0, i_1, …))     an entry of an input for each lane
+    Instruction("lanes", (), (c_0, c_1, …))       a constant for each lane
+    Instruction("spread", (x,), (m_0, m_1, …))    in lane l, x of lane m_l
+    Instruction("gather", (x,), (m_0, m_1, …))    in lane l, Σ_k x of the lanes k with m_k = l
+
+and every operation is done lane by lane; constants have as many lanes as their users.
+
 There is no change of sign: differences are subtractions, and the outputs carry signs.
 """
 
@@ -17,14 +26,16 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from closedform.program.ops import OPS
 
-LEAVES = frozenset({"input", "const"})
+LEAVES = frozenset({"input", "const", "lanes"})
+SHUFFLES = frozenset({"spread", "gather"})
+"""What moves numbers between lanes."""
 
 
 class Slot(NamedTuple):
@@ -41,6 +52,7 @@ class Entry:
     index: int
     sign: int
     constant: float = 0.0
+    lane: int = 0
 
 
 class Output(NamedTuple):
@@ -56,7 +68,7 @@ class Instruction(NamedTuple):
 
     op: str
     args: tuple[int, ...]
-    value: float | None = None
+    value: Any = None     # a constant, those of lanes, or the lanes of a shuffle
 
 
 class Operations(NamedTuple):
@@ -101,6 +113,17 @@ class Program:
                     for op, args, _ in code])
 
     @cached_property
+    def issued(self) -> int:
+        """Instructions, with what moves numbers between lanes: a gather halves log₂ times."""
+        moved = 0
+        for op, _, lanes in self.code:
+            if op == "spread":
+                moved += 1
+            elif op == "gather":
+                moved += 2 * (len(lanes) // (max(lanes) + 1)).bit_length()
+        return self.operations.instructions + moved
+
+    @cached_property
     def uses(self) -> list[int]:
         """How often each value is used, by instructions and by outputs."""
         uses = [0] * len(self.code)
@@ -113,6 +136,21 @@ class Program:
                 if entry.index >= 0:
                     uses[entry.index] += 1
         return uses
+
+    @cached_property
+    def widths(self) -> list[int]:
+        """The lanes of each value; 1 for constants, which have as many as their users."""
+        widths: list[int] = []
+        for op, args, value in self.code:
+            if op == "input":
+                widths.append(len(args) - 1)
+            elif op == "gather":
+                widths.append(max(value) + 1)
+            elif op in ("lanes", "spread"):
+                widths.append(len(value))
+            else:
+                widths.append(max([widths[i] for i in args], default=1))
+        return widths
 
     @cached_property
     def digest(self) -> str:
@@ -129,10 +167,11 @@ class Program:
         for slot in self.inputs:
             yield f"input {slot.name!r} {slot.shape}"
         for op, args, value in self.code:
-            yield f"{op} {args} {None if value is None else value.hex()}"
+            yield f"{op} {args} {value.hex() if isinstance(value, float) else value}"
         for name, shape, entries in self.outputs:
             yield f"output {name!r} {shape}"
-            yield " ".join(f"{e.index}:{e.sign}:{e.constant.hex()}" for e in entries)
+            yield " ".join(f"{e.index}:{e.sign}:{e.constant.hex()}{f':{e.lane}' if e.lane else ''}"
+                           for e in entries)
 
     def structure(self) -> dict[str, npt.NDArray[np.bool_]]:
         """For each output the entries that are not structurally zero."""

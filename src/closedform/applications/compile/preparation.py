@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from typing import Any, NamedTuple
 
+from closedform.applications.compile.folding import Folding, folds_at_all
 from closedform.applications.compile.forms import Forms
 from closedform.applications.compile.names import output_names
 from closedform.applications.compile.requests import (
@@ -23,7 +24,7 @@ from closedform.applications.compile.robot_trial import robot_trial
 from closedform.arrays import Array
 from closedform.errors import SingularMatrix
 from closedform.lowerings.call.trial import Trial
-from closedform.maths.algorithms.applicability import applies
+from closedform.maths.algorithms.applicability import applies, may_fold
 from closedform.maths.arguments import SIZES
 from closedform.maths.catalogue import quantity
 from closedform.maths.definitions.closed_form import mass_matrix
@@ -67,6 +68,25 @@ class Preparation:
         self._refuse_what_never_exists(requests)
         found = optimised(*(kept_outputs(p, only) for p in self.programs(requests, wrenches)))
         return (trial or self.trial(requests, wrenches, only)).program(found)
+
+    @uncollected()
+    def folded(self, requests: Sequence[Request], flat: Program, wrenches: bool = False,
+               only: Sequence[str] = ()) -> Program | None:
+        """The program with limbs in lanes, for one state; None where `flat` has no more to do.
+
+        Of one row without a frame, wrenches and inputs at run time, by the algorithms that fold.
+        """
+        request, *others = requests
+        row = request.row
+        if others or wrenches or request.frame or self.forms.inputs or not folds_at_all(self.forms):
+            return None
+        folding = Folding(self.forms, row.form)
+        found = [folding.recorded(row, algorithm) for algorithm in self._algorithms(request)
+                 if may_fold(algorithm) and not takes_base(algorithm)]
+        if row.form is Form.USER or not found:
+            return None
+        best = optimised(*(kept_outputs(program, only) for program in found))
+        return best if best.issued < flat.issued else None
 
     def trial(self, requests: Sequence[Request], wrenches: bool = False,
               only: Sequence[str] = ()) -> Trial:

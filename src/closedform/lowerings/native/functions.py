@@ -18,7 +18,7 @@ import math
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from closedform.lowerings.native.emit import StepWriter
+from closedform.lowerings.native.emit import StepWriter, slot_bytes
 from closedform.lowerings.native.far_angles import add_repair
 from closedform.lowerings.native.ir import (
     APART,
@@ -32,6 +32,7 @@ from closedform.lowerings.native.ir import (
 )
 from closedform.lowerings.native.memory import OneState, StatesInLanes, add_fill
 from closedform.lowerings.native.steps import Step, pieces, steps, waiting_places
+from closedform.program.lanes.unfolded import unfolded
 from closedform.program.program import Program
 
 BATCH_STACK = 1 << 18
@@ -60,7 +61,8 @@ def scalar_module(program: Program, lanes: Lanes) -> Module:
     slots, count = waiting_places(parts)
     arguments = ", ".join(f"ptr noalias %{a}" for a in _arrays(program))
     main = Function(module)
-    scratch = main.allocate(count * lanes.bytes, lanes.bytes) if count else "null"
+    room = slot_bytes(program, lanes)
+    scratch = main.allocate(count * room, room) if count else "null"
     if len(parts) == 1:
         e = Emitter(main, lanes)
         StepWriter(program, e, OneState(e), scratch, slots).run(parts[0])
@@ -87,7 +89,7 @@ def _add_functions_called(module: Module, parts: Sequence[Sequence[Step]], lanes
 
 def batch_module(program: Program, lanes: Lanes) -> Module:
     """`batch`, for lanes of the target's width."""
-    module = Module()
+    module, program = Module(), unfolded(program)
     columns = lanes.width
     parts = pieces(steps(program, lanes.fma, columns), columns)
     slots, count = waiting_places(parts)

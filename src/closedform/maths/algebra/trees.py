@@ -5,14 +5,24 @@ Number 0 is the world; lists have an entry for it.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TypeVar
+from collections.abc import Callable, Iterable, Mapping
+from types import MappingProxyType
+from typing import Any, TypeVar
 
 Part = TypeVar("Part")
 
 
+class Parents(list[int]):
+    """Parents by number; `summed` adds up what several bodies in one place give to their parent."""
+
+    def __init__(self, numbers: Iterable[int],
+                 summed: Mapping[int, Callable[[Any], Any]] = MappingProxyType({})) -> None:
+        super().__init__(numbers)
+        self.summed = summed
+
+
 def subtree_sums(
-    parts: list[Part], parent: list[int], plus: Callable[[Part, Part], Part],
+    parts: list[Part], parent: Parents, plus: Callable[[Part, Part], Part],
     in_parent: Callable[[int, Part], Part] | None = None,
 ) -> list[Part]:
     """For every k the sum of the parts in its subtree; the world's stays as it is.
@@ -23,7 +33,8 @@ def subtree_sums(
     for k in range(len(found) - 1, 0, -1):
         p = parent[k]
         if p:
-            found[p] = plus(found[p], found[k] if in_parent is None else in_parent(k, found[k]))
+            part = found[k] if in_parent is None else in_parent(k, found[k])
+            found[p] = plus(found[p], parent.summed[k](part) if k in parent.summed else part)
     return found
 
 

@@ -27,7 +27,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from closedform.arrays import Array, Namespace, namespace, numeric
-from closedform.maths.algorithms.applicability import uncoupled
+from closedform.maths.algorithms.applicability import folds, uncoupled
 from closedform.maths.algorithms.joint_steps import (
     JointStep,
     Symmetric,
@@ -72,6 +72,7 @@ class Eliminated(NamedTuple):
     rest: Array               # (n_k,), D⁻¹ u
 
 
+@folds
 @with_loads
 @uncoupled
 def forward_dynamics(
@@ -105,7 +106,7 @@ def _eliminated(
         joints[k - 1] = joint = _eliminate(segment, body[k], tau, robot.rotor_inertia, xp)
         if p:
             rest = _without_joint(segment, body[k], joint, tau, xp)
-            body[p] = body[p].plus(_in_parent(rest, way[k - 1], xp))
+            body[p] = body[p].plus(segment.together(_in_parent(rest, way[k - 1], xp)))
     return joints
 
 

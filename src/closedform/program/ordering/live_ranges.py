@@ -53,12 +53,12 @@ def reordered(program: Program, order: list[int]) -> Program:
         places[old] = new
     code = tuple([
         instruction if (op := instruction[0]) in LEAVES
-        else Instruction(op, tuple([places[x] for x in instruction[1]]))
+        else Instruction(op, tuple([places[x] for x in instruction[1]]), instruction[2])
         for instruction in [program.code[old] for old in order]
     ])
     return Program(program.name, program.inputs, tuple(
         Output(name, shape, tuple(
-            Entry(places[e.index], e.sign) if e.index >= 0 else e for e in entries
+            Entry(places[e.index], e.sign, 0.0, e.lane) if e.index >= 0 else e for e in entries
         )) for name, shape, entries in program.outputs
     ), code)
 
@@ -74,7 +74,7 @@ def _largest_live_set(program: Program, order: list[int]) -> int:
             now -= 1
         if op not in LEAVES:
             for x in args:
-                if not live[x] and code[x].op != "const":
+                if not live[x] and code[x].op not in ("const", "lanes"):
                     live[x] = 1
                     now += 1
             if now > largest:
@@ -139,7 +139,7 @@ class _Uses:
         code = program.code
         self.is_input = [op == "input" for op, _, _ in code]
         self.is_leaf = [op in LEAVES for op, _, _ in code]
-        self.is_constant = [op == "const" for op, _, _ in code]
+        self.is_constant = [op in ("const", "lanes") for op, _, _ in code]
         self.args: list[tuple[int, ...]] = [()] * len(code)
         self.users: list[list[int]] = [[] for _ in code]
         self.waits = [0] * len(code)                             # for arguments to be computed

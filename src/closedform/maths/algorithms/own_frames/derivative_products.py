@@ -32,7 +32,7 @@ from closedform.maths.algebra.entries import Entries, enter, tensor
 from closedform.maths.algebra.ldl import branch_solve
 from closedform.maths.algebra.trees import subtree_sums
 from closedform.maths.algorithms import articulated, newton_euler
-from closedform.maths.algorithms.applicability import uncoupled
+from closedform.maths.algorithms.applicability import folds, uncoupled
 from closedform.maths.algorithms.joint_steps import (
     JointStep,
     Symmetric,
@@ -77,6 +77,7 @@ def _swept(robot: Robot, q: Array, v: Array, a: Array, wrenches: Array | None,
 
 
 # ---------------------------------------------------------------------- along a direction
+@folds
 @pulled_back(state_pull_backs.inverse_dynamics_jvp, newton_euler.inverse_dynamics)
 @with_loads
 def inverse_dynamics_jvp(
@@ -131,6 +132,7 @@ def _products_change(w: Array, w_dot: Array) -> Symmetric:
 
 
 # ---------------------------------------------------------------------- back from weights
+@folds
 @pulled_back(state_pull_backs.inverse_dynamics_vjp, newton_euler.inverse_dynamics)
 @with_loads
 def inverse_dynamics_vjp(
@@ -159,8 +161,9 @@ def inverse_dynamics_vjp(
         _enter(v_bar, segment, own.s)
         _enter(a_bar, segment, P[k])
         if p:
-            T[p] = _plus(T[p], _pairs(step.up(P[k][:3]), step.p))                        # (iii)
-            w_bar[p] = w_bar[p] + step.up(own.w)
+            pairs, w = segment.together((_pairs(step.up(P[k][:3]), step.p), step.up(own.w)))
+            T[p] = _plus(T[p], pairs)                                                    # (iii)
+            w_bar[p] = w_bar[p] + w
     found = [tensor(x, (n,), xp) for x in (q_bar, v_bar, a_bar)]
     return InverseDynamicsVjp(found[0], found[1], found[2] + robot.rotor_inertia * tau_bar)
 

@@ -15,6 +15,7 @@ from __future__ import annotations
 from closedform.arrays import Array, namespace
 from closedform.maths import state_pull_backs
 from closedform.maths.algebra.entries import Entries, diagonal, enter, enter_twice, tensor
+from closedform.maths.algorithms.applicability import folds
 from closedform.maths.algorithms.forward_derivatives import by_factor_of_mass
 from closedform.maths.algorithms.joint_steps import at_ancestors
 from closedform.maths.algorithms.newton_euler import mass_matrix, newton_euler
@@ -30,6 +31,7 @@ from closedform.maths.spatial import force_cross
 from closedform.model.robot import Robot
 
 
+@folds
 def inverse_dynamics_derivatives(
     robot: Robot, q: Array, v: Array, a: Array, wrenches: Array | None = None,
 ) -> InverseDynamicsDerivatives:
@@ -38,6 +40,7 @@ def inverse_dynamics_derivatives(
         *inverse_dynamics_and_derivatives(robot, q, v, a, wrenches)[1:])
 
 
+@folds
 @pulled_back(state_pull_backs.inverse_dynamics_and_derivatives)
 @with_loads
 def inverse_dynamics_and_derivatives(

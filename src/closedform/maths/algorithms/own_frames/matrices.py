@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from closedform.arrays import Array, namespace
 from closedform.maths.algebra.entries import Entries, diagonal, enter, enter_twice, tensor
+from closedform.maths.algorithms.applicability import folds
 from closedform.maths.algorithms.joint_steps import at_ancestors
 from closedform.maths.algorithms.own_frames.composites import composites_in_motion
 from closedform.maths.definitions.dynamics_matrices import DynamicsMatrices
@@ -20,6 +21,7 @@ from closedform.maths.pull_backs import matrices, pulled_back
 from closedform.model.robot import Robot
 
 
+@folds
 @pulled_back(matrices)
 @with_loads
 def christoffel_dynamics_matrices(robot: Robot, q: Array, v: Array) -> DynamicsMatrices:
@@ -46,6 +48,7 @@ def christoffel_dynamics_matrices(robot: Robot, q: Array, v: Array) -> DynamicsM
     return DynamicsMatrices(tensor(M, (n, n), xp), tensor(C, (n, n), xp), weight_torque(robot, q))
 
 
+@folds
 def christoffel_coriolis_matrix(robot: Robot, q: Array, v: Array) -> Array:
     """The C of Christoffel symbols, (nv, nv)."""
     return christoffel_dynamics_matrices(robot, q, v).C
