@@ -24,6 +24,7 @@ from closedform.applications.compile.requests import (
     asked_request,
     checked_reference,
 )
+from closedform.applications.compile.sweeping import sweeps_of
 from closedform.applications.progress import compiling
 from closedform.errors import ArgumentError
 from closedform.lowerings.call.derived import Derivative
@@ -168,8 +169,10 @@ class CompiledRobot(Quantities):
         loads = " with wrenches" if wrenches else ""
         kept = f" only {', '.join(only)}" if only else ""
         key = f"{self._preparation.forms.digest} {'; '.join(r.text for r in requests)}{loads}{kept}"
+        loops = sweeps_of(self._preparation.forms, requests, wrenches, only)
         made = Kernel.load(key, build, self._cache, compiling,
-                           Subject(self.robot.name, letters(r.row for r in requests)), trial.code)
+                           Subject(self.robot.name, letters(r.row for r in requests)), trial.code,
+                           None if loops is None else lambda: loops)
         made.with_recipe(_kernel, self, [(r.row.name, r.frame, r.reference) for r in requests],
                          wrenches, only)
         if len(requests) == 1 and not only:

@@ -1,0 +1,34 @@
+"""Entries (i, j) of matrices, of what a row i and a column j have; see `bodies.columns`."""
+
+from __future__ import annotations
+
+from closedform.arrays import Array
+from closedform.maths.spatial import power
+from closedform.maths.sweeps.bodies import Arrays
+
+
+def mass_before(U_i: Array, S: Array) -> Arrays:
+    return {"M": power(U_i, S)}
+
+
+def mass_behind(S_i: Array, U: Array) -> Arrays:
+    return {"M": power(S_i, U)}
+
+
+def coriolis_before(U_i: Array, W_i: Array, S: Array, dPsi: Array) -> Arrays:
+    """C_ij = U_i · Ṡ_j + W_i · ω_j."""
+    return {"C": power(U_i, dPsi) + W_i @ S[3:]}
+
+
+def coriolis_behind(S_i: Array, D: Array) -> Arrays:
+    return {"C": power(S_i, D)}
+
+
+def derivatives_before(U_i: Array, W_i: Array, S: Array, dPsi: Array, ddPsi: Array) -> Arrays:
+    """∂τ_i/∂q_j = U_i · Ψ̈_j + W_i · Ψ̇_j, ∂τ_i/∂v_j = 2 U_i · Ψ̇_j + W_i · ω_j, M_ij = U_i · S_j."""
+    return {"dtau_dq": power(U_i, ddPsi) + W_i @ dPsi[3:],
+            "dtau_dv": power(2 * U_i, dPsi) + W_i @ S[3:], "dtau_da": power(U_i, S)}
+
+
+def derivatives_behind(S_i: Array, Q: Array, D: Array, U: Array) -> Arrays:
+    return {"dtau_dq": power(S_i, Q), "dtau_dv": power(S_i, D), "dtau_da": power(S_i, U)}
