@@ -6,7 +6,8 @@ code is a few steps, each recorded once:
     MAP         step(k) for all k, in any order: several at once in the lanes of a register
     OUTWARDS    step(k) from the root to the leaves; it may read what its parent has
     INWARDS     step(k) from the leaves to the root; it may add to what its parent has
-    PAIRS       entries (i, j) of matrices, row by row, the columns j in lanes
+    Pairs       entries (i, j) of matrices, row by row, the columns j in lanes
+    Columns     matrices X of M X = B by both sweeps, for several columns at once in lanes
 
 A step's inputs and outputs are named as the arrays that they are entries of: `V` is that of body k,
 `V_p` that of its parent, and in pairs `S_i` belongs to the row and `S` to the column. The world is
@@ -68,6 +69,22 @@ class Pairs:
 
 
 @dataclass(frozen=True, eq=False)
+class Columns:
+    """An output whose columns j are each found by a sweep inwards and one outwards, in place.
+
+    `inwards` takes b, the entry (k, j) of the output as it is, or of the unit matrix; `outwards`
+    gives x in its place. The arrays in `wide` have entries for every column, none of the parents'
+    before the first sweep.
+    """
+
+    inwards: Program
+    outwards: Program
+    output: str
+    unit: bool
+    wide: Mapping[str, int]
+
+
+@dataclass(frozen=True, eq=False)
 class Sweeps:
     """What computes outputs of inputs by loops over n bodies.
 
@@ -81,7 +98,7 @@ class Sweeps:
     parents: tuple[int, ...]
     tables: Mapping[str, np.ndarray]
     buffers: Mapping[str, int]
-    loops: tuple[Sweep | Pairs, ...]
+    loops: tuple[Sweep | Pairs | Columns, ...]
 
     @property
     def n(self) -> int:
@@ -105,6 +122,9 @@ class Sweeps:
             if isinstance(loop, Pairs):
                 total += pairs * np.array(loop.behind.operations)
                 total += (pairs - self.n) * np.array(loop.before.operations)
+            elif isinstance(loop, Columns):
+                both = np.array(loop.inwards.operations) + np.array(loop.outwards.operations)
+                total += self.n**2 * both
             else:
                 runs = 1 if loop.order is Order.ONCE else self.n
                 total += runs * np.array(loop.step.operations)
@@ -119,10 +139,8 @@ class Sweeps:
         for table in self.tables.values():
             text.update(np.ascontiguousarray(table).tobytes())
         for loop in self.loops:
-            for program in ((loop.before, loop.behind) if isinstance(loop, Pairs)
-                            else (loop.step,)):
-                text.update(program.digest.encode())
-            text.update(repr(loop.diagonal if isinstance(loop, Pairs) else loop.order).encode())
+            parts = vars(loop).values()
+            text.update(repr([x.digest if isinstance(x, Program) else x for x in parts]).encode())
         return text.hexdigest()
 
     def record_size(self, slot: Slot) -> int:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from inspect import signature
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -19,58 +19,93 @@ from closedform.maths.sweeps import articulated, bodies, pairs
 from closedform.program.pipeline import optimised
 from closedform.program.program import Program, Slot, size
 from closedform.program.record import record
-from closedform.program.sweeps import Order, Pairs, Place, Sweep, Sweeps
-
-MATRIX_DEPTH, VECTOR_DEPTH = 24, 60
-"""Joints on the longest way to the world from which on matrices, and vectors, are computed by
-loops: benchmarks/large.py."""
+from closedform.program.sweeps import Columns, Order, Pairs, Place, Sweep, Sweeps
 
 SHAPES: Mapping[str, tuple[int, ...]] = {
-    **dict.fromkeys(("q", "v", "a", "tau", "rotor", "mass", "rest"), ()),
-    **dict.fromkeys(("p0", "pb", "joint", "o", "d", "h", "p", "W", "gravity"), (3,)),
-    **dict.fromkeys(("R0", "Rb", "L", "R", "G"), (3, 3)),
-    **dict.fromkeys(("S", "V", "VP", "A", "AP", "dPsi", "ddPsi", "f", "Sigma", "U", "Q", "D", "K",
-                     "delta", "wrenches"), (6,)),
+    **dict.fromkeys(("q", "v", "a", "tau", "rotor", "mass", "rest", "inverse", "b", "rests"), ()),
+    **dict.fromkeys(("p0", "pb", "joint", "o", "d", "h", "p", "W", "a_O", "c_O", "gravity"), (3,)),
+    **dict.fromkeys(("R0", "Rb", "L", "R", "G", "N_O", "D_O"), (3, 3)),
+    **dict.fromkeys(("S", "V", "VP", "A", "AP", "dPsi", "ddPsi", "f", "Sigma", "U", "UA", "Z", "Q",
+                     "D", "K", "F", "delta", "deltas", "wrenches"), (6,)),
     "body": (10,), "I": (21,),
 }
 """What each array has for a body."""
 
-Step = tuple[Order, Callable[..., Any]]
-_POSES: tuple[Step, ...] = (
+WIDE = {"F": 6, "rests": 1, "deltas": 6}
+"""What a column needs of every body."""
+
+Steps = tuple[tuple[Order, Callable[..., Any]], ...]
+
+
+class Plan(NamedTuple):
+    """How a row is computed: steps before loads are known, steps after it, pairs, columns.
+
+    `depth`: joints on the longest way to the world from which on loops take less time than
+    straight-line code, or code that compiles at once is worth more (benchmarks/large.py).
+    `results`: what steps call the outputs. Rotors are added to the output `rotors`.
+    """
+
+    depth: int
+    before: Steps
+    after: Steps
+    results: Mapping[str, str] = {}
+    pairs: tuple[Callable[..., Any], ...] = ()
+    rotors: str = ""
+    columns: Mapping[str, bool] = {}
+
+
+_POSES: Steps = (
     (Order.ONCE, bodies.world), (Order.MAP, bodies.local), (Order.OUTWARDS, bodies.pose),
     (Order.MAP, bodies.screw))
-_RATES: tuple[Step, ...] = (
-    *_POSES, (Order.OUTWARDS, bodies.velocity), (Order.MAP, bodies.rates))
-_MOTION: tuple[Step, ...] = (*_RATES, (Order.OUTWARDS, bodies.acceleration))
-_BIAS: tuple[Step, ...] = (*_RATES, (Order.OUTWARDS, bodies.bias_acceleration))
-_LOADED: tuple[Step, ...] = ((Order.OUTWARDS, bodies.loaded),)
-_DERIVATIVES: tuple[Step, ...] = (
-    (Order.INWARDS, bodies.all_behind), (Order.MAP, bodies.columns))
+_MOVING: Steps = ((Order.OUTWARDS, bodies.velocity), (Order.MAP, bodies.rates))
+_RATES: Steps = (*_POSES, *_MOVING)
+_MOTION: Steps = (*_RATES, (Order.OUTWARDS, bodies.acceleration))
+_BIAS: Steps = (*_RATES, (Order.OUTWARDS, bodies.bias_acceleration))
+_LOADED: Steps = ((Order.OUTWARDS, bodies.loaded),)
+_TORQUE: Steps = ((Order.INWARDS, bodies.force_behind), (Order.MAP, bodies.bias_torque))
+_DERIVATIVES: Steps = ((Order.INWARDS, bodies.all_behind), (Order.MAP, bodies.columns))
+_ARTICULATED: Steps = ((Order.ONCE, articulated.at_rest), (Order.MAP, articulated.articulated))
+_SOLVED: Steps = ((Order.INWARDS, articulated.eliminated), (Order.OUTWARDS, articulated.solved))
+_PASSIVE: Steps = (*_RATES, (Order.MAP, bodies.inertia_and_passive),
+                   (Order.INWARDS, bodies.passive_behind), (Order.MAP, bodies.passive_columns))
+_CHRISTOFFEL: Steps = (*_RATES, (Order.MAP, bodies.inertia_and_flow),
+                       (Order.INWARDS, bodies.flow_behind), (Order.MAP, bodies.coriolis_columns))
+_WEIGHTS: Steps = ((Order.MAP, bodies.weight), *_TORQUE)
+_C = pairs.coriolis_before, pairs.coriolis_behind
+_MC = pairs.matrices_before, pairs.matrices_behind
+_SLOPES = pairs.derivatives_before, pairs.derivatives_behind
+_FORCES: Steps = (*_MOTION, (Order.MAP, bodies.inertia_and_force))
 
-PLANS: Mapping[str, tuple[tuple[Step, ...], tuple[Step, ...], tuple[Any, ...]]] = {
-    "inverse_dynamics": ((*_MOTION, (Order.MAP, bodies.force)),
-                         ((Order.INWARDS, bodies.force_behind), (Order.MAP, bodies.torque)), ()),
-    "bias": ((*_BIAS, (Order.MAP, bodies.force)),
-             ((Order.INWARDS, bodies.force_behind), (Order.MAP, bodies.bias_torque)), ()),
-    "forward_dynamics": (
-        (*_BIAS, (Order.ONCE, articulated.at_rest), (Order.MAP, articulated.articulated)),
-        ((Order.INWARDS, articulated.eliminated), (Order.OUTWARDS, articulated.solved)), ()),
-    "mass_matrix": ((*_POSES, (Order.MAP, bodies.inertia), (Order.INWARDS, bodies.inertia_behind),
-                     (Order.MAP, bodies.momentum_of_screw)), (),
-                    (pairs.mass_before, pairs.mass_behind, "M")),
-    "inverse_dynamics_derivatives": (
-        (*_MOTION, (Order.MAP, bodies.inertia_and_force)), _DERIVATIVES,
-        (pairs.derivatives_before, pairs.derivatives_behind, "dtau_da")),
-    "inverse_dynamics_and_derivatives": (
-        (*_MOTION, (Order.MAP, bodies.inertia_and_force)),
-        (*_DERIVATIVES, (Order.MAP, bodies.torque)),
-        (pairs.derivatives_before, pairs.derivatives_behind, "dtau_da")),
+PLANS: Mapping[str, Plan] = {
+    "inverse_dynamics": Plan(101, (*_MOTION, (Order.MAP, bodies.force)), (
+        (Order.INWARDS, bodies.force_behind), (Order.MAP, bodies.torque)),
+        {"tau": "inverse_dynamics"}),
+    "bias": Plan(101, (*_BIAS, (Order.MAP, bodies.force)), _TORQUE, {"tau": "bias"}),
+    "coriolis_torque": Plan(
+        101, ((Order.ONCE, bodies.weightless_world), *_BIAS[1:], (Order.MAP, bodies.force)),
+        _TORQUE, {"tau": "coriolis_torque"}),
+    "gravity_torque": Plan(101, _POSES, _WEIGHTS, {"tau": "gravity_torque"}),
+    "forward_dynamics": Plan(41, (*_BIAS, *_ARTICULATED), _SOLVED, {"a": "forward_dynamics"}),
+    "mass_matrix": Plan(24, (
+        *_POSES, (Order.MAP, bodies.inertia), (Order.INWARDS, bodies.inertia_behind),
+        (Order.MAP, bodies.momentum_of_screw)), (), {"M": "mass_matrix"},
+        (pairs.mass_before, pairs.mass_behind), "M"),
+    "coriolis_matrix": Plan(24, _PASSIVE, (), {"C": "coriolis_matrix"}, _C),
+    "christoffel_coriolis_matrix": Plan(
+        24, _CHRISTOFFEL, (), {"C": "christoffel_coriolis_matrix"}, _C),
+    "passive_dynamics_matrices": Plan(24, _PASSIVE, _WEIGHTS, {"tau": "g"}, _MC, "M"),
+    "christoffel_dynamics_matrices": Plan(24, _CHRISTOFFEL, _WEIGHTS, {"tau": "g"}, _MC, "M"),
+    "inverse_dynamics_derivatives": Plan(24, _FORCES, _DERIVATIVES, {}, _SLOPES, "dtau_da"),
+    "inverse_dynamics_and_derivatives": Plan(
+        24, _FORCES, (*_DERIVATIVES, (Order.MAP, bodies.torque)), {}, _SLOPES, "dtau_da"),
+    "forward_dynamics_derivatives": Plan(
+        24, (*_BIAS, *_ARTICULATED), (
+            *_SOLVED, (Order.OUTWARDS, bodies.acceleration),
+            (Order.MAP, bodies.inertia_and_force), *_DERIVATIVES), {},
+        (pairs.slopes_before, pairs.slopes_behind), "",
+        {"da_dq": False, "da_dv": False, "da_dtau": True}),
 }
-"""Steps before loads are known, steps after it, and pairs with the output that rotors add to."""
-
-RESULTS = {"inverse_dynamics": {"tau": "inverse_dynamics"}, "bias": {"tau": "bias"},
-           "forward_dynamics": {"a": "forward_dynamics"}, "mass_matrix": {"M": "mass_matrix"}}
-"""What steps call the result of a row of one output."""
+"""The rows that loops compute."""
 
 
 def sweeps_of(forms: Forms, requests: Sequence[Request], wrenches: bool,
@@ -84,8 +119,7 @@ def sweeps_of(forms: Forms, requests: Sequence[Request], wrenches: bool,
     units = units_of(forms.robot)
     if units is None or (wrenches and not units.loadable):
         return None
-    limit = MATRIX_DEPTH if PLANS[row.name][2] else VECTOR_DEPTH
-    if units.depth < limit:
+    if units.depth < PLANS[row.name].depth:
         return None
     names = [*row.inputs, *(["wrenches"] if wrenches else [])]
     inputs = tuple(Slot(*item) for item in forms.shapes(names).items())
@@ -95,20 +129,25 @@ def sweeps_of(forms: Forms, requests: Sequence[Request], wrenches: bool,
 
 def _assembled(name: str, units: Units, inputs: tuple[Slot, ...], outputs: tuple[Slot, ...],
                wrenches: bool) -> Sweeps:
-    before, after, matrix = PLANS[name]
+    plan = PLANS[name]
     given = {slot.name for slot in inputs}
-    recorded = [Sweep(_recorded(step, units, given, RESULTS.get(name, {})), order)
-                for order, step in (*before, *(_LOADED if wrenches else ()), *after)]
-    loops: tuple[Sweep | Pairs, ...] = tuple(recorded)
-    if matrix:
-        low, high, diagonal = matrix
-        results = RESULTS.get(name, {})
-        loops += (Pairs(*(_recorded(x, units, given, results) for x in (low, high)),
-                        {results.get(diagonal, diagonal): "rotor"}),)
+
+    def recorded(step: Callable[..., Any]) -> Program:
+        return _recorded(step, units, given, plan.results)
+
+    sweeps = [Sweep(recorded(step), order) for order, step in
+              (*plan.before, *(_LOADED if wrenches else ()), *plan.after)]
+    loops: list[Sweep | Pairs | Columns] = [*sweeps]
+    if plan.pairs:
+        rotors = {plan.results.get(plan.rotors, plan.rotors): "rotor"} if plan.rotors else {}
+        loops.append(Pairs(*map(recorded, plan.pairs), rotors))
+    for output, unit in plan.columns.items():
+        loops.append(Columns(recorded(articulated.pushed if unit else articulated.pulled),
+                             recorded(articulated.moved), output, unit, WIDE))
     final = {slot.name for slot in outputs}
-    buffers = {place.array: size(y.shape) for x in recorded for y in x.step.outputs
+    buffers = {place.array: size(y.shape) for x in sweeps for y in x.step.outputs
                if (place := Place.of(y.name)).array not in final}
-    return Sweeps(name, inputs, outputs, units.parents, units.tables, buffers, loops)
+    return Sweeps(name, inputs, outputs, units.parents, units.tables, buffers, tuple(loops))
 
 
 def _recorded(step: Callable[..., Any], units: Units, given: set[str],

@@ -25,12 +25,14 @@ from closedform.lowerings.native.ir import (
 )
 from closedform.lowerings.native.steps import steps
 from closedform.program.program import Program, size
-from closedform.program.sweeps import Order, Pairs, Place, Sweep, Sweeps
+from closedform.program.sweeps import Columns, Order, Pairs, Place, Sweep, Sweeps
 
 ON_STACK = 1 << 18
 """Bytes up to which the block is on the stack: threads have small ones."""
 LEAD = 8
 """Numbers in front of each array's first body: the world's is the last of them."""
+WIDEST = 16
+"""Lanes of any register."""
 
 
 @dataclass(frozen=True)
@@ -51,6 +53,10 @@ class Layout:
         for name, entries in of.buffers.items():
             start[name] = total + LEAD
             total += entries * pitch
+        wide = [loop.wide for loop in of.loops if isinstance(loop, Columns)]
+        for name, entries in (wide[0] if wide else {}).items():     # of all columns in lanes
+            start[name] = total
+            total += (of.n + 1) * entries * WIDEST
         constants = 0
         for name, table in of.tables.items():
             start[name] = constants + LEAD
@@ -73,6 +79,8 @@ def swept_module(of: Sweeps, lanes: Lanes) -> Module:
         f = Function(module)
         if isinstance(loop, Pairs):
             _pairs(f, layout, loop, lanes)
+        elif isinstance(loop, Columns):
+            _columns(f, layout, loop, lanes)
         else:
             _sweep(f, layout, loop, lanes)
         f.finish(f"internal void @loop{k}({arguments}, ptr noalias %block)", LANES_APART)
@@ -177,7 +185,7 @@ def _sweep(f: Function, layout: Layout, loop: Sweep, lanes: Lanes) -> None:
     if loop.order is Order.ONCE:
         _run(loop.step, Bodies(layout, loop.step, Emitter(f, one), {"": "-1"}))
     elif loop.order is Order.MAP:
-        def group(k: str) -> None:
+        def group(k: str, _: str) -> None:
             _run(loop.step, Bodies(layout, loop.step, Emitter(f, lanes), {"": k}))
         groups(f, n, lanes.width, group)
     else:
@@ -194,15 +202,20 @@ def parent(f: Function, of: Sweeps, k: str) -> str:
     return f.let(f"load i64, ptr {f.let(f'getelementptr i64, ptr @parents, i64 {k}')}, align 8")
 
 
-def groups(f: Function, n: int, width: int, body: Callable[[str], None]) -> None:
-    """body(k) for k = 0, width, …; the last one so that it ends at n ≥ width."""
+def groups(f: Function, n: int, width: int, body: Callable[..., None]) -> None:
+    """body(k) for k = 0, width, …; the last one so that it ends at n ≥ width.
+
+    With a width above 1 the body is also told where it would have begun.
+    """
     mark, before = f.name()[1:], f.block
     f.line(f"br label %loop.{mark}")
     f.label(f"loop.{mark}")
     f.line(f"%k.{mark} = phi i64 [ 0, %{before} ], [ %next.{mark}, %latch.{mark} ]")
     over = f.let(f"icmp sgt i64 %k.{mark}, {n - width}")
-    body(f.let(f"select i1 {over}, i64 {n - width}, i64 %k.{mark}") if width > 1
-         else f"%k.{mark}")
+    if width > 1:
+        body(f.let(f"select i1 {over}, i64 {n - width}, i64 %k.{mark}"), f"%k.{mark}")
+    else:
+        body(f"%k.{mark}")
     f.line(f"br label %latch.{mark}")
     f.label(f"latch.{mark}")
     f.line(f"%next.{mark} = add i64 %k.{mark}, {width}")
@@ -222,7 +235,7 @@ def _pairs(f: Function, layout: Layout, loop: Pairs, lanes: Lanes) -> None:
         known = [_row_values(layout, x, e, i) for x in (loop.before, loop.behind)]
         first = f.let(f"mul i64 {i}, {of.n}")
 
-        def group(j: str) -> None:
+        def group(j: str, _: str) -> None:
             low = _part(layout, loop.before, e, j, known[0], f.let(f"icmp slt i64 {j}, {i}"))
             stop = f.let(f"add i64 {j}, {lanes.width}")
             high = _part(layout, loop.behind, e, j, known[1], f.let(
@@ -245,6 +258,102 @@ def _pairs(f: Function, layout: Layout, loop: Pairs, lanes: Lanes) -> None:
             one.store(one.binary("fadd", one.load(place), more), place)
 
     groups(f, of.n, 1, row)
+
+
+@dataclass
+class WideBodies(Bodies):
+    """The memory of a step for several columns: wide arrays and a matrix, all else in all lanes."""
+
+    wide: Mapping[str, int] = field(default_factory=dict)
+    given: str = ""                      # b
+    result: Callable[[str], None] = lambda x: None      # takes x
+
+    def _read(self, array: int, entry: int) -> str:
+        name = self.program.inputs[array].name
+        place = Place.of(name)
+        if name == "b":
+            return self.given
+        if place.array in self.wide:
+            return self.e.load(self._wide(place, entry))
+        one = Emitter(self.e.function, Lanes(self.e.lanes.kind, 1, self.e.lanes.fma))
+        return splat(self.e, one.load(self._place(place, entry)))
+
+    def write(self, array: int, entry: int, values: Sequence[str], constant: bool) -> None:
+        name = self.program.outputs[array].name
+        for k, x in enumerate(values):
+            if name == "x":
+                self.result(x)
+            else:
+                self.e.store(x, self._wide(Place.of(name), entry + k))
+
+    def _wide(self, place: Place, entry: int) -> str:
+        f, entries, bytes_ = self.e.function, self.wide[place.array], self.e.lanes.bytes
+        k = f.let(f"add i64 {self.at[place.at]}, 1")
+        shift = f.let(f"mul i64 {k}, {entries * bytes_}")
+        start = self.layout.start[place.array] * BYTES[self.e.lanes.kind] + entry * bytes_
+        return f.offset(f.offset("%block", shift), start)
+
+
+def _columns(f: Function, layout: Layout, loop: Columns, lanes: Lanes) -> None:
+    """Groups of columns, in each the sweep inwards and the one outwards."""
+    of, e, bytes_ = layout.of, Emitter(f, lanes), BYTES[lanes.kind]
+    out = f"%out{[s.name for s in of.outputs].index(loop.output)}"
+
+    def entry(k: str, j: str) -> str:
+        at = f.let(f"add i64 {f.let(f'mul i64 {k}, {of.n}')}, {j}")
+        return f.let(f"getelementptr {lanes.kind}, ptr {out}, i64 {at}")
+
+    def memory(program: Program, k: str, given: str, result: Callable[[str], None]) -> WideBodies:
+        at = {"": k, "p": parent(f, of, k)}
+        return WideBodies(layout, program, e, at, wide=loop.wide, given=given, result=result)
+
+    def group(j: str, first: str) -> None:
+        column = f.let(f"add <{lanes.width} x i64> {_all_lanes(f, lanes, j)}, {_count(lanes)}")
+        new = f.let(f"icmp sge <{lanes.width} x i64> {column}, {_all_lanes(f, lanes, first)}")
+
+        def clear(k: str) -> None:
+            whole = WideBodies(layout, loop.inwards, e, {"": f.let(f"sub i64 {k}, 1")},
+                               wide=loop.wide)
+            for name in ("F", "deltas"):
+                for c in range(loop.wide[name]):
+                    e.store("zeroinitializer", whole._wide(Place(name), c))
+
+        groups(f, of.n + 1, 1, clear)
+
+        def inwards(i: str) -> None:
+            k = f.let(f"sub i64 {of.n - 1}, {i}")
+            if loop.unit:
+                own = f.let(f"icmp eq <{lanes.width} x i64> {column}, {_all_lanes(f, lanes, k)}")
+                b = e.select(own, e.number(1.0), e.number(0.0))
+            else:
+                b = e.load(entry(k, j), align=bytes_)
+            _run(loop.inwards, memory(loop.inwards, k, b, lambda x: None))
+
+        groups(f, of.n, 1, inwards)
+
+        def outwards(k: str) -> None:
+            place = entry(k, j)
+
+            def keep(x: str) -> None:
+                old = x if loop.unit else e.select(new, x, e.load(place, align=bytes_))
+                e.store(old, place, align=bytes_)
+
+            _run(loop.outwards, memory(loop.outwards, k, "", keep))
+
+        groups(f, of.n, 1, outwards)
+
+    groups(f, of.n, lanes.width, group)
+
+
+def _count(lanes: Lanes) -> str:
+    return "<" + ", ".join(f"i64 {k}" for k in range(lanes.width)) + ">"
+
+
+def _all_lanes(f: Function, lanes: Lanes, x: str) -> str:
+    whole = f"<{lanes.width} x i64>"
+    first = f.let(f"insertelement {whole} poison, i64 {x}, i32 0")
+    return f.let(f"shufflevector {whole} {first}, {whole} poison, "
+                 f"<{lanes.width} x i32> zeroinitializer")
 
 
 def _row_values(layout: Layout, program: Program, e: Emitter, i: str) -> dict[tuple[int, int], str]:
@@ -273,15 +382,8 @@ def _part(layout: Layout, program: Program, e: Emitter, j: str,  # noqa: PLR0913
 def _masks(f: Function, lanes: Lanes, i: str, j: str, end: str) -> tuple[str, str]:
     """Which of the columns from j on lie before row i, and which are it or lie behind it."""
     width, whole = lanes.width, f"<{lanes.width} x i64>"
-
-    def all_lanes(x: str) -> str:
-        first = f.let(f"insertelement {whole} poison, i64 {x}, i32 0")
-        return f.let(f"shufflevector {whole} {first}, {whole} poison, "
-                     f"<{width} x i32> zeroinitializer")
-
-    count = "<" + ", ".join(f"i64 {k}" for k in range(width)) + ">"
-    column = f.let(f"add {whole} {all_lanes(j)}, {count}")
-    row, last = all_lanes(i), all_lanes(end)
+    column = f.let(f"add {whole} {_all_lanes(f, lanes, j)}, {_count(lanes)}")
+    row, last = _all_lanes(f, lanes, i), _all_lanes(f, lanes, end)
     ends = f.let(f"load {whole}, ptr {f.let(f'getelementptr i64, ptr @ends, i64 {j}')}, align 8")
     mask = f"<{width} x i1>"
     before = f.let(f"and {mask} {f.let(f'icmp slt {whole} {column}, {row}')}, "

@@ -43,13 +43,34 @@ def eliminated(  # noqa: PLR0913 (a joint, its body and the parent's)
     K, rest = U * inverse, (tau - power(S, f)) * inverse
     rows, columns = UPPER
     return {"I_p": I_p + (I - U[rows] * K[columns]), "f_p": f_p + (f + U * rest),
-            "K": K, "rest": rest}
+            "UA": U, "K": K, "inverse": inverse, "rest": rest}
 
 
 def solved(K: Array, rest: Number, S: Array, delta_p: Array) -> Arrays:
     """q̈ = rest − K · δ_p and δ = δ_p + S q̈."""
     a = rest - power(K, delta_p)
     return {"a": a, "delta": delta_p + S * a}
+
+
+def pushed(  # noqa: PLR0913 (a joint, a torque and two wrenches)
+    S: Array, UA: Array, inverse: Number, b: Number, F: Array, F_p: Array,
+) -> Arrays:
+    """A torque b on an articulated body whose inertia is known, at rest."""
+    rest = (b - power(S, F)) * inverse
+    return {"F_p": F_p + (F + UA * rest), "rests": rest}
+
+
+def pulled(  # noqa: PLR0913
+    S: Array, UA: Array, inverse: Number, b: Number, F: Array, F_p: Array,
+) -> Arrays:
+    """The same for the torque −b."""
+    return pushed(S, UA, inverse, -b, F, F_p)
+
+
+def moved(K: Array, S: Array, rests: Number, deltas_p: Array) -> Arrays:
+    """The acceleration x that comes of it."""
+    x = rests - power(K, deltas_p)
+    return {"x": x, "deltas": deltas_p + S * x}
 
 
 def at_rest(gravity: Array) -> Arrays:

@@ -16,8 +16,13 @@ from __future__ import annotations
 from closedform.arrays import Array, Number, namespace
 from closedform.maths.algorithms.joint_steps import JointStep
 from closedform.maths.algorithms.moments import Moments
-from closedform.maths.algorithms.operators import ChristoffelOperator, christoffel_operator
-from closedform.maths.spatial import cross, force_cross, motion_cross, power
+from closedform.maths.algorithms.operators import (
+    BlockOperator,
+    ChristoffelOperator,
+    christoffel_operator,
+    passive_operator,
+)
+from closedform.maths.spatial import cross, force_cross, motion_cross, power, skew
 
 Arrays = dict[str, Array]
 
@@ -27,6 +32,11 @@ def world(gravity: Array) -> Arrays:
     xp = namespace(gravity)
     return {"R": xp.eye(3), "o": xp.zeros(3), "V": xp.zeros(6),
             "A": xp.concatenate([-gravity, xp.zeros(3)])}
+
+
+def weightless_world(gravity: Array) -> Arrays:
+    """The world without gravity."""
+    return world(0 * gravity)
 
 
 def local(q: Number, R0: Array, p0: Array, joint: Array) -> Arrays:
@@ -92,6 +102,27 @@ def force(R: Array, o: Array, body: Array, V: Array, A: Array) -> Arrays:
     return {"f": body_moments(body, R, o, V, A)[1]}
 
 
+def weight(R: Array, o: Array, body: Array, gravity: Array) -> Arrays:
+    """f of a body at rest."""
+    xp = namespace(R, gravity)
+    return {"f": _moments(body, R, o) @ xp.concatenate([-gravity, xp.zeros(3)])}
+
+
+def inertia_and_flow(R: Array, o: Array, body: Array, V: Array) -> Arrays:
+    """Moments, and the Christoffel symbols' operator by p and G."""
+    own = _moments(body, R, o)
+    B = christoffel_operator(own, V)
+    return {"h": own.h, "Sigma": namespace(R).stack(list(own.Sigma)), "p": B.p, "G": B.G}
+
+
+def inertia_and_passive(R: Array, o: Array, body: Array, V: Array) -> Arrays:
+    """Moments, and the passive operator [[a~, −N], [c~ + N, D]] by a, N, c and D."""
+    own = _moments(body, R, o)
+    O = passive_operator(own, V)
+    return {"h": own.h, "Sigma": namespace(R).stack(list(own.Sigma)), "a_O": O.a, "N_O": -O.B,
+            "c_O": own.m * V[:3], "D_O": O.D}
+
+
 def inertia_and_force(R: Array, o: Array, body: Array, V: Array, A: Array) -> Arrays:
     own = _moments(body, R, o)
     B = christoffel_operator(own, V)
@@ -121,6 +152,20 @@ def all_behind(  # noqa: PLR0913 (five composites of a body and of its parent)
 ) -> Arrays:
     return {"h_p": h_p + h, "Sigma_p": Sigma_p + Sigma, "p_p": p_p + p, "G_p": G_p + G,
             "f_p": f_p + f}
+
+
+def flow_behind(  # noqa: PLR0913
+    h: Array, Sigma: Array, p: Array, G: Array, h_p: Array, Sigma_p: Array, p_p: Array, G_p: Array,
+) -> Arrays:
+    return {"h_p": h_p + h, "Sigma_p": Sigma_p + Sigma, "p_p": p_p + p, "G_p": G_p + G}
+
+
+def passive_behind(  # noqa: PLR0913
+    h: Array, Sigma: Array, a_O: Array, N_O: Array, c_O: Array, D_O: Array,
+    h_p: Array, Sigma_p: Array, a_O_p: Array, N_O_p: Array, c_O_p: Array, D_O_p: Array,
+) -> Arrays:
+    return {"h_p": h_p + h, "Sigma_p": Sigma_p + Sigma, "a_O_p": a_O_p + a_O,
+            "N_O_p": N_O_p + N_O, "c_O_p": c_O_p + c_O, "D_O_p": D_O_p + D_O}
 
 
 def torque(S: Array, f: Array, a: Number, rotor: Number) -> Arrays:
@@ -160,6 +205,15 @@ def columns(  # noqa: PLR0913 (a screw, two motions and five composites)
 def coriolis_columns(  # noqa: PLR0913
     S: Array, dPsi: Array, mass: Number, h: Array, Sigma: Array, p: Array, G: Array,
 ) -> Arrays:
-    """U = I S, W = Bᵀ S and D = I Ṡ + B S, of the Christoffel symbols' operator."""
-    I, B = composite(mass, h, Sigma), ChristoffelOperator(p, G)
-    return {"U": I @ S, "W": B.transposed_times(S)[3:], "D": I @ dPsi + B @ S}
+    """U = I S, Z = Oᵀ S and D = I Ṡ + O S, of the Christoffel symbols' operator O."""
+    I, O = composite(mass, h, Sigma), ChristoffelOperator(p, G)
+    return {"U": I @ S, "Z": O.transposed_times(S), "D": I @ dPsi + O @ S}
+
+
+def passive_columns(  # noqa: PLR0913
+    S: Array, dPsi: Array, mass: Number, h: Array, Sigma: Array, a_O: Array, N_O: Array,
+    c_O: Array, D_O: Array,
+) -> Arrays:
+    """The same of the passive operator."""
+    I, O = composite(mass, h, Sigma), BlockOperator(a_O, -N_O, skew(c_O) + N_O, D_O)
+    return {"U": I @ S, "Z": O.transposed_times(S), "D": I @ dPsi + O @ S}

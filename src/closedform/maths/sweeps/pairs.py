@@ -15,9 +15,9 @@ def mass_behind(S_i: Array, U: Array) -> Arrays:
     return {"M": power(S_i, U)}
 
 
-def coriolis_before(U_i: Array, W_i: Array, S: Array, dPsi: Array) -> Arrays:
-    """C_ij = U_i · Ṡ_j + W_i · ω_j."""
-    return {"C": power(U_i, dPsi) + W_i @ S[3:]}
+def coriolis_before(U_i: Array, Z_i: Array, S: Array, dPsi: Array) -> Arrays:
+    """C_ij = U_i · Ṡ_j + Z_i · S_j."""
+    return {"C": power(U_i, dPsi) + power(Z_i, S)}
 
 
 def coriolis_behind(S_i: Array, D: Array) -> Arrays:
@@ -32,3 +32,21 @@ def derivatives_before(U_i: Array, W_i: Array, S: Array, dPsi: Array, ddPsi: Arr
 
 def derivatives_behind(S_i: Array, Q: Array, D: Array, U: Array) -> Arrays:
     return {"dtau_dq": power(S_i, Q), "dtau_dv": power(S_i, D), "dtau_da": power(S_i, U)}
+
+
+def matrices_before(U_i: Array, Z_i: Array, S: Array, dPsi: Array) -> Arrays:
+    return mass_before(U_i, S) | coriolis_before(U_i, Z_i, S, dPsi)
+
+
+def matrices_behind(S_i: Array, U: Array, D: Array) -> Arrays:
+    return mass_behind(S_i, U) | coriolis_behind(S_i, D)
+
+
+def slopes_before(U_i: Array, W_i: Array, S: Array, dPsi: Array, ddPsi: Array) -> Arrays:
+    """∂τ/∂q and ∂τ/∂v alone, where ∂a/∂q and ∂a/∂v will be."""
+    found = derivatives_before(U_i, W_i, S, dPsi, ddPsi)
+    return {"da_dq": found["dtau_dq"], "da_dv": found["dtau_dv"]}
+
+
+def slopes_behind(S_i: Array, Q: Array, D: Array) -> Arrays:
+    return {"da_dq": power(S_i, Q), "da_dv": power(S_i, D)}
