@@ -38,7 +38,7 @@ Steps = tuple[tuple[Order, Callable[..., Any]], ...]
 
 
 class Plan(NamedTuple):
-    """How a row is computed: steps before loads are known, steps after it, pairs, columns.
+    """How a row is computed: steps, then pairs, then columns.
 
     `depth`: joints on the longest way to the world from which on loops take less time than
     straight-line code, or code that compiles at once is worth more (benchmarks/large.py).
@@ -46,8 +46,7 @@ class Plan(NamedTuple):
     """
 
     depth: int
-    before: Steps
-    after: Steps
+    steps: Steps
     results: Mapping[str, str] = {}
     pairs: tuple[Callable[..., Any], ...] = ()
     rotors: str = ""
@@ -61,11 +60,11 @@ _MOVING: Steps = ((Order.OUTWARDS, bodies.velocity), (Order.MAP, bodies.rates))
 _RATES: Steps = (*_POSES, *_MOVING)
 _MOTION: Steps = (*_RATES, (Order.OUTWARDS, bodies.acceleration))
 _BIAS: Steps = (*_RATES, (Order.OUTWARDS, bodies.bias_acceleration))
-_LOADED: Steps = ((Order.OUTWARDS, bodies.loaded),)
 _TORQUE: Steps = ((Order.INWARDS, bodies.force_behind), (Order.MAP, bodies.bias_torque))
-_DERIVATIVES: Steps = ((Order.INWARDS, bodies.all_behind), (Order.MAP, bodies.columns))
-_ARTICULATED: Steps = ((Order.ONCE, articulated.at_rest), (Order.MAP, articulated.articulated))
-_SOLVED: Steps = ((Order.INWARDS, articulated.eliminated), (Order.OUTWARDS, articulated.solved))
+_DERIVATIVES: Steps = ((Order.MAP, bodies.inertia_and_force), (Order.INWARDS, bodies.all_behind),
+                       (Order.MAP, bodies.columns))
+_SOLVED: Steps = ((Order.ONCE, articulated.at_rest), (Order.MAP, articulated.articulated),
+                  (Order.INWARDS, articulated.eliminated), (Order.OUTWARDS, articulated.solved))
 _PASSIVE: Steps = (*_RATES, (Order.MAP, bodies.inertia_and_passive),
                    (Order.INWARDS, bodies.passive_behind), (Order.MAP, bodies.passive_columns))
 _CHRISTOFFEL: Steps = (*_RATES, (Order.MAP, bodies.inertia_and_flow),
@@ -74,34 +73,32 @@ _WEIGHTS: Steps = ((Order.MAP, bodies.weight), *_TORQUE)
 _C = pairs.coriolis_before, pairs.coriolis_behind
 _MC = pairs.matrices_before, pairs.matrices_behind
 _SLOPES = pairs.derivatives_before, pairs.derivatives_behind
-_FORCES: Steps = (*_MOTION, (Order.MAP, bodies.inertia_and_force))
 
 PLANS: Mapping[str, Plan] = {
-    "inverse_dynamics": Plan(101, (*_MOTION, (Order.MAP, bodies.force)), (
-        (Order.INWARDS, bodies.force_behind), (Order.MAP, bodies.torque)),
-        {"tau": "inverse_dynamics"}),
-    "bias": Plan(101, (*_BIAS, (Order.MAP, bodies.force)), _TORQUE, {"tau": "bias"}),
+    "inverse_dynamics": Plan(
+        101, (*_MOTION, (Order.MAP, bodies.force), (Order.INWARDS, bodies.force_behind),
+              (Order.MAP, bodies.torque)), {"tau": "inverse_dynamics"}),
+    "bias": Plan(101, (*_BIAS, (Order.MAP, bodies.force), *_TORQUE), {"tau": "bias"}),
     "coriolis_torque": Plan(
-        101, ((Order.ONCE, bodies.weightless_world), *_BIAS[1:], (Order.MAP, bodies.force)),
-        _TORQUE, {"tau": "coriolis_torque"}),
-    "gravity_torque": Plan(101, _POSES, _WEIGHTS, {"tau": "gravity_torque"}),
-    "forward_dynamics": Plan(41, (*_BIAS, *_ARTICULATED), _SOLVED, {"a": "forward_dynamics"}),
+        101, ((Order.ONCE, bodies.weightless_world), *_BIAS[1:], (Order.MAP, bodies.force),
+              *_TORQUE), {"tau": "coriolis_torque"}),
+    "gravity_torque": Plan(101, (*_POSES, *_WEIGHTS), {"tau": "gravity_torque"}),
+    "forward_dynamics": Plan(41, (*_BIAS, *_SOLVED), {"a": "forward_dynamics"}),
     "mass_matrix": Plan(24, (
         *_POSES, (Order.MAP, bodies.inertia), (Order.INWARDS, bodies.inertia_behind),
-        (Order.MAP, bodies.momentum_of_screw)), (), {"M": "mass_matrix"},
+        (Order.MAP, bodies.momentum_of_screw)), {"M": "mass_matrix"},
         (pairs.mass_before, pairs.mass_behind), "M"),
-    "coriolis_matrix": Plan(24, _PASSIVE, (), {"C": "coriolis_matrix"}, _C),
+    "coriolis_matrix": Plan(24, _PASSIVE, {"C": "coriolis_matrix"}, _C),
     "christoffel_coriolis_matrix": Plan(
-        24, _CHRISTOFFEL, (), {"C": "christoffel_coriolis_matrix"}, _C),
-    "passive_dynamics_matrices": Plan(24, _PASSIVE, _WEIGHTS, {"tau": "g"}, _MC, "M"),
-    "christoffel_dynamics_matrices": Plan(24, _CHRISTOFFEL, _WEIGHTS, {"tau": "g"}, _MC, "M"),
-    "inverse_dynamics_derivatives": Plan(24, _FORCES, _DERIVATIVES, {}, _SLOPES, "dtau_da"),
+        24, _CHRISTOFFEL, {"C": "christoffel_coriolis_matrix"}, _C),
+    "passive_dynamics_matrices": Plan(24, (*_PASSIVE, *_WEIGHTS), {"tau": "g"}, _MC, "M"),
+    "christoffel_dynamics_matrices": Plan(24, (*_CHRISTOFFEL, *_WEIGHTS), {"tau": "g"}, _MC, "M"),
+    "inverse_dynamics_derivatives": Plan(
+        24, (*_MOTION, *_DERIVATIVES), {}, _SLOPES, "dtau_da"),
     "inverse_dynamics_and_derivatives": Plan(
-        24, _FORCES, (*_DERIVATIVES, (Order.MAP, bodies.torque)), {}, _SLOPES, "dtau_da"),
+        24, (*_MOTION, *_DERIVATIVES, (Order.MAP, bodies.torque)), {}, _SLOPES, "dtau_da"),
     "forward_dynamics_derivatives": Plan(
-        24, (*_BIAS, *_ARTICULATED), (
-            *_SOLVED, (Order.OUTWARDS, bodies.acceleration),
-            (Order.MAP, bodies.inertia_and_force), *_DERIVATIVES), {},
+        24, (*_BIAS, *_SOLVED, (Order.OUTWARDS, bodies.acceleration), *_DERIVATIVES), {},
         (pairs.slopes_before, pairs.slopes_behind), "",
         {"da_dq": False, "da_dv": False, "da_dtau": True}),
 }
@@ -135,8 +132,11 @@ def _assembled(name: str, units: Units, inputs: tuple[Slot, ...], outputs: tuple
     def recorded(step: Callable[..., Any]) -> Program:
         return _recorded(step, units, given, plan.results)
 
-    sweeps = [Sweep(recorded(step), order) for order, step in
-              (*plan.before, *(_LOADED if wrenches else ()), *plan.after)]
+    sweeps = []
+    for order, step in plan.steps:
+        sweeps.append(Sweep(recorded(step), order))
+        if wrenches and step in (bodies.force, bodies.inertia_and_force, articulated.articulated):
+            sweeps.append(Sweep(recorded(bodies.loaded), Order.OUTWARDS))
     loops: list[Sweep | Pairs | Columns] = [*sweeps]
     if plan.pairs:
         rotors = {plan.results.get(plan.rotors, plan.rotors): "rotor"} if plan.rotors else {}
