@@ -6,8 +6,8 @@ code is a few steps, each recorded once:
     MAP         step(k) for all k, in any order: several at once in the lanes of a register
     OUTWARDS    step(k) from the root to the leaves; it may read what its parent has
     INWARDS     step(k) from the leaves to the root; it may add to what its parent has
-    Pairs       entries (i, j) of matrices, row by row, the columns j in lanes
-    Columns     matrices X of M X = B by both sweeps, for several columns at once in lanes
+    PairLoop    entries (i, j) of matrices, row by row, the columns j in lanes
+    ColumnLoop  matrices X of M X = B by both sweeps, for several columns at once in lanes
 
 A step's inputs and outputs are named as the arrays that they are entries of: `V` is that of body k,
 `V_p` that of its parent, and in pairs `S_i` belongs to the row and `S` to the column. The world is
@@ -37,14 +37,14 @@ class Order(Enum):
     INWARDS = "leaf to root"
 
 
-class Place(NamedTuple):
+class ArrayAt(NamedTuple):
     """The array that a slot of a step belongs to, and whose entries: own, of the parent, row i."""
 
     array: str
     at: str = ""
 
     @classmethod
-    def of(cls, slot: str) -> Place:
+    def of(cls, slot: str) -> ArrayAt:
         name, _, at = slot.rpartition("_")
         return cls(name, at) if name and at in ("p", "i") else cls(slot)
 
@@ -58,7 +58,7 @@ class Sweep:
 
 
 @dataclass(frozen=True, eq=False)
-class Pairs:
+class PairLoop:
     """Matrices: `before` gives the entries whose column lies on the way to the world from row i,
     `behind` those whose column is i or lies behind it. All others are zero; a table of the name in
     `diagonal` is added to an output."""
@@ -69,7 +69,7 @@ class Pairs:
 
 
 @dataclass(frozen=True, eq=False)
-class Columns:
+class ColumnLoop:
     """An output whose columns j are each found by a sweep inwards and one outwards, in place.
 
     `inwards` takes b, the entry (k, j) of the output as it is, or of the unit matrix; `outwards`
@@ -88,7 +88,7 @@ class Columns:
 class Sweeps:
     """What computes outputs of inputs by loops over n bodies.
 
-    Inputs and outputs have an entry or a record for each body, outputs of `Pairs` are matrices.
+    Inputs and outputs have an entry or a record for each body, outputs of `PairLoop` are matrices.
     `tables` are constants, (n, entries) each; `buffers` are entries a body of what steps write.
     """
 
@@ -98,7 +98,7 @@ class Sweeps:
     parents: tuple[int, ...]
     tables: Mapping[str, np.ndarray]
     buffers: Mapping[str, int]
-    loops: tuple[Sweep | Pairs | Columns, ...]
+    loops: tuple[Sweep | PairLoop | ColumnLoop, ...]
 
     @property
     def n(self) -> int:
@@ -119,10 +119,10 @@ class Sweeps:
         pairs = sum(end - k for k, end in enumerate(self.ends))
         total = np.zeros(len(Operations._fields), dtype=int)
         for loop in self.loops:
-            if isinstance(loop, Pairs):
+            if isinstance(loop, PairLoop):
                 total += pairs * np.array(loop.behind.operations)
                 total += (pairs - self.n) * np.array(loop.before.operations)
-            elif isinstance(loop, Columns):
+            elif isinstance(loop, ColumnLoop):
                 both = np.array(loop.inwards.operations) + np.array(loop.outwards.operations)
                 total += self.n**2 * both
             else:

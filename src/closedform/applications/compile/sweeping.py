@@ -1,6 +1,6 @@
-"""Which quantities of which robots are computed by loops, and the loops: steps, recorded, and tables.
+"""Which quantities of which robots are computed by loops, and the loops: recorded steps and tables.
 
-Loops take robots of joints with one coordinate each, fixed ones between them; see `unit_tables`.
+Loops take robots of joints with one coordinate each, fixed ones between them; see `units`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from closedform.maths.sweeps import articulated, bodies, pairs
 from closedform.program.pipeline import optimised
 from closedform.program.program import Program, Slot, size
 from closedform.program.record import record
-from closedform.program.sweeps import Columns, Order, Pairs, Place, Sweep, Sweeps
+from closedform.program.sweeps import ArrayAt, ColumnLoop, Order, PairLoop, Sweep, Sweeps
 
 SHAPES: Mapping[str, tuple[int, ...]] = {
     **dict.fromkeys(("q", "v", "a", "tau", "rotor", "mass", "rest", "inverse", "b", "rests"), ()),
@@ -37,7 +37,7 @@ WIDE = {"F": 6, "rests": 1, "deltas": 6}
 Steps = tuple[tuple[Order, Callable[..., Any]], ...]
 
 
-class Plan(NamedTuple):
+class LoopPlan(NamedTuple):
     """How a row is computed: steps, then pairs, then columns.
 
     `depth`: joints on the longest way to the world from which on loops take less time than
@@ -74,30 +74,31 @@ _C = pairs.coriolis_before, pairs.coriolis_behind
 _MC = pairs.matrices_before, pairs.matrices_behind
 _SLOPES = pairs.derivatives_before, pairs.derivatives_behind
 
-PLANS: Mapping[str, Plan] = {
-    "inverse_dynamics": Plan(
+PLANS: Mapping[str, LoopPlan] = {
+    "inverse_dynamics": LoopPlan(
         101, (*_MOTION, (Order.MAP, bodies.force), (Order.INWARDS, bodies.force_behind),
               (Order.MAP, bodies.torque)), {"tau": "inverse_dynamics"}),
-    "bias": Plan(101, (*_BIAS, (Order.MAP, bodies.force), *_TORQUE), {"tau": "bias"}),
-    "coriolis_torque": Plan(
+    "bias": LoopPlan(101, (*_BIAS, (Order.MAP, bodies.force), *_TORQUE), {"tau": "bias"}),
+    "coriolis_torque": LoopPlan(
         101, ((Order.ONCE, bodies.weightless_world), *_BIAS[1:], (Order.MAP, bodies.force),
               *_TORQUE), {"tau": "coriolis_torque"}),
-    "gravity_torque": Plan(101, (*_POSES, *_WEIGHTS), {"tau": "gravity_torque"}),
-    "forward_dynamics": Plan(41, (*_BIAS, *_SOLVED), {"a": "forward_dynamics"}),
-    "mass_matrix": Plan(24, (
+    "gravity_torque": LoopPlan(101, (*_POSES, *_WEIGHTS), {"tau": "gravity_torque"}),
+    "forward_dynamics": LoopPlan(41, (*_BIAS, *_SOLVED), {"a": "forward_dynamics"}),
+    "mass_matrix": LoopPlan(24, (
         *_POSES, (Order.MAP, bodies.inertia), (Order.INWARDS, bodies.inertia_behind),
         (Order.MAP, bodies.momentum_of_screw)), {"M": "mass_matrix"},
         (pairs.mass_before, pairs.mass_behind), "M"),
-    "coriolis_matrix": Plan(24, _PASSIVE, {"C": "coriolis_matrix"}, _C),
-    "christoffel_coriolis_matrix": Plan(
+    "coriolis_matrix": LoopPlan(24, _PASSIVE, {"C": "coriolis_matrix"}, _C),
+    "christoffel_coriolis_matrix": LoopPlan(
         24, _CHRISTOFFEL, {"C": "christoffel_coriolis_matrix"}, _C),
-    "passive_dynamics_matrices": Plan(24, (*_PASSIVE, *_WEIGHTS), {"tau": "g"}, _MC, "M"),
-    "christoffel_dynamics_matrices": Plan(24, (*_CHRISTOFFEL, *_WEIGHTS), {"tau": "g"}, _MC, "M"),
-    "inverse_dynamics_derivatives": Plan(
+    "passive_dynamics_matrices": LoopPlan(24, (*_PASSIVE, *_WEIGHTS), {"tau": "g"}, _MC, "M"),
+    "christoffel_dynamics_matrices": LoopPlan(
+        24, (*_CHRISTOFFEL, *_WEIGHTS), {"tau": "g"}, _MC, "M"),
+    "inverse_dynamics_derivatives": LoopPlan(
         24, (*_MOTION, *_DERIVATIVES), {}, _SLOPES, "dtau_da"),
-    "inverse_dynamics_and_derivatives": Plan(
+    "inverse_dynamics_and_derivatives": LoopPlan(
         24, (*_MOTION, *_DERIVATIVES, (Order.MAP, bodies.torque)), {}, _SLOPES, "dtau_da"),
-    "forward_dynamics_derivatives": Plan(
+    "forward_dynamics_derivatives": LoopPlan(
         24, (*_BIAS, *_SOLVED, (Order.OUTWARDS, bodies.acceleration), *_DERIVATIVES), {},
         (pairs.slopes_before, pairs.slopes_behind), "",
         {"da_dq": False, "da_dv": False, "da_dtau": True}),
@@ -137,16 +138,17 @@ def _assembled(name: str, units: Units, inputs: tuple[Slot, ...], outputs: tuple
         sweeps.append(Sweep(recorded(step), order))
         if wrenches and step in (bodies.force, bodies.inertia_and_force, articulated.articulated):
             sweeps.append(Sweep(recorded(bodies.loaded), Order.OUTWARDS))
-    loops: list[Sweep | Pairs | Columns] = [*sweeps]
+    loops: list[Sweep | PairLoop | ColumnLoop] = [*sweeps]
     if plan.pairs:
         rotors = {plan.results.get(plan.rotors, plan.rotors): "rotor"} if plan.rotors else {}
-        loops.append(Pairs(*map(recorded, plan.pairs), rotors))
+        before, behind = map(recorded, plan.pairs)
+        loops.append(PairLoop(before, behind, rotors))
     for output, unit in plan.columns.items():
-        loops.append(Columns(recorded(articulated.pushed if unit else articulated.pulled),
+        loops.append(ColumnLoop(recorded(articulated.pushed if unit else articulated.pulled),
                              recorded(articulated.moved), output, unit, WIDE))
     final = {slot.name for slot in outputs}
     buffers = {place.array: size(y.shape) for x in sweeps for y in x.step.outputs
-               if (place := Place.of(y.name)).array not in final}
+               if (place := ArrayAt.of(y.name)).array not in final}
     return Sweeps(name, inputs, outputs, units.parents, units.tables, buffers, tuple(loops))
 
 
@@ -164,7 +166,7 @@ def _recorded(step: Callable[..., Any], units: Units, given: set[str],
         found = step(*(known(name, x) for name, x in zip(names, arrays, strict=True)))
         return {results.get(key, key): x for key, x in found.items()}
 
-    shapes = {name: SHAPES[Place.of(name).array] for name in names}
+    shapes = {name: SHAPES[ArrayAt.of(name).array] for name in names}
     return optimised(record(run, shapes, step.__name__))
 
 

@@ -208,26 +208,28 @@ def _over_states(program: Program, address: int, layout: Layout) -> Callable[...
     return run
 
 
-def _compiled(program: Program | Sweeps, layout: Layout, kind: Kind) -> dict[str, bytes]:
-    """The sections of a new entry; the program is stored once, with the first function."""
-    cpu, first = host(), (layout, kind) == ("kernel", "double")
-    swept = isinstance(program, Sweeps)
-    interface = Interface.of(check(program) if first and not swept else program)
-    if layout == "kernel":
-        module = (swept_module(program, cpu.lanes(kind)) if swept
-                  else scalar_module(program, cpu.lanes(kind, 1)))
-        add_call(module, interface, kind)
-    elif layout == "batch":
-        module = (single_states_module(program) if swept
-                  else batch_module(program, cpu.lanes(kind)))
-    else:
+def _compiled(source: Program | Sweeps, layout: Layout, kind: Kind) -> dict[str, bytes]:
+    """The sections of a new entry; a program is stored once, with the first function."""
+    cpu, stored = host(), b""
+    if (layout, kind) == ("kernel", "double") and isinstance(source, Program):
+        stored = program_bytes.to_bytes(check(source))
+    interface = Interface.of(source)
+    if layout == "xla":
         module = handler_module(interface, kind)
+    elif isinstance(source, Sweeps):
+        module = (swept_module(source, cpu.lanes(kind)) if layout == "kernel"
+                  else single_states_module(source))
+    else:
+        module = (scalar_module(source, cpu.lanes(kind, 1)) if layout == "kernel"
+                  else batch_module(source, cpu.lanes(kind)))
+    if layout == "kernel":
+        add_call(module, interface, kind)
     code = object_code(module, cpu)
     return {
         "interface": interface.to_json().encode(),
         "imports": json.dumps(module.imports).encode(),
         "code": code,
-        "program": program_bytes.to_bytes(program) if first and not swept else b"",
+        "program": stored,
     }
 
 

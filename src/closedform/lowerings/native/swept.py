@@ -25,7 +25,7 @@ from closedform.lowerings.native.ir import (
 )
 from closedform.lowerings.native.steps import steps
 from closedform.program.program import Program, size
-from closedform.program.sweeps import Columns, Order, Pairs, Place, Sweep, Sweeps
+from closedform.program.sweeps import ArrayAt, ColumnLoop, Order, PairLoop, Sweep, Sweeps
 
 ON_STACK = 1 << 18
 """Bytes up to which the block is on the stack: threads have small ones."""
@@ -36,7 +36,7 @@ WIDEST = 16
 
 
 @dataclass(frozen=True)
-class Layout:
+class Arrangement:
     """Where everything of some sweeps lies, in numbers."""
 
     of: Sweeps
@@ -45,7 +45,7 @@ class Layout:
     total: int                      # of the block
 
     @classmethod
-    def make(cls, of: Sweeps) -> Layout:
+    def make(cls, of: Sweeps) -> Arrangement:
         pitch = LEAD + -(-of.n // LEAD) * LEAD
         pitch += LEAD if (pitch // LEAD) % 2 == 0 else 0       # not all in one set of a cache
         start: dict[str, int] = {}
@@ -53,7 +53,7 @@ class Layout:
         for name, entries in of.buffers.items():
             start[name] = total + LEAD
             total += entries * pitch
-        wide = [loop.wide for loop in of.loops if isinstance(loop, Columns)]
+        wide = [loop.wide for loop in of.loops if isinstance(loop, ColumnLoop)]
         for name, entries in (wide[0] if wide else {}).items():     # of all columns in lanes
             start[name] = total
             total += (of.n + 1) * entries * WIDEST
@@ -66,7 +66,7 @@ class Layout:
 
 def swept_module(of: Sweeps, lanes: Lanes) -> Module:
     """`kernel`, for lanes of the target's width."""
-    module, layout = Module(), Layout.make(of)
+    module, layout = Module(), Arrangement.make(of)
     _add_constants(module, layout, lanes)
     arrays = [f"in{k}" for k in range(len(of.inputs))] + [f"out{k}" for k in range(len(of.outputs))]
     arguments = ", ".join(f"ptr noalias %{a}" for a in arrays)
@@ -77,9 +77,9 @@ def swept_module(of: Sweeps, lanes: Lanes) -> Module:
         f"call ptr {main.imported('malloc')}(i64 {amount})")
     for k, loop in enumerate(of.loops):
         f = Function(module)
-        if isinstance(loop, Pairs):
+        if isinstance(loop, PairLoop):
             _pairs(f, layout, loop, lanes)
-        elif isinstance(loop, Columns):
+        elif isinstance(loop, ColumnLoop):
             _columns(f, layout, loop, lanes)
         else:
             _sweep(f, layout, loop, lanes)
@@ -92,7 +92,7 @@ def swept_module(of: Sweeps, lanes: Lanes) -> Module:
     return module
 
 
-def _add_constants(module: Module, layout: Layout, lanes: Lanes) -> None:
+def _add_constants(module: Module, layout: Arrangement, lanes: Lanes) -> None:
     of, kind = layout.of, lanes.kind
     parts = []
     for table in of.tables.values():
@@ -113,7 +113,7 @@ def _add_constants(module: Module, layout: Layout, lanes: Lanes) -> None:
 class Bodies:
     """The memory of a step: entries of the arrays at some bodies, and results kept or stored."""
 
-    layout: Layout
+    layout: Arrangement
     program: Program
     e: Emitter
     at: Mapping[str, str]                # own "", "p", "i": numbers of bodies, as names
@@ -125,7 +125,7 @@ class Bodies:
                 for k in range(count)]
 
     def _read(self, array: int, entry: int) -> str:
-        place = Place.of(self.program.inputs[array].name)
+        place = ArrayAt.of(self.program.inputs[array].name)
         one = Emitter(self.e.function, Lanes(self.e.lanes.kind, 1, self.e.lanes.fma))
         where = self._place(place, entry)
         if place.array in self._whole or (place.at == "i" and self.e.lanes.width > 1):
@@ -137,7 +137,7 @@ class Bodies:
             if self.kept is not None:
                 self.kept[array] = x
             else:
-                place = Place.of(self.program.outputs[array].name)
+                place = ArrayAt.of(self.program.outputs[array].name)
                 self.e.store(x, self._place(place, entry + k), align=BYTES[self.e.lanes.kind])
 
     def fill(self, array: int, count: int, constant: float) -> None:
@@ -150,7 +150,7 @@ class Bodies:
         of = self.layout.of
         return {s.name for s in of.inputs if not s.shape or s.shape[0] != of.n}
 
-    def _place(self, place: Place, entry: int) -> str:
+    def _place(self, place: ArrayAt, entry: int) -> str:
         of, f, bytes_ = self.layout.of, self.e.function, BYTES[self.e.lanes.kind]
         for prefix, slots in (("in", of.inputs), ("out", of.outputs)):
             for k, slot in enumerate(slots):
@@ -162,7 +162,8 @@ class Bodies:
                     return f.offset(f.offset(f"%{prefix}{k}", start), entry * bytes_)
         base = "@tables" if place.array in of.tables else "%block"
         first = f.let(f"getelementptr {self.e.lanes.kind}, ptr {base}, i64 {self.at[place.at]}")
-        return f.offset(first, (self.layout.start[place.array] + entry * self.layout.pitch) * bytes_)
+        start = self.layout.start[place.array] + entry * self.layout.pitch
+        return f.offset(first, start * bytes_)
 
 
 def splat(e: Emitter, x: str) -> str:
@@ -180,7 +181,7 @@ def _run(program: Program, memory: Bodies) -> None:
         steps(program, memory.e.lanes.fma, columns=1))
 
 
-def _sweep(f: Function, layout: Layout, loop: Sweep, lanes: Lanes) -> None:
+def _sweep(f: Function, layout: Arrangement, loop: Sweep, lanes: Lanes) -> None:
     n, one = layout.of.n, Lanes(lanes.kind, 1, lanes.fma)
     if loop.order is Order.ONCE:
         _run(loop.step, Bodies(layout, loop.step, Emitter(f, one), {"": "-1"}))
@@ -224,7 +225,7 @@ def groups(f: Function, n: int, width: int, body: Callable[..., None]) -> None:
     f.label(f"done.{mark}")
 
 
-def _pairs(f: Function, layout: Layout, loop: Pairs, lanes: Lanes) -> None:
+def _pairs(f: Function, layout: Arrangement, loop: PairLoop, lanes: Lanes) -> None:
     """Row by row; a group of columns has entries before the row, behind it, both or none."""
     of, bytes_ = layout.of, BYTES[lanes.kind]
     e, outputs = Emitter(f, lanes), {s.name: k for k, s in enumerate(of.outputs)}
@@ -238,8 +239,8 @@ def _pairs(f: Function, layout: Layout, loop: Pairs, lanes: Lanes) -> None:
         def group(j: str, _: str) -> None:
             low = _part(layout, loop.before, e, j, known[0], f.let(f"icmp slt i64 {j}, {i}"))
             stop = f.let(f"add i64 {j}, {lanes.width}")
-            high = _part(layout, loop.behind, e, j, known[1], f.let(
-                f"and i1 {f.let(f'icmp sgt i64 {stop}, {i}')}, {f.let(f'icmp slt i64 {j}, {end}')}"))
+            reached, begun = f.let(f"icmp sgt i64 {stop}, {i}"), f.let(f"icmp slt i64 {j}, {end}")
+            high = _part(layout, loop.behind, e, j, known[1], f.let(f"and i1 {reached}, {begun}"))
             before, behind = _masks(f, lanes, i, j, end)
             for k, y in enumerate(loop.before.outputs):
                 x = e.select(before, low[k], "zeroinitializer")
@@ -270,7 +271,7 @@ class WideBodies(Bodies):
 
     def _read(self, array: int, entry: int) -> str:
         name = self.program.inputs[array].name
-        place = Place.of(name)
+        place = ArrayAt.of(name)
         if name == "b":
             return self.given
         if place.array in self.wide:
@@ -284,9 +285,9 @@ class WideBodies(Bodies):
             if name == "x":
                 self.result(x)
             else:
-                self.e.store(x, self._wide(Place.of(name), entry + k))
+                self.e.store(x, self._wide(ArrayAt.of(name), entry + k))
 
-    def _wide(self, place: Place, entry: int) -> str:
+    def _wide(self, place: ArrayAt, entry: int) -> str:
         f, entries, bytes_ = self.e.function, self.wide[place.array], self.e.lanes.bytes
         k = f.let(f"add i64 {self.at[place.at]}, 1")
         shift = f.let(f"mul i64 {k}, {entries * bytes_}")
@@ -294,7 +295,7 @@ class WideBodies(Bodies):
         return f.offset(f.offset("%block", shift), start)
 
 
-def _columns(f: Function, layout: Layout, loop: Columns, lanes: Lanes) -> None:
+def _columns(f: Function, layout: Arrangement, loop: ColumnLoop, lanes: Lanes) -> None:
     """Groups of columns, in each the sweep inwards and the one outwards."""
     of, e, bytes_ = layout.of, Emitter(f, lanes), BYTES[lanes.kind]
     out = f"%out{[s.name for s in of.outputs].index(loop.output)}"
@@ -316,7 +317,7 @@ def _columns(f: Function, layout: Layout, loop: Columns, lanes: Lanes) -> None:
                                wide=loop.wide)
             for name in ("F", "deltas"):
                 for c in range(loop.wide[name]):
-                    e.store("zeroinitializer", whole._wide(Place(name), c))
+                    e.store("zeroinitializer", whole._wide(ArrayAt(name), c))
 
         groups(f, of.n + 1, 1, clear)
 
@@ -356,15 +357,17 @@ def _all_lanes(f: Function, lanes: Lanes, x: str) -> str:
                  f"<{lanes.width} x i32> zeroinitializer")
 
 
-def _row_values(layout: Layout, program: Program, e: Emitter, i: str) -> dict[tuple[int, int], str]:
+def _row_values(
+    layout: Arrangement, program: Program, e: Emitter, i: str,
+) -> dict[tuple[int, int], str]:
     """What a step needs of row i, in all lanes."""
     memory = Bodies(layout, program, e, {"i": i})
     used = {x.args for x in program.code if x.op == "input"}
     return {(a, k): memory.read(a, k, 1)[0] for a, slot in enumerate(program.inputs)
-            if Place.of(slot.name).at == "i" for k in range(size(slot.shape)) if (a, k) in used}
+            if ArrayAt.of(slot.name).at == "i" for k in range(size(slot.shape)) if (a, k) in used}
 
 
-def _part(layout: Layout, program: Program, e: Emitter, j: str,  # noqa: PLR0913
+def _part(layout: Arrangement, program: Program, e: Emitter, j: str,
           known: Mapping[tuple[int, int], str], needed: str) -> list[str]:
     """The outputs of a step where it is needed, else anything."""
     f, t = e.function, e.lanes.type

@@ -12,12 +12,12 @@ import numpy as np
 from closedform.arrays import Array, Number, namespace
 from closedform.maths.algorithms.moments import Moments
 from closedform.maths.spatial import power
-from closedform.maths.sweeps.bodies import Arrays, body_moments
+from closedform.maths.sweeps.bodies import StepArrays, body_moments
 
 UPPER = np.triu_indices(6)
 
 
-def articulated(R: Array, o: Array, body: Array, V: Array, A: Array) -> Arrays:
+def articulated(R: Array, o: Array, body: Array, V: Array, A: Array) -> StepArrays:
     """The inertia I of a rigid body in 21 numbers, and f = I A + B V."""
     own, f = body_moments(body, R, o, V, A)
     return {"I": full(own)[UPPER], "f": f}
@@ -32,9 +32,9 @@ def full(body: Moments) -> Array:
         [-y, x, 0, -xz, -yz, xx + yy]])
 
 
-def eliminated(  # noqa: PLR0913 (a joint, its body and the parent's)
+def eliminated(
     I: Array, f: Array, S: Array, tau: Number, rotor: Number, I_p: Array, f_p: Array,
-) -> Arrays:
+) -> StepArrays:
     """(ii) and (iii): K = D⁻¹ I S, rest = D⁻¹ (τ − S · f), and what the parent feels."""
     place = np.zeros((6, 6), dtype=int)
     place[UPPER] = np.arange(21)
@@ -46,33 +46,33 @@ def eliminated(  # noqa: PLR0913 (a joint, its body and the parent's)
             "UA": U, "K": K, "inverse": inverse, "rest": rest}
 
 
-def solved(K: Array, rest: Number, S: Array, delta_p: Array) -> Arrays:
+def solved(K: Array, rest: Number, S: Array, delta_p: Array) -> StepArrays:
     """q̈ = rest − K · δ_p and δ = δ_p + S q̈."""
     a = rest - power(K, delta_p)
     return {"a": a, "delta": delta_p + S * a}
 
 
-def pushed(  # noqa: PLR0913 (a joint, a torque and two wrenches)
+def pushed(
     S: Array, UA: Array, inverse: Number, b: Number, F: Array, F_p: Array,
-) -> Arrays:
+) -> StepArrays:
     """A torque b on an articulated body whose inertia is known, at rest."""
     rest = (b - power(S, F)) * inverse
     return {"F_p": F_p + (F + UA * rest), "rests": rest}
 
 
-def pulled(  # noqa: PLR0913
+def pulled(
     S: Array, UA: Array, inverse: Number, b: Number, F: Array, F_p: Array,
-) -> Arrays:
+) -> StepArrays:
     """The same for the torque −b."""
     return pushed(S, UA, inverse, -b, F, F_p)
 
 
-def moved(K: Array, S: Array, rests: Number, deltas_p: Array) -> Arrays:
+def moved(K: Array, S: Array, rests: Number, deltas_p: Array) -> StepArrays:
     """The acceleration x that comes of it."""
     x = rests - power(K, deltas_p)
     return {"x": x, "deltas": deltas_p + S * x}
 
 
-def at_rest(gravity: Array) -> Arrays:
+def at_rest(gravity: Array) -> StepArrays:
     """δ of the world."""
     return {"delta": namespace(gravity).zeros(6)}
