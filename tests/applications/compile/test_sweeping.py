@@ -72,7 +72,8 @@ def test_loops_compute_the_definition(loops_for_all, robot, row):
 
 def swept(arm, row, wrenches=False):
     from closedform.applications.compile.requests import Request
-    return sweeps_of(arm._preparation.forms, [Request(quantity(row))], wrenches, ())
+    made = sweeps_of(arm._preparation.forms, [Request(quantity(row))], wrenches, ())
+    return made and made()
 
 
 @pytest.mark.parametrize("row", ["inverse_dynamics", "forward_dynamics",
@@ -172,3 +173,19 @@ def test_what_loops_cannot_express_stays_straight_line(loops_for_all):
     assert swept(cf.compile(spring, cache=NOWHERE), "inverse_dynamics") is None
     ball = cf.Robot("ball", [cf.Body("a", None, cf.Spherical())])
     assert swept(cf.compile(ball, cache=NOWHERE), "inverse_dynamics") is None
+
+
+def test_a_warm_load_records_no_step(tmp_path, monkeypatch):
+    robot, cache = long_chain(30), Cache(tmp_path / "kernels")
+    q = state(robot, "mass_matrix")[0]
+    M = cf.compile(robot, cache=cache).mass_matrix(q)
+    monkeypatch.setattr(sweeping, "record", None)
+    assert np.array_equal(cf.compile(robot, cache=cache).mass_matrix(q), M)
+
+
+def test_a_mass_matrix_that_is_always_singular_is_refused():
+    chain = long_chain(45)
+    last = cf.Body("tip", "b44", cf.Revolute((0, 0, 1)))
+    arm = cf.compile(cf.Robot("massless tip", [*chain.bodies, last]), cache=NOWHERE)
+    with pytest.raises(cf.SingularMatrix):
+        arm.forward_dynamics  # noqa: B018

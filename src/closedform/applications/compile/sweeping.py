@@ -6,6 +6,7 @@ Loops take robots of joints with one coordinate each, fixed ones between them; s
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache, partial
 from inspect import signature
 from typing import Any, NamedTuple
 
@@ -16,6 +17,7 @@ from closedform.applications.compile.requests import Gravity, Request
 from closedform.applications.compile.units import Units, units_of
 from closedform.arrays import Array
 from closedform.maths.sweeps import articulated, bodies, pairs
+from closedform.model.robot import Robot
 from closedform.program.pipeline import optimised
 from closedform.program.program import Program, Slot, size
 from closedform.program.record import record
@@ -107,22 +109,29 @@ PLANS: Mapping[str, LoopPlan] = {
 
 
 def sweeps_of(forms: Forms, requests: Sequence[Request], wrenches: bool,
-              only: Sequence[str]) -> Sweeps | None:
-    """The loops that compute what is asked for; None where straight-line code does."""
-    if len(requests) > 1 or only or requests[0].row.name not in PLANS:
-        return None
-    if any(not isinstance(x, Gravity) for x in forms.inputs):
-        return None
+              only: Sequence[str]) -> Callable[[], Sweeps] | None:
+    """What makes the loops that compute what is asked for; None where straight-line code does."""
     row = requests[0].row
-    units = units_of(forms.robot)
-    if units is None or (wrenches and not units.loadable):
+    if len(requests) > 1 or only or row.name not in PLANS or any(
+            not isinstance(x, Gravity) for x in forms.inputs):
         return None
-    if units.depth < PLANS[row.name].depth:
+    if _depth(forms.robot) < PLANS[row.name].depth:         # before tables are made
+        return None
+    units = units_of(forms.robot)
+    if units is None or units.depth < PLANS[row.name].depth or (wrenches and not units.loadable):
         return None
     names = [*row.inputs, *(["wrenches"] if wrenches else [])]
     inputs = tuple(Slot(*item) for item in forms.shapes(names).items())
     outputs = tuple(Slot(*item) for item in row.output_shapes(forms.robot).items())
-    return _assembled(row.name, units, inputs, outputs, wrenches)
+    return cache(partial(_assembled, row.name, units, inputs, outputs, wrenches))
+
+
+def _depth(robot: Robot) -> int:
+    """Segments on the longest way to the world."""
+    depth = [0]
+    for segment in robot.segments:
+        depth.append(depth[segment.parent] + 1)
+    return max(depth)
 
 
 def _assembled(name: str, units: Units, inputs: tuple[Slot, ...], outputs: tuple[Slot, ...],

@@ -162,8 +162,8 @@ class Bodies:
                     return f.offset(f.offset(f"%{prefix}{k}", start), entry * bytes_)
         base = "@tables" if place.array in of.tables else "%block"
         first = f.let(f"getelementptr {self.e.lanes.kind}, ptr {base}, i64 {self.at[place.at]}")
-        start = self.layout.start[place.array] + entry * self.layout.pitch
-        return f.offset(first, start * bytes_)
+        behind = self.layout.start[place.array] + entry * self.layout.pitch
+        return f.offset(first, behind * bytes_)
 
 
 def splat(e: Emitter, x: str) -> str:
