@@ -43,7 +43,7 @@ class LoopPlan(NamedTuple):
     """How a row is computed: steps, then pairs, then columns.
 
     `depth`: joints on the longest way to the world from which on loops take less time than
-    straight-line code, or code that compiles at once is worth more (benchmarks/large.py).
+    straight-line code, or code that compiles at once is worth more.
     `results`: what steps call the outputs. Rotors are added to the output `rotors`.
     """
 
