@@ -189,3 +189,14 @@ def test_a_mass_matrix_that_is_always_singular_is_refused():
     arm = cf.compile(cf.Robot("massless tip", [*chain.bodies, last]), cache=NOWHERE)
     with pytest.raises(cf.SingularMatrix):
         arm.forward_dynamics  # noqa: B018
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_derivatives_of_forward_dynamics_run_where_memory_is_no_longer_on_the_stack(dtype):
+    robot = long_chain(300)
+    arm = cf.compile(robot, cache=NOWHERE)
+    q, v, tau = (x.astype(dtype) for x in state(robot, "forward_dynamics"))
+    found = arm.forward_dynamics_derivatives(q, v, tau)
+    if dtype is np.float64:
+        assert_same(found.da_dtau @ arm.mass_matrix(q), np.eye(300), 1e-6)
+    assert all(np.isfinite(x).all() for x in found)

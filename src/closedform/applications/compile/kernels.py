@@ -45,7 +45,7 @@ ENORMOUS = 200_000
 """Operations from which on a warning comes before compiling: M of 300 joints took 107 s and 1.9 GB
 for 1.6 million."""
 
-LOOKED_AT = 400
+LOOKED_AT = 100
 """Velocities up to which M of a robot that is computed by loops is looked at for being singular."""
 
 

@@ -275,7 +275,7 @@ class WideBodies(Bodies):
         if name == "b":
             return self.given
         if place.array in self.wide:
-            return self.e.load(self._wide(place, entry))
+            return self.e.load(self._wide(place, entry), align=BYTES[self.e.lanes.kind])
         one = Emitter(self.e.function, Lanes(self.e.lanes.kind, 1, self.e.lanes.fma))
         return splat(self.e, one.load(self._place(place, entry)))
 
@@ -285,7 +285,8 @@ class WideBodies(Bodies):
             if name == "x":
                 self.result(x)
             else:
-                self.e.store(x, self._wide(ArrayAt.of(name), entry + k))
+                self.e.store(x, self._wide(ArrayAt.of(name), entry + k),
+                             align=BYTES[self.e.lanes.kind])
 
     def _wide(self, place: ArrayAt, entry: int) -> str:
         f, entries, bytes_ = self.e.function, self.wide[place.array], self.e.lanes.bytes
@@ -317,7 +318,7 @@ def _columns(f: Function, layout: Arrangement, loop: ColumnLoop, lanes: Lanes) -
                                wide=loop.wide)
             for name in ("F", "deltas"):
                 for c in range(loop.wide[name]):
-                    e.store("zeroinitializer", whole._wide(ArrayAt(name), c))
+                    e.store("zeroinitializer", whole._wide(ArrayAt(name), c), align=bytes_)
 
         groups(f, of.n + 1, 1, clear)
 
