@@ -11,6 +11,9 @@ TESTS = Path(__file__).parents[1]
 ROOMS = ("maths", "program", "lowerings", "applications")
 
 HOLDS = {
+    "applications/compile/test_sweeping.py": (
+        "", "maths/sweeps/articulated maths/sweeps/bodies maths/sweeps/pairs "
+        "applications/compile/units lowerings/native/swept program/sweeps"),
     "maths/algorithms/test_every_algorithm.py": (
         "maths/algorithms", "coriolis_transpose forward_derivatives inverse_mass newton_euler "
         "regressors time_derivatives one_frame/derivatives one_frame/frame "

@@ -41,6 +41,7 @@ FOLDERS = {
         "papers": {"algebra", "scalars", "definitions", "algorithms", "flexible", "redundancy",
                    "base_parameters"},
         "canonical": {"algorithms", "definitions"},
+        "sweeps": {"algorithms"},
         "base_parameters": {"algebra", "definitions", "algorithms"},
         "flexible": {"algebra", "scalars"},
         "elastic": {"algebra", "scalars", "definitions", "algorithms"},

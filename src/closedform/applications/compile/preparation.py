@@ -65,7 +65,7 @@ class Preparation:
 
         `only` names the outputs to keep, `trial` is what it is compared with if that is known.
         """
-        self._refuse_what_never_exists(requests)
+        self.refuse_what_never_exists(requests)
         found = optimised(*(kept_outputs(p, only) for p in self.programs(requests, wrenches)))
         return (trial or self.trial(requests, wrenches, only)).program(found)
 
@@ -100,7 +100,7 @@ class Preparation:
 
         return robot_trial(self.forms, requests, slots, plain)
 
-    def _refuse_what_never_exists(self, requests: Sequence[Request]) -> None:
+    def refuse_what_never_exists(self, requests: Sequence[Request]) -> None:
         """The `SingularMatrix` of what cannot be solved for at two random states."""
         if any(isinstance(x, Parameters | PayloadAt) for x in self.forms.inputs):
             return                             # masses are known when it is called

@@ -23,13 +23,19 @@ from closedform.lowerings.call.signature import Interface
 from closedform.lowerings.frameworks.xla.handler import handler_module
 from closedform.lowerings.frameworks.xla.jobs import process_functions
 from closedform.lowerings.native.cpu import MAKING, LoadedCode, host, load, object_code
-from closedform.lowerings.native.functions import batch_module, scalar_module
+from closedform.lowerings.native.functions import (
+    batch_module,
+    scalar_module,
+    single_states_module,
+)
 from closedform.lowerings.native.ir import Kind
+from closedform.lowerings.native.swept import swept_module
 from closedform.lowerings.store import program_bytes
 from closedform.lowerings.store.cache import Cache, entry_key
 from closedform.program.check import check
 from closedform.program.ops import FUNCTIONS
 from closedform.program.program import Program
+from closedform.program.sweeps import Sweeps
 
 Layout = Literal["kernel", "batch", "xla"]
 """One state, many states, and XLA's handler for both."""
@@ -64,12 +70,14 @@ class Native:
 class Code:
     """The native functions of one program: one state or many, double or float.
 
-    `own` are addresses of its caller's objects, for the code to import.
+    `own` are addresses of its caller's objects, for the code to import. Where there are `loops`,
+    these are compiled; the program then is for those who need one, and is built when asked for.
     """
 
     def __init__(self, key: str, cache: Cache, build: Callable[[], Program],
                  program: Program | None = None, watch: Watch = unwatched,
-                 judge: Judge = trusted) -> None:
+                 judge: Judge = trusted, loops: Callable[[], Sweeps] | None = None) -> None:
+        self._loops = loops
         self.key, self.cache, self.watch, self._judge = key, cache, watch, judge
         self.own: Mapping[str, int] = {}
         self._build, self._program = build, program
@@ -84,6 +92,10 @@ class Code:
             with MAKING:
                 self._program = self._program or self._stored_program() or self._build()
         return self._program
+
+    @property
+    def _name(self) -> str:
+        return self.program.name if self._loops is None else self._loops().name
 
     def native(self, layout: Layout, kind: Kind) -> Native:
         """A function, ready to run."""
@@ -121,7 +133,7 @@ class Code:
         with MAKING:
             found = MAKING.take(key) or self.cache.read(key)     # by another thread meanwhile
             if found is None:
-                with self.watch(self.program.name):
+                with self.watch(self._name):
                     found = self._new(layout, kind)
                 self.cache.write(key, found)
                 MAKING.keep(key, found)
@@ -129,6 +141,8 @@ class Code:
 
     def _new(self, layout: Layout, kind: Kind) -> Mapping[str, bytes]:
         """The sections of a new entry, of a program that the judge has accepted."""
+        if self._loops is not None:
+            return _compiled(self._loops(), layout, kind)
         program = self.program
         found = _compiled(program, layout, kind)
         if self._judge is trusted or layout == "xla":
@@ -194,31 +208,37 @@ def _over_states(program: Program, address: int, layout: Layout) -> Callable[...
     return run
 
 
-def _compiled(program: Program, layout: Layout, kind: Kind) -> dict[str, bytes]:
-    """The sections of a new entry; the program is stored once, with the first function."""
-    cpu, first = host(), (layout, kind) == ("kernel", "double")
-    interface = Interface.of(check(program) if first else program)
-    if layout == "kernel":
-        module = scalar_module(program, cpu.lanes(kind, 1))
-        add_call(module, interface, kind)
-    elif layout == "batch":
-        module = batch_module(program, cpu.lanes(kind))
-    else:
+def _compiled(source: Program | Sweeps, layout: Layout, kind: Kind) -> dict[str, bytes]:
+    """The sections of a new entry; a program is stored once, with the first function."""
+    cpu, stored = host(), b""
+    if (layout, kind) == ("kernel", "double") and isinstance(source, Program):
+        stored = program_bytes.to_bytes(check(source))
+    interface = Interface.of(source)
+    if layout == "xla":
         module = handler_module(interface, kind)
+    elif isinstance(source, Sweeps):
+        module = (swept_module(source, cpu.lanes(kind)) if layout == "kernel"
+                  else single_states_module(source))
+    else:
+        module = (scalar_module(source, cpu.lanes(kind, 1)) if layout == "kernel"
+                  else batch_module(source, cpu.lanes(kind)))
+    if layout == "kernel":
+        add_call(module, interface, kind)
     code = object_code(module, cpu)
     return {
         "interface": interface.to_json().encode(),
         "imports": json.dumps(module.imports).encode(),
         "code": code,
-        "program": program_bytes.to_bytes(program) if first else b"",
+        "program": stored,
     }
 
 
 @functools.cache
 def c_library() -> dict[str, int]:
-    """The functions that operations are called by in the C library, those that it has."""
+    """The functions of the C library that code calls, those that it has: operations, memory."""
     library = ctypes.CDLL("ucrtbase" if sys.platform == "win32" else None)
     if not hasattr(library, "sin"):
         library = ctypes.CDLL(ctypes.util.find_library("m"))
+    names = ("malloc", "free", *(op.name for op in FUNCTIONS))
     return {name: ctypes.cast(getattr(library, name), ctypes.c_void_p).value or 0
-            for name in (op.name for op in FUNCTIONS) if hasattr(library, name)}
+            for name in names if hasattr(library, name)}

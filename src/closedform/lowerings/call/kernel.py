@@ -34,6 +34,7 @@ from closedform.lowerings.store.cache import Cache
 from closedform.lowerings.to_casadi import casadi_function
 from closedform.program.program import Operations, Program
 from closedform.program.show import listing
+from closedform.program.sweeps import Sweeps
 
 if TYPE_CHECKING:
     from closedform.lowerings.to_sympy import Expressions
@@ -91,14 +92,17 @@ class Kernel:
 
     @staticmethod
     def load(key: str, build: Callable[[], Program], cache: Cache | None = None,
-             watch: Watch = unwatched, of: Subject = ANY, judge: Judge = trusted) -> Kernel:
+             watch: Watch = unwatched, of: Subject = ANY, judge: Judge = trusted,
+             loops: Callable[[], Sweeps] | None = None) -> Kernel:
         """The kernel kept under a key, which has to name all that the program depends on.
 
         `build` makes the program, and is called only if there is no such kernel yet. The code of
         this package need not be part of the key. `watch` is entered while code is compiled; `of`
-        is for messages and formulas; `judge` sees new code before it is kept.
+        is for messages and formulas; `judge` sees new code before it is kept; `loops` are compiled
+        in place of the program where there are some.
         """
-        code = Code(f"key {key}", cache or Cache.default(), build, watch=watch, judge=judge)
+        code = Code(f"key {key}", cache or Cache.default(), build, watch=watch, judge=judge,
+                    loops=loops)
         return _made(code, of)
 
     def with_variant(self, name: str, kernel: Callable[[], Kernel], at: int) -> Kernel:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from closedform.lowerings.native.ir import Kind
 from closedform.program.program import Operations, Program, Slot
+from closedform.program.sweeps import Sweeps
 
 if TYPE_CHECKING:
     from closedform.lowerings.source.latex import Letters
@@ -39,7 +40,7 @@ class Interface:
     digest: str                     # of the program
 
     @classmethod
-    def of(cls, program: Program) -> Interface:
+    def of(cls, program: Program | Sweeps) -> Interface:
         outputs = tuple(Slot(output.name, output.shape) for output in program.outputs)
         return cls(program.name, program.inputs, outputs, program.operations, program.digest)
 
