@@ -12,6 +12,7 @@ from closedform.arrays import Array, Namespace, namespace
 from closedform.maths.algebra.trees import Parents
 from closedform.maths.arguments import checked
 from closedform.maths.pull_backs import pulled_back, rate, second_rate, tensor
+from closedform.maths.quantity import folds
 from closedform.maths.spatial import crm, homogeneous, motion_transform
 from closedform.model.coordinates import moved, way_between
 from closedform.model.robot import Robot
@@ -41,6 +42,7 @@ def world_poses(robot: Robot, q: Array) -> list[RigidMotion]:
     return T
 
 
+@folds
 @checked
 def poses(robot: Robot, q: Array) -> Array:
     """Poses T_0k of all bodies in the world, (bodies, 4, 4)."""
@@ -120,6 +122,7 @@ def jacobian_second_rates(
     return J, dJ, ddJ
 
 
+@folds
 @checked
 @pulled_back(tensor(False, False, True))
 def body_jacobians(robot: Robot, q: Array) -> Array:
@@ -128,6 +131,7 @@ def body_jacobians(robot: Robot, q: Array) -> Array:
     return namespace(q).stack([J[k] for k in body_segments(robot)])
 
 
+@folds
 @checked
 @pulled_back(rate, body_jacobians)
 def body_jacobian_rates(robot: Robot, q: Array, v: Array) -> Array:
@@ -136,6 +140,7 @@ def body_jacobian_rates(robot: Robot, q: Array, v: Array) -> Array:
     return namespace(q, v).stack([dJ[k] for k in body_segments(robot)])
 
 
+@folds
 @checked
 @pulled_back(second_rate, body_jacobians, body_jacobian_rates)
 def body_jacobian_second_rates(robot: Robot, q: Array, v: Array, a: Array) -> Array:

@@ -86,6 +86,33 @@ class Operations(NamedTuple):
         """mul + add."""
         return self.mul + self.add
 
+    @property
+    def folded(self) -> Operations | None:
+        """Those of one state with limbs in lanes, where a kernel has some; see `FoldedCount`."""
+        return None
+
+
+class FoldedCount(Operations):
+    """What a batch computes for each state, and in `folded` what a single call computes.
+
+    There an operation on several limbs counts once.
+    """
+
+    folded: Operations | None = None
+
+    def __repr__(self) -> str:
+        own = ", ".join(f"{name}={x}" for name, x in zip(self._fields, self, strict=True))
+        return f"Operations({own}, folded={self.folded!r})"
+
+    @classmethod
+    def of(cls, flat: Operations, folded: Operations | None) -> Operations:
+        """The count of a kernel."""
+        if folded is None:
+            return flat
+        made = cls(*flat)
+        made.folded = folded
+        return made
+
 
 @dataclass(frozen=True, eq=False)
 class Program:
@@ -99,18 +126,30 @@ class Program:
     @cached_property
     def operations(self) -> Operations:
         """The count of operations."""
-        counts = Counter([instruction[0] for instruction in self.code])
+        return self._counted(Counter([x[0] for x in self.code]), len(self._fused()))
+
+    @cached_property
+    def lane_operations(self) -> Operations:
+        """The same with each lane counted: about what the program without lanes computes."""
+        counts: Counter[str] = Counter()
+        for (op, _, lanes), width in zip(self.code, self.widths, strict=True):
+            counts[op] += width
+            if op == "gather":
+                counts["add"] += len(lanes) - width
+        return self._counted(counts, sum(self.widths[k] for k in self._fused()))
+
+    def _counted(self, counts: Counter[str], fused: int) -> Operations:
         cost = {kind: sum(counts[op.name] for op in OPS.values() if op.cost == kind)
                 for kind in ("mul", "add", "trig")}
         return Operations(cost["mul"], cost["add"], cost["trig"], counts["div"], counts["sqrt"],
-                          cost["mul"] + cost["add"] - self._fused())
+                          cost["mul"] + cost["add"] - fused)
 
-    def _fused(self) -> int:
-        """How many sums can swallow a product that nothing else uses."""
+    def _fused(self) -> list[int]:
+        """The sums that can swallow a product that nothing else uses."""
         uses, code = self.uses, self.code
         alone = [op == "mul" and n == 1 for (op, _, _), n in zip(code, uses, strict=True)]
-        return sum([op in ("add", "sub") and (alone[args[0]] or alone[args[1]])
-                    for op, args, _ in code])
+        return [k for k, (op, args, _) in enumerate(code)
+                if op in ("add", "sub") and (alone[args[0]] or alone[args[1]])]
 
     @cached_property
     def issued(self) -> int:
@@ -151,6 +190,11 @@ class Program:
             else:
                 widths.append(max([widths[i] for i in args], default=1))
         return widths
+
+    @property
+    def has_lanes(self) -> bool:
+        """Whether a value has several lanes."""
+        return max(self.widths, default=1) > 1
 
     @cached_property
     def digest(self) -> str:

@@ -8,7 +8,8 @@ its joint, and an entry of a result is a lane of what the algorithm found.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
 from itertools import product
@@ -17,13 +18,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from closedform.applications.compile.forms import Forms
+from closedform.applications.compile.names import output_names
+from closedform.applications.compile.requests import Gravity, Request
 from closedform.errors import ArgumentError
+from closedform.maths.algorithms.joint_steps import JointStep, wrench_in_parent
+from closedform.maths.arguments import SIZES
 from closedform.maths.canonical.limbs import is_folded, positions
-from closedform.maths.loads import carries
 from closedform.maths.quantity import Form, Quantity
-from closedform.maths.rotors import turning_rotors
 from closedform.maths.scalars.series import Series
-from closedform.maths.springs import has_springs
 from closedform.model.inertia import Inertia
 from closedform.model.robot import Robot
 from closedform.program.expr import Expr, Graph
@@ -36,11 +38,12 @@ from closedform.program.lanes.numbers import (
     gathered,
     values_in,
 )
+from closedform.program.lanes.sharing import SharedLanes
 from closedform.program.program import Program, Slot
-from closedform.program.record import Picked, collect, object_array, uncollected
+from closedform.program.record import Picked, collect, input_array, object_array, uncollected
 
 
-class Place(NamedTuple):
+class LanePlace(NamedTuple):
     """Where an entry of q or v of the robot is in the folded one."""
 
     at: int
@@ -48,12 +51,71 @@ class Place(NamedTuple):
     limb: Limb
 
 
+class FoldedForms:
+    """A robot with its limbs in lanes, in the forms in which quantities are recorded."""
+
+    def __init__(self, forms: Forms) -> None:
+        self.forms = forms
+        self._foldings: dict[Form, Folding] = {}
+
+    def at(self, form: Form) -> Folding:
+        """The robot in a form."""
+        if form not in self._foldings:
+            self._foldings[form] = Folding(self.forms, form)
+        return self._foldings[form]
+
+    @property
+    def lanes(self) -> SharedLanes:
+        """The bodies that share lanes."""
+        bodies, tree = self.forms.canonical.robot.bodies, self.at(Form.CANONICAL).tree
+        return SharedLanes(tuple(tuple(bodies[b].name for b in at.bodies) for at in tree
+                                 if len(at.bodies) > 1))
+
+    def reason(self, requests: Sequence[Request], wrenches: bool) -> str:
+        """Why requests are computed without lanes; nothing if they may have some."""
+        if any(request.frame for request in requests):
+            return "a frame hangs on one limb, which has nothing to share"
+        if any(not isinstance(x, Gravity) for x in self.forms.inputs):
+            return "inertias that come at run time belong to single bodies"
+        if not self.forms.robot.nv or not all(
+                is_folded(self.at(folded_form(r.row)).tree) for r in requests):
+            return "no two limbs have the same joints"
+        if any(r.row.form is Form.USER and folded_form(r.row) is not Form.USER for r in requests) \
+                and any(k is None for k, _ in self.forms.canonical.places):
+            return "bodies that are fixed to the world count in the result"
+        if wrenches and any(self.at(r.row.form).carried is None for r in requests):
+            return "limbs carry different numbers of bodies, which wrenches act on"
+        return ""
+
+    @uncollected()
+    def recorded(self, requests: Sequence[Request], algorithms: Sequence[Callable[..., Any]],
+                 wrenches: bool = False) -> Program:
+        """The program of quantities, each by an algorithm, limbs in lanes."""
+        graph = Graph()
+        names = [n for n in SIZES if any(n in r.row.inputs for r in requests)]
+        shapes = self.forms.shapes([*names, *(["wrenches"] if wrenches else [])])
+        outputs: dict[str, np.ndarray] = {}
+        for request, algorithm, own in zip(requests, algorithms, output_names(requests),
+                                           strict=True):
+            folding = self.at(folded_form(request.row))
+            found = folding.evaluated(graph, request.row, algorithm, shapes)
+            outputs |= zip(own, found, strict=True)
+        name = "_and_".join(dict.fromkeys(r.row.name for r in requests))
+        return collect(graph, name, tuple(Slot(*item) for item in shapes.items()), outputs)
+
+
+def folded_form(row: Quantity) -> Form:
+    """The form in which a quantity is folded: canonical, unless it is about bodies."""
+    about_bodies = any({"bodies", "parameters"} & {*size} for _, size in row.outputs)
+    return Form.CANONICAL if row.form is Form.USER and not about_bodies else row.form
+
+
 class Folding:
-    """The folded form of a robot in one of the forms that have canonical frames."""
+    """The folded form of a robot in one of its forms."""
 
     def __init__(self, forms: Forms, form: Form = Form.BASE) -> None:
-        self.forms = forms
-        self.flat = forms.base if form is Form.BASE else forms.canonical.robot
+        self.forms, self.form = forms, form
+        self.flat = forms.robot_in(form)
         self.tree = positions(self.flat)
 
     @cached_property
@@ -72,9 +134,9 @@ class Folding:
         return Robot(self.flat.name, made, self.flat.gravity)
 
     @cached_property
-    def places(self) -> dict[str, list[Place]]:
+    def places(self) -> dict[str, list[LanePlace]]:
         """For entries of q and of v, where they are in the folded robot."""
-        found: dict[str, list[Place]] = {}
+        found: dict[str, list[LanePlace]] = {}
         for size, own, there_of in (
                 ("nq", self.robot.q_slices, self.flat.q_slices),
                 ("nv", self.robot.v_slices, self.flat.v_slices)):
@@ -84,33 +146,89 @@ class Folding:
                     if body.joint_name in own:
                         start, there = own[body.joint_name].start, self.flat.bodies[b].joint_name
                         for c, k in enumerate(range(*there_of[there].indices(len(places)))):
-                            places[k] = Place(start + c, lane, at.limb)
+                            places[k] = LanePlace(start + c, lane, at.limb)
             found[size] = places
+        found["bodies"] = [LanePlace(0, 0, TRUNK)] * len(self.flat.bodies)
+        for k, position in enumerate(self.tree):
+            for lane, b in enumerate(position.bodies):
+                found["bodies"][b] = LanePlace(k, lane, position.limb)
+        found["parameters"] = [LanePlace(10 * place.at + c, place.lane, place.limb)
+                               for place in found["bodies"] for c in range(10)]
+        first = {_velocity(column): r for r, column in enumerate(self.robot.rotor_map.T)}
+        for column in self.flat.rotor_map.T:
+            place = found["nv"][_velocity(column)]
+            found["parameters"].append(
+                place._replace(at=10 * len(self.tree) + first[place.at]))
         return found
 
-    @uncollected()
-    def recorded(self, row: Quantity, algorithm: Callable[..., Any]) -> Program:
-        """The program of a quantity by an algorithm, limbs in lanes."""
-        graph, shapes = Graph(), self.forms.shapes(row.inputs)
-        given = {}
-        for slot, name in enumerate(shapes):
-            read = [entries(graph, slot, at, limb)
-                    for at, limb in self.lanes["nq" if name == "q" else "nv"]]
-            given[name] = object_array(read, (len(read),))
-        if "q" in given:
-            given["q"] = given["q"] + self.offset
-        result = algorithm(self.robot, **given)
-        arrays = result._asdict() if hasattr(result, "_asdict") else {row.name: result}
-        sizes = [size for _, size in row.outputs]
-        return collect(graph, row.name, tuple(Slot(*item) for item in shapes.items()), {
-            name: self._unfolded(np.asarray(array, dtype=object), size)
-            for (name, array), size in zip(arrays.items(), sizes, strict=True)})
+    @cached_property
+    def carried(self) -> list[list[tuple[list[int], np.ndarray]]] | None:
+        """For each position the user's bodies that it carries, lane by lane, and where they are.
+
+        None where lanes of one position carry different numbers of them.
+        """
+        places = (self.forms.canonical.places if self.form is not Form.USER else
+                  [(k, np.eye(4)) for k in range(len(self.flat.bodies))])
+        own: list[list[tuple[int, Any]]] = [[] for _ in self.flat.bodies]
+        for b, (k, T) in enumerate(places):
+            if k is not None:
+                own[k].append((b, T))
+        found = []
+        for at in self.tree:
+            if len({len(own[k]) for k in at.bodies}) > 1:
+                return None
+            found.append([([b for b, _ in lanes], _lanes([T for _, T in lanes], at.limb))
+                          for lanes in zip(*(own[k] for k in at.bodies), strict=True)])
+        return found
+
+    def _loads(self, graph: Graph, slot: int, shape: tuple[int, ...], order: int = 0) -> Any:
+        """Wrenches on the user's bodies as those on the positions; of a jet, for each order."""
+        if len(shape) > 2:
+            return np.stack([self._loads(graph, slot, shape[1:], k) for k in range(shape[0])])
+        total = []
+        first = order * math.prod(shape)
+        for at, bodies in zip(self.tree, self.carried or (), strict=True):
+            F = np.zeros(6, dtype=object)
+            for numbers, T in bodies:
+                read = [entries(graph, slot, [first + 6 * b + c for b in numbers], at.limb)
+                        for c in range(6)]
+                step = JointStep((T[:3, :3],), T[:3, 3])
+                F = F + wrench_in_parent(step, object_array(read, (6,)))
+            total.append(F)
+        return np.stack(total)
+
+    def evaluated(self, graph: Graph, row: Quantity, algorithm: Callable[..., Any],
+                  shapes: Mapping[str, tuple[int, ...]]) -> list[np.ndarray]:
+        """The arrays of a quantity by an algorithm, as results of the unfolded robot."""
+        given = {name: (self._loads if name == "wrenches" else partial(self._read, name=name))(
+                     graph, slot, shape) for slot, (name, shape) in enumerate(shapes.items())}
+        robot = self.robot if "gravity" not in given else self.robot.with_gravity(given["gravity"])
+        arguments = {name: given[name] for name in row.inputs}
+        if "q" in arguments and self.form is not Form.USER:
+            arguments["q"] = arguments["q"] + self.offset
+        if row.wrenches and "wrenches" in given:
+            arguments["wrenches"] = given["wrenches"]
+        result = algorithm(robot, **arguments)
+        arrays = tuple(result) if row.fields else (result,)
+        return [self._unfolded(np.asarray(array, dtype=object), size)
+                for array, (_, size) in zip(arrays, row.outputs, strict=True)]
+
+    def _read(self, graph: Graph, slot: int, shape: tuple[int, ...], name: str) -> Any:
+        """An input as the folded robot takes it: those of the velocities' size in lanes."""
+        *_, kind = SIZES.get(name, ("",))
+        if kind not in ("nq", "nv"):
+            return input_array(graph, slot, shape)
+        lanes, rows = self.lanes[kind], math.prod(shape[:-1])
+        read = [entries(graph, slot, [row * shape[-1] + k for k in at], limb)
+                for row in range(rows) for at, limb in lanes]
+        return object_array(read, (*shape[:-1], len(lanes)))
 
     @cached_property
     def lanes(self) -> dict[str, list[tuple[list[int], Limb]]]:
         """For entries of the folded q and v, those of the robot's, lane by lane, and their limb."""
         found: dict[str, list[tuple[list[int], Limb]]] = {}
-        for size, places in self.places.items():
+        for size in ("nq", "nv"):
+            places = self.places[size]
             members: dict[int, dict[int, int]] = {}
             for k, place in enumerate(places):
                 members.setdefault(place.at, {})[place.lane] = k
@@ -129,16 +247,16 @@ class Folding:
     def _unfolded(self, array: np.ndarray, size: tuple[Any, ...]) -> np.ndarray:
         """A result of the folded robot as that of the robot, each entry one lane."""
         axes = [self.places[s] if s in self.places else
-                [Place(k, 0, TRUNK) for k in range(n)]
+                [LanePlace(k, 0, TRUNK) for k in range(n)]
                 for s, n in zip(size, array.shape, strict=True)]
         shape = tuple(map(len, axes))
         return object_array([self._entry(array, index) for index in product(*axes)], shape)
 
     @staticmethod
-    def _entry(array: np.ndarray, index: tuple[Place, ...]) -> Any:
+    def _entry(array: np.ndarray, index: tuple[LanePlace, ...]) -> Any:
         x = array[tuple(place.at for place in index)]
         far = max((place for place in index), key=lambda place: len(place.limb),
-                  default=Place(0, 0, TRUNK))
+                  default=LanePlace(0, 0, TRUNK))
         for place in index:
             apart = far.limb[:len(place.limb)] != place.limb
             if apart or lanes_of(far.limb, place.limb)[far.lane] != place.lane:
@@ -146,11 +264,9 @@ class Folding:
         return lane_of(x, far.limb, far.lane)
 
 
-def folds_at_all(forms: Forms) -> bool:
-    """Whether a robot has equal limbs, and no loads that belong to single joints or bodies."""
-    robot = forms.robot
-    loaded = has_springs(robot) or carries(robot) or turning_rotors(robot)
-    return not loaded and is_folded(positions(forms.canonical.robot))
+def _velocity(rotor: np.ndarray) -> int:
+    """The first velocity that a rotor turns with."""
+    return int(np.flatnonzero(rotor)[0])
 
 
 def lane_of(x: Any, limb: Limb, lane: int) -> Any:

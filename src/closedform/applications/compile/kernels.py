@@ -37,6 +37,7 @@ from closedform.maths.catalogue import quantity
 from closedform.maths.frames import Reference
 from closedform.maths.quantity import Quantity, letters
 from closedform.model.robot import Robot
+from closedform.program.lanes.sharing import FoldedProgram
 from closedform.program.pipeline import kept_outputs
 from closedform.program.program import Program
 from closedform.program.sweeps import Sweeps
@@ -183,9 +184,16 @@ class CompiledRobot(Quantities):
             assert swept is not None
             return swept()
 
+        def fold() -> FoldedProgram:
+            with compiling(requests[0].text):
+                found = self._preparation.folded(requests, wrenches, only)
+            if found.program is not None:
+                accepted(found.program)
+            return found
+
         made = Kernel.load(key, build, self._cache, compiling,
                            Subject(self.robot.name, letters(r.row for r in requests)), trial.code,
-                           loops if swept else None)
+                           loops if swept else None, cache(fold))
         made.with_recipe(_kernel, self, [(r.row.name, r.frame, r.reference) for r in requests],
                          wrenches, only)
         if len(requests) == 1 and not only:

@@ -6,6 +6,8 @@ Number 0 is the world; lists have an entry for it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from functools import reduce
+from operator import add
 from types import MappingProxyType
 from typing import Any, TypeVar
 
@@ -19,6 +21,11 @@ class Parents(list[int]):
                  summed: Mapping[int, Callable[[Any], Any]] = MappingProxyType({})) -> None:
         super().__init__(numbers)
         self.summed = summed
+
+    def together(self, k: int, part: Part) -> Part:
+        """What the parent of k gets of a part: the sum over the bodies that share the place."""
+        found: Part = self.summed[k](part) if k in self.summed else part
+        return found
 
 
 def subtree_sums(
@@ -34,8 +41,15 @@ def subtree_sums(
         p = parent[k]
         if p:
             part = found[k] if in_parent is None else in_parent(k, found[k])
-            found[p] = plus(found[p], parent.summed[k](part) if k in parent.summed else part)
+            found[p] = plus(found[p], parent.together(k, part))
     return found
+
+
+def total(parts: list[Any], parent: Parents) -> Any:
+    """Σ of the parts of all k, the world's left out."""
+    sums = subtree_sums(parts, parent, add)
+    return reduce(add, [parent.together(k, sums[k]) for k in range(1, len(sums)) if not parent[k]],
+                  0.0)
 
 
 def way_up(parent: list[int], k: int) -> list[int]:

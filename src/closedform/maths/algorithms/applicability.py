@@ -23,21 +23,6 @@ def uncoupled(algorithm: Function) -> Function:
     return checked
 
 
-def folds(algorithm: Function) -> Function:
-    """An algorithm that may run on a folded robot, whose equal limbs are in lanes.
-
-    Its sums over children go through `subtree_sums` or `Segment.together`, and its result is a
-    vector, or zero between joints of which none carries the other.
-    """
-    vars(algorithm)["folds"] = True
-    return algorithm
-
-
-def may_fold(algorithm: Function) -> bool:
-    """Whether an algorithm may run on a folded robot."""
-    return bool(getattr(algorithm, "folds", False))
-
-
 def applies(algorithm: Function, robot: Robot) -> bool:
     """Whether an algorithm is for this robot."""
     return bool(getattr(algorithm, "applies", lambda robot: True)(robot))

@@ -27,7 +27,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from closedform.arrays import Array, Namespace, namespace, numeric
-from closedform.maths.algorithms.applicability import folds, uncoupled
+from closedform.maths.algorithms.applicability import uncoupled
 from closedform.maths.algorithms.joint_steps import (
     JointStep,
     Symmetric,
@@ -38,6 +38,7 @@ from closedform.maths.algorithms.joint_steps import (
 from closedform.maths.algorithms.moments import moments
 from closedform.maths.algorithms.newton_euler import motions_and_forces
 from closedform.maths.loads import with_loads
+from closedform.maths.quantity import folds
 from closedform.maths.spatial import cross, skew
 from closedform.model.inertia import Inertia
 from closedform.model.robot import Robot

@@ -24,7 +24,6 @@ from closedform.arrays import Array, Namespace, namespace
 from closedform.maths.algebra.entries import Entries, diagonal, enter, enter_twice, tensor
 from closedform.maths.algebra.ldl import branch_solve
 from closedform.maths.algebra.trees import subtree_sums
-from closedform.maths.algorithms.applicability import folds
 from closedform.maths.algorithms.joint_steps import (
     Crossing,
     JointStep,
@@ -38,6 +37,7 @@ from closedform.maths.algorithms.moments import Moments, moments
 from closedform.maths.kinematics import body_segments, segment_parents
 from closedform.maths.loads import weight_torque, with_loads
 from closedform.maths.pull_backs import COVECTOR, FORM, motion_torque, pulled_back, solved
+from closedform.maths.quantity import folds
 from closedform.maths.spatial import cross, force_cross, motion_cross
 from closedform.model.robot import Robot
 from closedform.model.segments import Segment

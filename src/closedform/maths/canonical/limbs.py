@@ -18,7 +18,7 @@ WIDEST = 8
 """Lanes of a position at most: a register of eight numbers."""
 
 
-class Position(NamedTuple):
+class SharedPosition(NamedTuple):
     """A place of the folded tree; the world has number 0 and is not among them."""
 
     bodies: tuple[int, ...]                  # numbers of the robot's bodies, lane by lane
@@ -26,12 +26,12 @@ class Position(NamedTuple):
     limb: tuple[tuple[int, int], ...]        # the way from the trunk: (group, how many of a lane)
 
 
-def positions(robot: Robot) -> tuple[Position, ...]:
+def positions(robot: Robot) -> tuple[SharedPosition, ...]:
     """The folded tree, parents first; a robot without equal limbs has a position for each body."""
     return tuple(_Folding(robot).found)
 
 
-def is_folded(tree: Sequence[Position]) -> bool:
+def is_folded(tree: Sequence[SharedPosition]) -> bool:
     """Whether bodies share positions."""
     return any(len(position.bodies) > 1 for position in tree)
 
@@ -50,7 +50,7 @@ class _Folding:
             alone = body.name if body.joint.driver or body.name in coupled else None
             below = sorted(repr(self.shape[c]) for c in self.children[k + 1])
             self.shape[k] = (alone, _kind(body), tuple(below))
-        self.found: list[Position] = []
+        self.found: list[SharedPosition] = []
         self.groups = 0
         self._visit((0,), 0, ())
 
@@ -65,7 +65,7 @@ class _Folding:
                 if stop - start > 1:
                     own = (*limb, (self.groups, stop - start))
                     self.groups += 1
-                self.found.append(Position(bodies, parent, own))
+                self.found.append(SharedPosition(bodies, parent, own))
                 self._visit(tuple(k + 1 for k in bodies), len(self.found), own)
 
     def _by_shape(self, number: int) -> dict[Any, list[int]]:
@@ -89,5 +89,6 @@ def _runs(count: int, most: int) -> Iterator[tuple[int, int]]:
 def _kind(body: Body) -> tuple[Any, ...]:
     """What bodies that share a position have in common: the joint without name and limits."""
     joint = body.joint
-    return (type(joint).__name__, np.asarray(joint.S, dtype=float).tobytes(), joint.rotor_inertia,
+    S = tuple(np.asarray(part.S, dtype=float).tobytes() for part in joint.moving.parts())
+    return (type(joint).__name__, S, joint.rotor_inertia,
             joint.stiffness, joint.spring_reference, body.gravity_compensation)

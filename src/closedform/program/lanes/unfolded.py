@@ -12,7 +12,7 @@ from closedform.program.record import collect, object_array
 
 def unfolded(program: Program) -> Program:
     """The same results by operations on single numbers; a program without lanes as it is."""
-    if max(program.widths, default=1) == 1:
+    if not program.has_lanes:
         return program
     graph = Graph()
     values: list[list[Any]] = []

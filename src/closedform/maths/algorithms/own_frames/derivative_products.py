@@ -32,7 +32,7 @@ from closedform.maths.algebra.entries import Entries, enter, tensor
 from closedform.maths.algebra.ldl import branch_solve
 from closedform.maths.algebra.trees import subtree_sums
 from closedform.maths.algorithms import articulated, newton_euler
-from closedform.maths.algorithms.applicability import folds, uncoupled
+from closedform.maths.algorithms.applicability import uncoupled
 from closedform.maths.algorithms.joint_steps import (
     JointStep,
     Symmetric,
@@ -48,6 +48,7 @@ from closedform.maths.definitions.inverse_derivatives import InverseDynamicsVjp
 from closedform.maths.kinematics import segment_parents
 from closedform.maths.loads import with_loads
 from closedform.maths.pull_backs import pulled_back
+from closedform.maths.quantity import folds
 from closedform.maths.spatial import cross, force_cross
 from closedform.model.robot import Robot
 from closedform.model.segments import Segment
@@ -239,6 +240,7 @@ def forward_dynamics_jvp(
     return _along(robot, (q, v, a), (q_dot, v_dot, tau_dot), wrenches, _solved_by_factor)
 
 
+@folds
 @uncoupled
 def articulated_forward_dynamics_jvp(
     robot: Robot, q: Array, v: Array, tau: Array, q_dot: Array, v_dot: Array, tau_dot: Array,
@@ -265,6 +267,7 @@ def forward_dynamics_vjp(
     return _back(robot, (q, v, a), a_bar, wrenches, _solved_by_factor)
 
 
+@folds
 @uncoupled
 def articulated_forward_dynamics_vjp(
     robot: Robot, q: Array, v: Array, tau: Array, a_bar: Array, wrenches: Array | None = None,

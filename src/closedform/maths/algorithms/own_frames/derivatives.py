@@ -15,7 +15,6 @@ from __future__ import annotations
 from closedform.arrays import Array, namespace
 from closedform.maths import state_pull_backs
 from closedform.maths.algebra.entries import Entries, diagonal, enter, enter_twice, tensor
-from closedform.maths.algorithms.applicability import folds
 from closedform.maths.algorithms.forward_derivatives import by_factor_of_mass
 from closedform.maths.algorithms.joint_steps import at_ancestors
 from closedform.maths.algorithms.newton_euler import mass_matrix, newton_euler
@@ -27,6 +26,7 @@ from closedform.maths.definitions.inverse_derivatives import (
 )
 from closedform.maths.loads import with_loads
 from closedform.maths.pull_backs import pulled_back, solved_derivatives
+from closedform.maths.quantity import folds
 from closedform.maths.spatial import force_cross
 from closedform.model.robot import Robot
 

@@ -12,12 +12,12 @@ from __future__ import annotations
 
 from closedform.arrays import Array, namespace
 from closedform.maths.algebra.entries import Entries, diagonal, enter, enter_twice, tensor
-from closedform.maths.algorithms.applicability import folds
 from closedform.maths.algorithms.joint_steps import at_ancestors
 from closedform.maths.algorithms.own_frames.composites import composites_in_motion
 from closedform.maths.definitions.dynamics_matrices import DynamicsMatrices
 from closedform.maths.loads import weight_torque, with_loads
 from closedform.maths.pull_backs import matrices, pulled_back
+from closedform.maths.quantity import folds
 from closedform.model.robot import Robot
 
 
