@@ -58,8 +58,8 @@ def state(robot, program, seed):
     return {slot.name: random_input(robot, slot, rng) for slot in program.inputs}
 
 
-def recorded(robot, row, algorithm, wrenches=False, inputs=()):
-    folding = FoldedForms(Forms(robot, inputs, 1e-9, 2))
+def recorded(robot, row, algorithm, wrenches=False):
+    folding = FoldedForms(Forms(robot))
     if takes_base(algorithm):
         algorithm = partial(algorithm, base=int(len(folding.at(row.form).tree[0].bodies) == 1))
     return check(folding.recorded([Request(row)], [algorithm], wrenches))
@@ -145,7 +145,7 @@ robots = st.builds(limbed_robot, st.integers(0, 10_000), st.booleans(), st.boole
 
 def folds_for(robot, row):
     """Whether there is anything to fold for this row, and no reason against it."""
-    return not FoldedForms(Forms(robot, (), 1e-9, 2)).reason([Request(row)], False)
+    return not FoldedForms(Forms(robot)).reason([Request(row)], False)
 
 
 @pytest.mark.parametrize("name, algorithm", FOLDING, ids=[
@@ -176,7 +176,7 @@ def test_what_folds_is_its_definition_for_many_random_robots(robot, number, wren
 
 def test_an_arm_is_recorded_as_it_is():
     robot = cf.load("panda")
-    row, forms = quantity("inverse_dynamics"), Forms(robot, (), 1e-9, 2)
+    row, forms = quantity("inverse_dynamics"), Forms(robot)
     folded = FoldedForms(forms).recorded([Request(row)], [newton_euler.inverse_dynamics])
     flat = record(lambda q, v, a: newton_euler.inverse_dynamics(
         forms.base, q + forms.canonical.offset, v, a), forms.shapes(row.inputs), row.name)
@@ -187,6 +187,6 @@ def test_a_sum_over_bodies_that_forgets_lanes_is_refused():
     def masses(robot, q, v):
         return sum(body.inertia.array[5] * q[-1] for body in robot.bodies)
 
-    folding = FoldedForms(Forms(limbed_robot(0), (), 1e-9, 2))
+    folding = FoldedForms(Forms(limbed_robot(0)))
     with pytest.raises(ArgumentError, match="a sum is missing"):
         folding.recorded([Request(quantity("kinetic_energy"))], [masses])

@@ -14,7 +14,7 @@ from closedform.errors import ArgumentError
 
 Limb = tuple[tuple[int, int], ...]
 """Groups of limbs from the trunk outwards: (number of the group, how many there are in a lane)."""
-Lanes = tuple[int, ...]
+LaneMap = tuple[int, ...]
 """For every lane of one limb the lane of another."""
 
 TRUNK: Limb = ()
@@ -33,7 +33,7 @@ def outer(a: Limb, b: Limb) -> Limb:
     return far
 
 
-def lanes_of(far: Limb, near: Limb) -> Lanes:
+def lanes_of(far: Limb, near: Limb) -> LaneMap:
     """The lane of `near` to which each lane of `far` belongs."""
     if outer(far, near) != far:
         raise ArgumentError(f"{near} is not on the way from the trunk to {far}")

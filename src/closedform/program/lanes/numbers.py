@@ -19,7 +19,7 @@ from closedform.program.expr import Expr, Graph, Scalar
 from closedform.program.lanes.limbs import TRUNK, Limb, lanes_of, outer, width
 from closedform.program.ops import FUNCTIONS, OPS
 
-Numbers = tuple[float, ...]
+LaneValues = tuple[float, ...]
 Signs = tuple[int, ...]
 REAL = (float, int, np.floating, np.integer)
 
@@ -29,7 +29,7 @@ class LaneConstant:
 
     __slots__ = ("limb", "values")
 
-    def __init__(self, values: Numbers, limb: Limb) -> None:
+    def __init__(self, values: LaneValues, limb: Limb) -> None:
         self.values, self.limb = values, limb
 
     def _with(self, other: Any, op: str, swapped: bool = False) -> Any:
@@ -170,7 +170,7 @@ class LaneExpr:
     def positive(self) -> Expr:
         return Expr(self.graph, self.node, 1)
 
-    def factors(self) -> tuple[Numbers, int]:
+    def factors(self) -> tuple[LaneValues, int]:
         """(c, x) where the node is c·x, else ones and the node."""
         nodes = self.graph.nodes
         node = nodes[self.node]
@@ -183,7 +183,7 @@ class LaneExpr:
                     return rest[0], node[other]
         return (1.0,) * len(self.signs), self.node
 
-    def times(self, values: Numbers) -> Any:
+    def times(self, values: LaneValues) -> Any:
         """This times a constant for each lane."""
         own, x = self.factors()
         total = [s * c * d for s, c, d in zip(self.signs, own, values, strict=True)]
@@ -213,7 +213,7 @@ class LaneExpr:
         op = self.graph.nodes[self.node][0]
         return 0 if x != self.node or op == "lanes" else 1 if op in ("spread", "input") else 2
 
-    def _multiple(self, values: Numbers, x: int, signs: Signs) -> LaneExpr:
+    def _multiple(self, values: LaneValues, x: int, signs: Signs) -> LaneExpr:
         graph = self.graph
         place = graph.node(("lanes", values))
         return LaneExpr(graph, graph.node(("mul", place, x)), signs, self.limb)
@@ -224,9 +224,6 @@ class LaneExpr:
 
 for _op in FUNCTIONS:       # x.sin(), x.sqrt(), …
     setattr(LaneExpr, _op.name, partialmethod(LaneExpr.apply, _op.name))
-
-Number = Scalar | LaneConstant | LaneExpr
-
 
 def constant(values: Sequence[float], limb: Limb) -> Any:
     """A constant for each lane; a plain number where all are equal."""
@@ -241,7 +238,7 @@ def entries(graph: Graph, slot: int, indices: Sequence[int], limb: Limb) -> Any:
     return LaneExpr(graph, graph.node(("input", slot, *indices)), (1,) * len(indices), limb)
 
 
-def values_in(x: Any, limb: Limb) -> Numbers:
+def values_in(x: Any, limb: Limb) -> LaneValues:
     """A constant in the lanes of a limb."""
     if isinstance(x, LaneConstant):
         return tuple(x.values[lane] for lane in lanes_of(limb, x.limb))

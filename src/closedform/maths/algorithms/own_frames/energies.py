@@ -1,6 +1,8 @@
 """Kinetic and potential energy by sums over the bodies in their own frames, O(n).
 
     T = ½ Σ_k V_k · Λ_k V_k + ½ Σ rotor v²      U = −gravity · m c + ½ Σ k x²
+
+Cites: [Featherstone2008, section 5.3] for the recursion of first moments.
 """
 
 from __future__ import annotations
