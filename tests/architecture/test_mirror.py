@@ -19,7 +19,7 @@ HOLDS = {
         "regressors time_derivatives one_frame/derivatives one_frame/frame "
         "one_frame/matrices one_frame/screws one_frame/second one_frame/tensors "
         "own_frames/body_motion own_frames/center_of_mass own_frames/centroidal "
-        "own_frames/derivatives own_frames/matrices"),
+        "own_frames/derivatives own_frames/energies own_frames/matrices"),
     "maths/algorithms/test_jets.py": (
         "maths/algorithms", "jacobian_jets"),
     "maths/base_parameters/test_base_parameters.py": (

@@ -68,8 +68,8 @@ class FoldedForms:
     def lanes(self) -> SharedLanes:
         """The bodies that share lanes."""
         bodies, tree = self.forms.canonical.robot.bodies, self.at(Form.CANONICAL).tree
-        return SharedLanes(tuple(tuple(bodies[b].name for b in at.bodies) for at in tree
-                                 if len(at.bodies) > 1))
+        return SharedLanes(tuple(tuple(bodies[b].name.removesuffix("′") for b in at.bodies)
+                                 for at in tree if len(at.bodies) > 1))
 
     def reason(self, requests: Sequence[Request], wrenches: bool) -> str:
         """Why requests are computed without lanes; nothing if they may have some."""
@@ -77,8 +77,8 @@ class FoldedForms:
             return "a frame hangs on one limb, which has nothing to share"
         if any(not isinstance(x, Gravity) for x in self.forms.inputs):
             return "inertias that come at run time belong to single bodies"
-        if not self.forms.robot.nv or not all(
-                is_folded(self.at(folded_form(r.row)).tree) for r in requests):
+        forms = {folded_form(r.row) for r in requests} or {Form.CANONICAL}
+        if not self.forms.robot.nv or not all(is_folded(self.at(form).tree) for form in forms):
             return "no two limbs have the same joints"
         if any(r.row.form is Form.USER and folded_form(r.row) is not Form.USER for r in requests) \
                 and any(k is None for k, _ in self.forms.canonical.places):
@@ -102,6 +102,13 @@ class FoldedForms:
             outputs |= zip(own, found, strict=True)
         name = "_and_".join(dict.fromkeys(r.row.name for r in requests))
         return collect(graph, name, tuple(Slot(*item) for item in shapes.items()), outputs)
+
+
+def shared_lanes(robot: Robot) -> SharedLanes:
+    """The bodies of a robot that share lanes in kernels of one state, whatever is asked for."""
+    folding = FoldedForms(Forms(robot))
+    reason = "no body moves" if not robot.nv else folding.reason([], False)
+    return SharedLanes(reason=reason) if reason else folding.lanes
 
 
 def folded_form(row: Quantity) -> Form:

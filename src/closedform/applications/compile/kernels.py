@@ -189,6 +189,7 @@ class CompiledRobot(Quantities):
                 found = self._preparation.folded(requests, wrenches, only)
             if found.program is not None:
                 accepted(found.program)
+                trial.begin()
             return found
 
         made = Kernel.load(key, build, self._cache, compiling,
