@@ -66,8 +66,8 @@ def robots(names: list[str]) -> dict[str, Robot]:
 
 
 def with_hands(robot: Robot, left: Robot, right: Robot) -> Robot:
-    """Talos with a hand at the end of each arm."""
-    bodies = list(robot.bodies)
+    """Talos with a hand at the end of each arm in place of its gripper."""
+    bodies = list(robot.reduced(["gripper_left_joint", "gripper_right_joint"]).bodies)
     for side, hand in (("left", left), ("right", right)):
         for body in hand.bodies:
             parent = f"arm_{side}_7_link" if body.parent is None else f"{side}_{body.parent}"

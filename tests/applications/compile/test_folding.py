@@ -123,6 +123,16 @@ def test_folded_programs_have_the_operations_of_one_limb(robot, name, most):
     assert program.operations.total <= most
 
 
+@pytest.mark.parametrize("robot, most", [("solo12", 2700), ("talos", 8900)])
+def test_flat_forward_dynamics_has_no_hidden_zeros(robot, most):
+    """Before joints without rotors and floating bases were eliminated exactly: 3274 and 10410."""
+    row = quantity("forward_dynamics")
+    forms = Forms(from_package(robot))
+    program = record(lambda q, v, tau: articulated.forward_dynamics(
+        forms.base, q + forms.canonical.offset, v, tau), forms.shapes(row.inputs), row.name)
+    assert program.operations.total <= most
+
+
 @pytest.mark.parametrize("name", ["inverse_dynamics", "mass_matrix", "forward_dynamics",
                                   "christoffel_dynamics_matrices"])
 def test_limbs_are_put_into_lanes_where_that_takes_fewer_instructions(name):

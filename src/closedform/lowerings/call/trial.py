@@ -28,6 +28,8 @@ from closedform.program.program import Program
 from closedform.program.record import named_arrays, record
 
 STATES = 2
+MANY = 40
+"""Bodies above which one state has to do: definitions then take as long as compiling."""
 LANES = 17
 """States that are run, the few again and again: more than any register holds, and one left over."""
 MOVING = 400
@@ -113,7 +115,7 @@ class _Cases:
 
     def _computed(self) -> Sequence[tuple[Values, Values]]:
         rng, found = np.random.default_rng(SEED), []
-        for _ in range(STATES):
+        for _ in range(STATES if self.trial.bodies <= MANY else 1):
             state = {name: np.asarray(x, self.dtype) for name, x in self.trial.inputs(rng).items()}
             answer = _answer(self.trial.definition,
                              {name: x.astype(float) for name, x in state.items()})
