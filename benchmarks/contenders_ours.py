@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from building import HERE, library
 from clock import Job
-from subjects import STATES, Subject, Task
+from subjects import Subject, Task
 
 from closedform.applications.compile.kernels import compile
 from closedform.arrays import Array
@@ -41,7 +41,7 @@ class Ours:
         if task.in_batches:
             self.batched = compile(subject.robot, list(names), only=task.in_batches)
         self.states = subject.states()
-        self.outputs = self._empty(STATES)
+        self.outputs = self._empty(subject.count)
 
     def _empty(self, states: int, dtype: Any = np.float64, batched: bool = False
                ) -> dict[str, Array]:

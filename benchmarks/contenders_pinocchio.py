@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from building import HERE, MissingError, library
 from clock import Job, cheapest
-from subjects import DERIVATIVES, FD, ID, MASS, MATRICES, STATES, Subject, Task, split, urdf, width
+from subjects import DERIVATIVES, FD, ID, MASS, MATRICES, Subject, Task, split, urdf, width
 
 from closedform.applications.conventions import from_pinocchio_model
 from closedform.arrays import Array
@@ -78,8 +78,8 @@ class Pinocchio:
 
     def _native(self, name: str, task: Task) -> Job:
         bench = _Bench(self.code, self.model, self.q, self.v, self.third[task.third])
-        out = np.zeros((STATES, width(task, self.model.nv)))
-        return Job(CPP, lambda repeats: bench.run(ALGORITHMS.index(name), repeats, out), STATES,
+        out = np.zeros((len(self.q), width(task, self.model.nv)))
+        return Job(CPP, lambda repeats: bench.run(ALGORITHMS.index(name), repeats, out), len(out),
                    lambda: split(task, self.model.nv, out))
 
     def _call(self, task: Task) -> Job | None:

@@ -16,9 +16,10 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+import limbs
 from building import MissingError
 from clock import FULL, QUICK, Effort, Job, Times, measured, pin_to_one_core
-from compile_time import compile_table
+from compile_time import compile_table, slopes_table
 from contenders_casadi import Casadi
 from contenders_jax import Jax
 from contenders_mujoco import Mujoco
@@ -124,7 +125,9 @@ def main() -> None:
     effort = QUICK if quick else FULL
     robots = subjects(quick)
     # before this process is pinned: the compiler may use every core it likes
-    compiled = compile_table(robots[-2:] if quick else robots, 1 if quick else 5)
+    compiled = [compile_table(robots[-2:] if quick else robots, 1 if quick else 5)]
+    if not quick:
+        compiled.append(slopes_table(limbs.robots([])))
     where = machine(pin_to_one_core())
     measurements: dict[tuple[str, str], Times] = {}
     for subject in robots:
@@ -136,8 +139,13 @@ def main() -> None:
                                                               remarks)
             else:
                 remarks.tell(f"{task.name}: not in the catalogue yet")
-    tables = [figures_table(measurements, robots), compiled, counts_table(effort), jets_table(),
-              contenders_table(measurements, robots)]
+    lanes = []
+    try:
+        lanes = [] if quick else [limbs.limbs_table([])]
+    except (MissingError, DisagreementError) as error:
+        remarks.tell(f"limbs in lanes: {error}")
+    tables = [figures_table(measurements, robots), *lanes, *compiled, counts_table(effort),
+              jets_table(), contenders_table(measurements, robots)]
     console = Console(width=None if sys.stdout.isatty() else 160)
     for table in tables:
         table.print(console)

@@ -24,15 +24,16 @@ ARM, HUMANOID, TREE = "arm", "humanoid", "tree"
 
 @dataclass(frozen=True, eq=False)
 class Subject:
-    """A robot and random states of it."""
+    """A robot and random states of it, of which native loops go through `count` in turn."""
 
     name: str
     kind: str
     robot: Robot
+    count: int = STATES
 
-    def states(self, n: int = STATES) -> dict[str, Array]:
+    def states(self, n: int | None = None) -> dict[str, Array]:
         """n rows of every argument that a quantity may take; more rows begin with the fewer."""
-        nv, distinct = self.robot.nv, self._coordinates
+        nv, distinct, n = self.robot.nv, self._coordinates, n or self.count
         shapes = {"v": (nv,), "a": (nv,), "tau": (nv,), "rates": (4, nv)}
         return {"q": np.resize(distinct, (n, self.robot.nq)),
                 **{name: np.random.default_rng(seed).normal(size=(n, *shape))
@@ -115,9 +116,9 @@ def tasks(subject: Subject, quick: bool) -> list[Task]:
 
 def subjects(quick: bool) -> list[Subject]:
     """Arms, the first humanoid that loads, and the tree that is like TORO."""
-    found = [_first("ur5", ARM, "ur5_robot", "ur5"), _first("panda", ARM, "panda"),
+    found = [first("ur5", ARM, "ur5_robot", "ur5"), first("panda", ARM, "panda"),
              Subject("iiwa14", ARM, cf.load("iiwa14")),
-             _first("talos", HUMANOID, "talos_reduced", "g1_29dof_rev_1_0", "humanoid25")]
+             first("talos", HUMANOID, "talos_reduced", "g1_29dof_rev_1_0", "humanoid25")]
     return found if quick else [*found, Subject("humanoid25", TREE, cf.load("humanoid25"))]
 
 
@@ -128,9 +129,9 @@ def urdf(robot: Robot) -> str:
         return robot.to_urdf()
 
 
-def _first(name: str, kind: str, *sources: str) -> Subject:
+def first(name: str, kind: str, *sources: str) -> Subject:
     """The first of some robots that there is: a URDF of example-robot-data or a built-in."""
-    files = _urdf_files()
+    files = urdf_files()
     for source in sources:
         try:
             with warnings.catch_warnings():
@@ -144,7 +145,7 @@ def _first(name: str, kind: str, *sources: str) -> Subject:
     raise cf.ArgumentError(f"none of {', '.join(sources)} could be loaded")
 
 
-def _urdf_files() -> dict[str, Path]:
+def urdf_files() -> dict[str, Path]:
     try:
         package = distribution("example-robot-data")
     except PackageNotFoundError:

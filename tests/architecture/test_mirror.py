@@ -11,12 +11,15 @@ TESTS = Path(__file__).parents[1]
 ROOMS = ("maths", "program", "lowerings", "applications")
 
 HOLDS = {
+    "applications/compile/test_sweeping.py": (
+        "", "maths/sweeps/articulated maths/sweeps/bodies maths/sweeps/pairs "
+        "applications/compile/units lowerings/native/swept program/sweeps"),
     "maths/algorithms/test_every_algorithm.py": (
         "maths/algorithms", "coriolis_transpose forward_derivatives inverse_mass newton_euler "
         "regressors time_derivatives one_frame/derivatives one_frame/frame "
         "one_frame/matrices one_frame/screws one_frame/second one_frame/tensors "
         "own_frames/body_motion own_frames/center_of_mass own_frames/centroidal "
-        "own_frames/derivatives own_frames/matrices"),
+        "own_frames/derivatives own_frames/energies own_frames/matrices"),
     "maths/algorithms/test_jets.py": (
         "maths/algorithms", "jacobian_jets"),
     "maths/base_parameters/test_base_parameters.py": (
@@ -49,6 +52,8 @@ HOLDS = {
         "program", "ops"),
     "program/test_record.py": (
         "program", "program"),
+    "program/lanes/test_numbers.py": (
+        "program/lanes", "limbs unfolded"),
     "program/rules/test_simplify.py": (
         "program/rules", "angles cancel factor flat share"),
     "lowerings/call/test_quick.py": (

@@ -14,6 +14,7 @@ import numpy as np
 
 from closedform.arrays import ArrayLike, Floats
 from closedform.errors import ArgumentError
+from closedform.program.lanes.unfolded import unfolded
 from closedform.program.ops import OPS
 from closedform.program.program import Entry, Program, size
 
@@ -40,6 +41,7 @@ def over_blocks(program: Program) -> Callable[..., tuple[Floats, ...]]:
 
     Batch axes broadcast. Results are float32 if all inputs are, else float64.
     """
+    program = unfolded(program)
     plan = _Plan(program)
 
     def call(*inputs: ArrayLike) -> tuple[Floats, ...]:

@@ -51,6 +51,9 @@ from closedform.maths.algorithms.own_frames import (
     derivatives as own_frames_derivatives,
 )
 from closedform.maths.algorithms.own_frames import (
+    energies as own_frames_energies,
+)
+from closedform.maths.algorithms.own_frames import (
     matrices as own_frames_matrices,
 )
 from closedform.maths.arguments import ROBOTS
@@ -166,10 +169,12 @@ CATALOGUE: tuple[Quantity, ...] = (
     _row("passivity_inverse_dynamics", closed_form.passivity_inverse_dynamics, "q v v_r a_r", "nv",
          newton_euler.passivity_inverse_dynamics, form=_CANONICAL,
          derivatives=partials(pi="slotine_li_regressor")),
-    _row("kinetic_energy", energy.kinetic_energy, "q v", "", form=_BASE,
+    _row("kinetic_energy", energy.kinetic_energy, "q v", "", own_frames_energies.kinetic_energy,
+         energy.kinetic_energy, form=_BASE,
          letter="T", essential=True,
          derivatives=partials(v="generalized_momentum", pi="kinetic_energy_regressor")),
-    _row("potential_energy", energy.potential_energy, "q", "", letter="U", essential=True,
+    _row("potential_energy", energy.potential_energy, "q", "",
+         own_frames_energies.potential_energy, energy.potential_energy, letter="U", essential=True,
          derivatives=partials(q="gravity_torque", pi="potential_energy_regressor")),
     _row("generalized_momentum", energy.generalized_momentum, "q v", "nv",
          newton_euler.generalized_momentum, form=_BASE, letter="p",

@@ -9,8 +9,10 @@ Cites: [Garofalo2013, eqs. (26)-(29)].
 from __future__ import annotations
 
 from closedform.arrays import Array, Namespace, namespace
+from closedform.maths.algebra.trees import Parents
 from closedform.maths.arguments import checked
 from closedform.maths.pull_backs import pulled_back, rate, second_rate, tensor
+from closedform.maths.quantity import folds
 from closedform.maths.spatial import crm, homogeneous, motion_transform
 from closedform.model.coordinates import moved, way_between
 from closedform.model.robot import Robot
@@ -40,6 +42,7 @@ def world_poses(robot: Robot, q: Array) -> list[RigidMotion]:
     return T
 
 
+@folds
 @checked
 def poses(robot: Robot, q: Array) -> Array:
     """Poses T_0k of all bodies in the world, (bodies, 4, 4)."""
@@ -54,9 +57,11 @@ def body_segments(robot: Robot) -> list[int]:
     return [at[k] for k in range(len(robot.bodies))]
 
 
-def segment_parents(robot: Robot) -> list[int]:
+def segment_parents(robot: Robot) -> Parents:
     """The number of each segment's parent; first that of the world, which is 0 itself."""
-    return [0, *(segment.parent for segment in robot.segments)]
+    return Parents([0, *(segment.parent for segment in robot.segments)],
+                   {k: segment.summed for k, segment in enumerate(robot.segments, start=1)
+                    if segment.summed is not None})
 
 
 def motion_subspace(segment: Segment, nv: int, xp: Namespace) -> Array:
@@ -117,6 +122,7 @@ def jacobian_second_rates(
     return J, dJ, ddJ
 
 
+@folds
 @checked
 @pulled_back(tensor(False, False, True))
 def body_jacobians(robot: Robot, q: Array) -> Array:
@@ -125,6 +131,7 @@ def body_jacobians(robot: Robot, q: Array) -> Array:
     return namespace(q).stack([J[k] for k in body_segments(robot)])
 
 
+@folds
 @checked
 @pulled_back(rate, body_jacobians)
 def body_jacobian_rates(robot: Robot, q: Array, v: Array) -> Array:
@@ -133,6 +140,7 @@ def body_jacobian_rates(robot: Robot, q: Array, v: Array) -> Array:
     return namespace(q, v).stack([dJ[k] for k in body_segments(robot)])
 
 
+@folds
 @checked
 @pulled_back(second_rate, body_jacobians, body_jacobian_rates)
 def body_jacobian_second_rates(robot: Robot, q: Array, v: Array, a: Array) -> Array:

@@ -93,7 +93,8 @@ def weight_torque(robot: Robot, q: Array) -> Array:
         for c, i in enumerate(segment.v_index):
             g[i] = g[i] + (segment.S[:3, c] @ force + segment.S[3:, c] @ moment)
         if p:
-            m[p], h[p] = m[p] + m[k], h[p] + (step.up(h[k]) + m[k] * step.p)
+            mass, first = segment.together((m[k], step.up(h[k]) + m[k] * step.p))
+            m[p], h[p] = m[p] + mass, h[p] + first
     return xp.stack(g) if g else xp.zeros(0)
 
 

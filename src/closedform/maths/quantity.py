@@ -119,6 +119,21 @@ def takes_base(algorithm: Function) -> bool:
     return "base" in signature(algorithm).parameters
 
 
+def folds(algorithm: Function) -> Function:
+    """An algorithm that may run on a folded robot, whose equal limbs are in lanes.
+
+    Its sums over bodies go through `subtree_sums`, `total` or `Segment.together`, and its result is
+    a vector, or zero between joints and bodies of which none carries the other.
+    """
+    vars(algorithm)["folds"] = True
+    return algorithm
+
+
+def may_fold(algorithm: Function) -> bool:
+    """Whether an algorithm may run on a folded robot."""
+    return bool(getattr(algorithm, "folds", False))
+
+
 def letters(rows: Iterable[Quantity]) -> dict[str, tuple[str, int | None]]:
     """The letters of all that goes into rows and comes out of them, as LaTeX.
 

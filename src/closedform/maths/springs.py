@@ -21,9 +21,15 @@ from closedform.model.segments import Segment
 
 def spring_energy(robot: Robot, q: Array) -> Number:
     """½ Σ k x², scalar; x at ratio q + offset, the ratio being 1 where nothing is followed."""
-    xp = namespace(q)
-    return sum(k_c * x * x / 2 for s, k in _sprung(robot)
-               for k_c, x in zip(k, s.joint.stretch(s.coordinates(q), xp), strict=True) if k_c)
+    return sum(spring_energies(robot, q).values())
+
+
+def spring_energies(robot: Robot, q: Array) -> dict[int, Number]:
+    """½ Σ k x² of the segments that have springs, by their numbers."""
+    xp, number = namespace(q), {id(s): k for k, s in enumerate(robot.segments, start=1)}
+    return {number[id(s)]: sum(
+        k_c * x * x / 2 for k_c, x in zip(k, s.joint.stretch(s.coordinates(q), xp), strict=True)
+        if k_c) for s, k in _sprung(robot)}
 
 
 @pulled_back(COVECTOR)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, final
 
@@ -31,6 +32,9 @@ class Body:
     placement: Any = field(default_factory=identity)
     inertia: Inertia = field(default_factory=Inertia)
     gravity_compensation: float = 0.0
+    summed: Callable[[Any], Any] | None = field(default=None, repr=False)
+    """What adds up the bodies that share this place in lanes, as their parent sees them; None: one
+    body stands here, as in every robot that is no folded one."""
     rounded: float = field(init=False, default=0.0, repr=False)
     """By how much the rotation that was given had to be changed to be one; mostly 0."""
 

@@ -7,6 +7,7 @@ with a ratio on a shared column.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -43,6 +44,7 @@ class Segment:
     offset: Any = 0
     carried: float = 0.0
     higher: Polynomial = ()
+    summed: Callable[[Any], Any] | None = None     # of the bodies that share it (`Body.summed`)
 
     @property
     def S(self) -> Array:
@@ -66,6 +68,10 @@ class Segment:
     def weight(self) -> Any:
         """The share of the body's weight that is left to the joints: 1, if nothing is carried."""
         return 1 - self.carried if self.carried else 1
+
+    def together(self, x: Any) -> Any:
+        """What the parent gets of x: the sum over the bodies that share this segment, mostly x."""
+        return x if self.summed is None else self.summed(x)
 
     def coordinates(self, q: Array) -> Array:
         """The joint's own coordinates, (nq_k,)."""
@@ -97,7 +103,8 @@ def segments_of(bodies: tuple[Body, ...]) -> tuple[Segment, ...]:
                 inertia = body.inertia if name == body.name else None
                 result.append(Segment(name, p, at, joint, inertia, k,
                                       tuple(range(q, q + joint.nq)), tuple(range(v, v + joint.nv)),
-                                      carried=body.gravity_compensation))
+                                      carried=body.gravity_compensation,
+                                      summed=body.summed if at is body.placement else None))
                 p, at, q, v = len(result), np.eye(4), q + joint.nq, v + joint.nv
         last[body.name] = len(result)
     return tuple(result)

@@ -129,7 +129,14 @@ class Tree(ABC):
     @cached_property
     def mass(self) -> Any:
         """Of all bodies, kg."""
-        return sum(body.inertia.mass for body in self.bodies)
+        total: list[Any] = [0] * (len(self.bodies) + 1)
+        if all(body.summed is None for body in self.bodies):
+            return sum(body.inertia.mass for body in self.bodies)
+        for k, body in reversed(list(enumerate(self.bodies))):      # bodies that share places
+            own = total[k + 1] + body.inertia.mass
+            p = self.parents[k]
+            total[p] = total[p] + (own if body.summed is None else body.summed(own))
+        return total[0]
 
     @property
     def is_floating(self) -> bool:

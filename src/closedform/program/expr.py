@@ -24,7 +24,10 @@ from closedform.errors import ArgumentError
 from closedform.program.ops import FUNCTIONS, OPS
 
 Node = tuple[Any, ...]
-"""("input", slot, index), ("const", value) or (operation, argument, ...)."""
+"""("input", slot, index), ("const", value) or (operation, argument, ...).
+
+With lanes: ("input", slot, index, ...), ("lanes", values), ("spread" or "gather", argument, lanes).
+"""
 
 Scalar = Union["Expr", float]
 
@@ -46,8 +49,8 @@ class Graph:
             self.nodes.append(key)
         return place
 
-    def input(self, slot: int, index: int) -> Expr:
-        return Expr(self, self.node(("input", slot, index)), 1)
+    def input(self, slot: int, *indices: int) -> Expr:
+        return Expr(self, self.node(("input", slot, *indices)), 1)
 
     def constant(self, value: float) -> int:
         """The node of a constant, which is positive: signs are kept by who refers to it."""

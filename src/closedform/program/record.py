@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,23 @@ import numpy as np
 from closedform.errors import ArgumentError
 from closedform.program.expr import Expr, Graph
 from closedform.program.ops import OPS
-from closedform.program.program import Entry, Instruction, Output, Program, Slot, size
+from closedform.program.program import (
+    SHUFFLES,
+    Entry,
+    Instruction,
+    Output,
+    Program,
+    Slot,
+    size,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Picked:
+    """A lane of a recorded value, for an entry of an output."""
+
+    value: Any
+    lane: int
 
 
 @contextmanager
@@ -82,13 +99,16 @@ def collect(
     code, places = _live_code(graph, [e.index for _, _, es in results for e in es if e.index >= 0])
     return Program(name, slots, tuple(
         Output(key, shape, tuple(
-            Entry(places[e.index], e.sign) if e.index >= 0 else e for e in entries
+            Entry(places[e.index], e.sign, 0.0, e.lane) if e.index >= 0 else e for e in entries
         )) for key, shape, entries in results
     ), code)
 
 
 def _entry(graph: Graph, output: str, x: Any) -> Entry:
     """An output's entry that still refers to the graph."""
+    if isinstance(x, Picked):
+        whole = _entry(graph, output, x.value)
+        return whole if whole.index < 0 else Entry(whole.index, whole.sign, 0.0, x.lane)
     if isinstance(x, Expr):
         if x.graph is not graph:
             raise ArgumentError(f"an entry of {output} belongs to another recording")
@@ -114,14 +134,18 @@ def _live_code(graph: Graph, roots: list[int]) -> tuple[tuple[Instruction, ...],
         if live[i] and nodes[i][0] in OPS:
             for argument in nodes[i][1:]:
                 live[argument] = 1
+        elif live[i] and nodes[i][0] in SHUFFLES:
+            live[nodes[i][1]] = 1
     places = [-1] * len(nodes)
     code: list[Instruction] = []
     for i, node in enumerate(nodes):
         if live[i]:
             places[i] = len(code)
             op, rest = node[0], node[1:]
-            if op == "const":
+            if op in ("const", "lanes"):
                 code.append(Instruction(op, (), rest[0]))
+            elif op in SHUFFLES:
+                code.append(Instruction(op, (places[rest[0]],), rest[1]))
             elif op == "input":
                 code.append(Instruction(op, rest))
             else:

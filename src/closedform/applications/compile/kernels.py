@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable, Sequence
+from functools import cache
 from typing import Any, final, overload
 
 from closedform.applications.compile.guarded import guarded
@@ -24,6 +25,7 @@ from closedform.applications.compile.requests import (
     asked_request,
     checked_reference,
 )
+from closedform.applications.compile.sweeping import sweeps_of
 from closedform.applications.progress import compiling
 from closedform.errors import ArgumentError
 from closedform.lowerings.call.derived import Derivative
@@ -35,12 +37,17 @@ from closedform.maths.catalogue import quantity
 from closedform.maths.frames import Reference
 from closedform.maths.quantity import Quantity, letters
 from closedform.model.robot import Robot
+from closedform.program.lanes.sharing import FoldedProgram
 from closedform.program.pipeline import kept_outputs
 from closedform.program.program import Program
+from closedform.program.sweeps import Sweeps
 
 ENORMOUS = 200_000
 """Operations from which on a warning comes before compiling: M of 300 joints took 107 s and 1.9 GB
 for 1.6 million."""
+
+LOOKED_AT = 100
+"""Velocities up to which M of a robot that is computed by loops is looked at for being singular."""
 
 
 @overload
@@ -168,8 +175,26 @@ class CompiledRobot(Quantities):
         loads = " with wrenches" if wrenches else ""
         kept = f" only {', '.join(only)}" if only else ""
         key = f"{self._preparation.forms.digest} {'; '.join(r.text for r in requests)}{loads}{kept}"
+        swept = sweeps_of(self._preparation.forms, requests, wrenches, only)
+
+        @cache
+        def loops() -> Sweeps:
+            if self.robot.nv <= LOOKED_AT:
+                self._preparation.refuse_what_never_exists(requests)
+            assert swept is not None
+            return swept()
+
+        def fold() -> FoldedProgram:
+            with compiling(requests[0].text):
+                found = self._preparation.folded(requests, wrenches, only)
+            if found.program is not None:
+                accepted(found.program)
+                trial.begin()
+            return found
+
         made = Kernel.load(key, build, self._cache, compiling,
-                           Subject(self.robot.name, letters(r.row for r in requests)), trial.code)
+                           Subject(self.robot.name, letters(r.row for r in requests)), trial.code,
+                           loops if swept else None, cache(fold))
         made.with_recipe(_kernel, self, [(r.row.name, r.frame, r.reference) for r in requests],
                          wrenches, only)
         if len(requests) == 1 and not only:

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
+from itertools import product
 from typing import Any, NamedTuple
 
+from closedform.applications.compile.folding import FoldedForms
 from closedform.applications.compile.forms import Forms
 from closedform.applications.compile.names import output_names
 from closedform.applications.compile.requests import (
@@ -27,9 +29,10 @@ from closedform.maths.algorithms.applicability import applies
 from closedform.maths.arguments import SIZES
 from closedform.maths.catalogue import quantity
 from closedform.maths.definitions.closed_form import mass_matrix
-from closedform.maths.quantity import Form, takes_base
+from closedform.maths.quantity import Form, may_fold, takes_base
 from closedform.maths.regularity import refuse_singular
 from closedform.model.robot import Robot
+from closedform.program.lanes.sharing import FoldedProgram
 from closedform.program.pipeline import kept_outputs, optimised
 from closedform.program.program import Program, Slot
 from closedform.program.record import record, uncollected
@@ -39,6 +42,10 @@ ALL_BASES = 10
 HOPELESS = 2
 """An algorithm that in its first frame takes so many times the operations of another is not tried
 in further ones."""
+
+CLEARLY = 0.8
+"""Part of the instructions of all lanes below which limbs in lanes need not be compared with the
+program without them: rules save it less than the rest."""
 
 
 class Way(NamedTuple):
@@ -64,9 +71,39 @@ class Preparation:
 
         `only` names the outputs to keep, `trial` is what it is compared with if that is known.
         """
-        self._refuse_what_never_exists(requests)
+        self.refuse_what_never_exists(requests)
         found = optimised(*(kept_outputs(p, only) for p in self.programs(requests, wrenches)))
         return (trial or self.trial(requests, wrenches, only)).program(found)
+
+    @uncollected()
+    def folded(self, requests: Sequence[Request], wrenches: bool = False,
+               only: Sequence[str] = ()) -> FoldedProgram:
+        """The program with limbs in lanes, for one state; none where it has no less to do.
+
+        Where the lanes save little, that is decided by the program without them.
+        """
+        folding = FoldedForms(self.forms)
+        reason = folding.reason(requests, wrenches)
+        if reason:
+            return FoldedProgram.missing(reason)
+        self.refuse_what_never_exists(requests)
+        ways = [self._folding(request, folding) for request in requests]
+        for request, found in zip(requests, ways, strict=True):
+            if not found:
+                return FoldedProgram.missing(f"{request.row.name} has no algorithm that folds")
+        best = optimised(*(kept_outputs(folding.recorded(requests, choice, wrenches), only)
+                           for choice in product(*ways)))
+        clear = best.issued < CLEARLY * best.lane_operations.instructions
+        if not clear and best.issued >= self.program(requests, wrenches, only).issued:
+            return FoldedProgram.missing("without lanes it takes no more instructions")
+        return FoldedProgram(best, folding.lanes)
+
+    def _folding(self, request: Request, folding: FoldedForms) -> list[Callable[..., Any]]:
+        """The algorithms of a request that fold: in the bodies' own frames, or in the trunk's."""
+        found = [x for x in self._algorithms(request) if may_fold(x)]
+        own = [x for x in found if not takes_base(x)]
+        trunk = int(len(folding.at(request.row.form).tree[0].bodies) == 1)
+        return own or [partial(x, base=trunk) for x in found]
 
     def trial(self, requests: Sequence[Request], wrenches: bool = False,
               only: Sequence[str] = ()) -> Trial:
@@ -80,7 +117,7 @@ class Preparation:
 
         return robot_trial(self.forms, requests, slots, plain)
 
-    def _refuse_what_never_exists(self, requests: Sequence[Request]) -> None:
+    def refuse_what_never_exists(self, requests: Sequence[Request]) -> None:
         """The `SingularMatrix` of what cannot be solved for at two random states."""
         if any(isinstance(x, Parameters | PayloadAt) for x in self.forms.inputs):
             return                             # masses are known when it is called

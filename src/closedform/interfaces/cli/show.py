@@ -14,6 +14,7 @@ from rich.measure import Measurement
 from rich.text import Text
 from rich.tree import Tree
 
+from closedform.applications.compile.folding import shared_lanes
 from closedform.errors import ClosedformError
 from closedform.interfaces.cli.robot_argument import RobotArgument, loading
 from closedform.interfaces.cli.terminal import (
@@ -35,6 +36,7 @@ from closedform.model.describe import (
     vector_text,
 )
 from closedform.model.load import load
+from closedform.model.robot import Robot
 
 SrdfOption = Annotated[Path | None, typer.Option(
     "--srdf", help="Take the named states of this SRDF file as configurations.")]
@@ -51,8 +53,9 @@ def show(robot: RobotArgument, as_json: JsonOption = False,
          floating: FloatingOption = False, srdf: SrdfOption = None) -> None:
     """Show what a robot is: its tree, joints, limits, masses and totals."""
     made = loaded(robot, floating, srdf)
-    about = summary(made)
+    about, lanes = summary(made), _lanes(made)
     if as_json:
+        about["lanes"] = [list(group) for group in lanes]
         typer.echo(json.dumps(about, indent=2, ensure_ascii=False))
         return
     screen = console()
@@ -68,9 +71,19 @@ def show(robot: RobotArgument, as_json: JsonOption = False,
         screen.print(Text(f"frame {frame['name']} on {frame['body'] or 'the world'}"))
     for name, q in about["configurations"].items():
         screen.print(Text(f"configuration {name}: q = {vector_text(q)}"))
+    for group in lanes:
+        screen.print(Text(f"{len(group)} lanes of one state: {', '.join(group)}"))
     for note in about["notes"]:
         screen.print(Text(note))
     screen.print(Text(f"{totals_text(about)}; units m, kg, s, rad, N"))
+
+
+def _lanes(robot: Robot) -> tuple[tuple[str, ...], ...]:
+    """The bodies that share lanes in kernels of single states; none of a robot with symbols."""
+    try:
+        return shared_lanes(robot).groups
+    except ClosedformError:
+        return ()
 
 
 def _in_the_world(source: str) -> str | None:

@@ -7,9 +7,10 @@ import ctypes.util
 import functools
 import json
 import sys
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import llvmlite
@@ -23,13 +24,20 @@ from closedform.lowerings.call.signature import Interface
 from closedform.lowerings.frameworks.xla.handler import handler_module
 from closedform.lowerings.frameworks.xla.jobs import process_functions
 from closedform.lowerings.native.cpu import MAKING, LoadedCode, host, load, object_code
-from closedform.lowerings.native.functions import batch_module, scalar_module
-from closedform.lowerings.native.ir import Kind
+from closedform.lowerings.native.functions import (
+    batch_module,
+    scalar_module,
+    single_states_module,
+)
+from closedform.lowerings.native.ir import Kind, Module
+from closedform.lowerings.native.swept import swept_module
 from closedform.lowerings.store import program_bytes
 from closedform.lowerings.store.cache import Cache, entry_key
 from closedform.program.check import check
+from closedform.program.lanes.sharing import FoldedProgram, SharedLanes
 from closedform.program.ops import FUNCTIONS
 from closedform.program.program import Program
+from closedform.program.sweeps import Sweeps
 
 Layout = Literal["kernel", "batch", "xla"]
 """One state, many states, and XLA's handler for both."""
@@ -47,8 +55,20 @@ def trusted(program: Program, run: Callable[..., Sequence[Floats]], dtype: Any) 
     return program
 
 
+Fold = Callable[[], FoldedProgram]
+"""Makes the program of one state that has limbs in lanes, or says why there is none."""
+
+
+def unfoldable() -> FoldedProgram:
+    return FoldedProgram.missing("a program that is not of a robot")
+
+
 def unwatched(name: str) -> AbstractContextManager[None]:
     return nullcontext()
+
+
+UNASKED = FoldedProgram.missing("a batch has states in its lanes")
+LOOPED = SharedLanes(reason="loops over the joints have these in their lanes")
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,12 +84,15 @@ class Native:
 class Code:
     """The native functions of one program: one state or many, double or float.
 
-    `own` are addresses of its caller's objects, for the code to import.
+    `own` are addresses of its caller's objects, for the code to import. Where there are `loops`, or
+    for one state a program with limbs in lanes (`fold`), these are compiled; the program then is
+    for batches and those who need one, and is built when asked for.
     """
 
     def __init__(self, key: str, cache: Cache, build: Callable[[], Program],
-                 program: Program | None = None, watch: Watch = unwatched,
-                 judge: Judge = trusted) -> None:
+                 program: Program | None = None, watch: Watch = unwatched, judge: Judge = trusted,
+                 loops: Callable[[], Sweeps] | None = None, fold: Fold = unfoldable) -> None:
+        self._loops, self._fold = loops, fold
         self.key, self.cache, self.watch, self._judge = key, cache, watch, judge
         self.own: Mapping[str, int] = {}
         self._build, self._program = build, program
@@ -82,8 +105,16 @@ class Code:
         """The program: the one just compiled, the one stored with the code, or built again."""
         if self._program is None:
             with MAKING:
-                self._program = self._program or self._stored_program() or self._build()
+                self._program = self._program or self._stored_program() or self._built()
         return self._program
+
+    def _built(self) -> Program:
+        """The program built now; where other code is stored, it is stored beside that."""
+        program = self._build()
+        if self.interface.lanes:
+            self.cache.write(self._entry("program", "double"),
+                             _sections(Module(), Interface.of(program), program))
+        return program
 
     def native(self, layout: Layout, kind: Kind) -> Native:
         """A function, ready to run."""
@@ -121,31 +152,56 @@ class Code:
         with MAKING:
             found = MAKING.take(key) or self.cache.read(key)     # by another thread meanwhile
             if found is None:
-                with self.watch(self.program.name):
-                    found = self._new(layout, kind)
+                found = self._new(layout, kind)
                 self.cache.write(key, found)
                 MAKING.keep(key, found)
             return found
 
     def _new(self, layout: Layout, kind: Kind) -> Mapping[str, bytes]:
         """The sections of a new entry, of a program that the judge has accepted."""
-        program = self.program
-        found = _compiled(program, layout, kind)
-        if self._judge is trusted or layout == "xla":
-            return found
+        if layout == "xla":
+            return _sections(handler_module(self.interface, kind), self.interface, None)
+        if self._loops is not None:
+            return self._compiled(self._loops(), layout, kind, LOOPED)
+        first = (layout, kind) == ("kernel", "double")
+        folded = self._fold() if first or (layout == "kernel" and self.interface.lanes) else UNASKED
+        if folded.program is not None:
+            found, taken = self._tried(folded.program, layout, kind, folded.lanes)
+            if taken is folded.program:
+                return found
+            folded = FoldedProgram.missing("in lanes the results are too far from the definition")
+        program = self._build() if first and self._program is None else self.program
+        found, taken = self._tried(program, layout, kind, folded.lanes)
+        if first:
+            self._program = taken
+        return found if taken is program else self._compiled(taken, layout, kind, folded.lanes)
+
+    def _tried(self, program: Program, layout: Layout, kind: Kind,
+               lanes: SharedLanes) -> tuple[Mapping[str, bytes], Program]:
+        """The sections of a program's entry, and the program that the judge would take."""
+        found = self._compiled(program, layout, kind, lanes)
+        if self._judge is trusted:
+            return found, program
         code = _ready(found)
         if layout == "batch":
             code.bind({"kernel": self.native("kernel", kind).address})
-        taken = self._judge(program, _over_states(program, code.address(layout), layout),
-                            np.dtype(np.float64 if kind == "double" else np.float32))
-        if taken is program:
-            return found
-        if (layout, kind) == ("kernel", "double"):
-            self._program = taken
-        return _compiled(taken, layout, kind)
+        with warnings.catch_warnings():
+            if lanes:                         # the judge will speak of the program that is taken
+                warnings.simplefilter("ignore")
+            return found, self._judge(program, _over_states(program, code.address(layout), layout),
+                                      np.dtype(np.float64 if kind == "double" else np.float32))
+
+    def _compiled(self, source: Program | Sweeps, layout: Layout, kind: Kind,
+                  lanes: SharedLanes) -> dict[str, bytes]:
+        """The sections of a new entry, with what is told of lanes."""
+        with self.watch(source.name):
+            found = _compiled(source, layout, kind)
+        told = replace(Interface.of(source), lanes=lanes)
+        return found | {"interface": told.to_json().encode()}
 
     def _stored_program(self) -> Program | None:
-        found = self.cache.read(self._entry("kernel", "double"), ("interface", "program"))
+        layout: Layout | Literal["program"] = "program" if self.interface.lanes else "kernel"
+        found = self.cache.read(self._entry(layout, "double"), ("interface", "program"))
         if found is None:
             return None
         try:
@@ -154,7 +210,7 @@ class Code:
         except FormatError:
             return None
 
-    def _entry(self, layout: Layout, kind: Kind) -> str:
+    def _entry(self, layout: Layout | Literal["program"], kind: Kind) -> str:
         cpu = host()
         return entry_key(self.key, layout, kind, llvmlite.__version__, str(llvm.llvm_version_info),
                          cpu.triple, cpu.name, cpu.features)
@@ -194,31 +250,38 @@ def _over_states(program: Program, address: int, layout: Layout) -> Callable[...
     return run
 
 
-def _compiled(program: Program, layout: Layout, kind: Kind) -> dict[str, bytes]:
-    """The sections of a new entry; the program is stored once, with the first function."""
-    cpu, first = host(), (layout, kind) == ("kernel", "double")
-    interface = Interface.of(check(program) if first else program)
-    if layout == "kernel":
-        module = scalar_module(program, cpu.lanes(kind, 1))
-        add_call(module, interface, kind)
-    elif layout == "batch":
-        module = batch_module(program, cpu.lanes(kind))
+def _compiled(source: Program | Sweeps, layout: Layout, kind: Kind) -> dict[str, bytes]:
+    """The sections of a new entry; a program without lanes is stored with the first function."""
+    cpu, interface = host(), Interface.of(source)
+    if layout == "batch":
+        module = (batch_module(source, cpu.lanes(kind)) if isinstance(source, Program)
+                  else single_states_module(source))
     else:
-        module = handler_module(interface, kind)
-    code = object_code(module, cpu)
+        module = (scalar_module(source, cpu.lanes(kind, 1)) if isinstance(source, Program)
+                  else swept_module(source, cpu.lanes(kind)))
+        add_call(module, interface, kind)
+    kept = None
+    if (layout, kind) == ("kernel", "double") and isinstance(source, Program):
+        kept = None if source.has_lanes else source
+    return _sections(module, interface, kept)
+
+
+def _sections(module: Module, interface: Interface, program: Program | None) -> dict[str, bytes]:
+    """An entry of the cache."""
     return {
         "interface": interface.to_json().encode(),
         "imports": json.dumps(module.imports).encode(),
-        "code": code,
-        "program": program_bytes.to_bytes(program) if first else b"",
+        "code": object_code(module, host()),
+        "program": b"" if program is None else program_bytes.to_bytes(check(program)),
     }
 
 
 @functools.cache
 def c_library() -> dict[str, int]:
-    """The functions that operations are called by in the C library, those that it has."""
+    """The functions of the C library that code calls, those that it has: operations, memory."""
     library = ctypes.CDLL("ucrtbase" if sys.platform == "win32" else None)
     if not hasattr(library, "sin"):
         library = ctypes.CDLL(ctypes.util.find_library("m"))
+    names = ("malloc", "free", *(op.name for op in FUNCTIONS))
     return {name: ctypes.cast(getattr(library, name), ctypes.c_void_p).value or 0
-            for name in (op.name for op in FUNCTIONS) if hasattr(library, name)}
+            for name in names if hasattr(library, name)}

@@ -11,11 +11,13 @@ import numpy as np
 from closedform.errors import ArgumentError
 from closedform.lowerings.call.code import (
     Code,
+    Fold,
     Judge,
     Layout,
     Native,
     Watch,
     trusted,
+    unfoldable,
     unwatched,
 )
 from closedform.lowerings.call.derived import Derivative, How
@@ -32,8 +34,10 @@ from closedform.lowerings.frameworks.casadi_operator import (
 from closedform.lowerings.native.ir import Kind
 from closedform.lowerings.store.cache import Cache
 from closedform.lowerings.to_casadi import casadi_function
-from closedform.program.program import Operations, Program
+from closedform.program.lanes.sharing import SharedLanes
+from closedform.program.program import FoldedCount, Operations, Program
 from closedform.program.show import listing
+from closedform.program.sweeps import Sweeps
 
 if TYPE_CHECKING:
     from closedform.lowerings.to_sympy import Expressions
@@ -91,14 +95,17 @@ class Kernel:
 
     @staticmethod
     def load(key: str, build: Callable[[], Program], cache: Cache | None = None,
-             watch: Watch = unwatched, of: Subject = ANY, judge: Judge = trusted) -> Kernel:
+             watch: Watch = unwatched, of: Subject = ANY, judge: Judge = trusted,
+             loops: Callable[[], Sweeps] | None = None, fold: Fold = unfoldable) -> Kernel:
         """The kernel kept under a key, which has to name all that the program depends on.
 
         `build` makes the program, and is called only if there is no such kernel yet. The code of
         this package need not be part of the key. `watch` is entered while code is compiled; `of`
-        is for messages and formulas; `judge` sees new code before it is kept.
+        is for messages and formulas; `judge` sees new code before it is kept; `loops` are compiled
+        in place of the program where there are some, and what `fold` makes for single states.
         """
-        code = Code(f"key {key}", cache or Cache.default(), build, watch=watch, judge=judge)
+        code = Code(f"key {key}", cache or Cache.default(), build, watch=watch, judge=judge,
+                    loops=loops, fold=fold)
         return _made(code, of)
 
     def with_variant(self, name: str, kernel: Callable[[], Kernel], at: int) -> Kernel:
@@ -192,8 +199,15 @@ class Kernel:
 
     @property
     def operations(self) -> Operations:
-        """How much one call computes."""
-        return self.interface.operations
+        """How much is computed for a state; `folded`: by a single call, where limbs share lanes."""
+        if self.interface.folded is None:
+            return self.interface.operations
+        return FoldedCount.of(self.program.operations, self.interface.folded)
+
+    @property
+    def lanes(self) -> SharedLanes:
+        """Which bodies share the instructions of a single call, or why none do."""
+        return self.interface.lanes
 
     @property
     def program(self) -> Program:
@@ -367,7 +381,8 @@ def _documentation(interface: Interface) -> str:
     inputs = ", ".join(slot.name for slot in interface.inputs)
     shapes = [f"    {slot.name} ({', '.join(('...', *map(str, slot.shape)))})"
               for slot in (*interface.inputs, *interface.outputs)]
-    count = interface.operations
+    count = interface.folded or interface.operations
+    lanes = ", each for several limbs" if interface.folded else ""
     return "\n".join((
         f"{interface.name}({inputs}, out=None, threads=None)",
         "",
@@ -375,5 +390,6 @@ def _documentation(interface: Interface) -> str:
         "",
         *shapes,
         "",
-        f"{count.mul} multiplications, {count.add} additions, {count.trig} sines and cosines.",
+        f"{count.mul} multiplications, {count.add} additions, {count.trig} sines and cosines"
+        f"{lanes}.",
     ))

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from closedform.lowerings.native.ir import Kind
+from closedform.program.lanes.sharing import SharedLanes
 from closedform.program.program import Operations, Program, Slot
+from closedform.program.sweeps import Sweeps
 
 if TYPE_CHECKING:
     from closedform.lowerings.source.latex import Letters
@@ -30,18 +32,23 @@ class Subject(NamedTuple):
 
 @dataclass(frozen=True)
 class Interface:
-    """A program seen from outside."""
+    """A program seen from outside; of one with limbs in lanes, `operations` are of all lanes."""
 
     name: str
     inputs: tuple[Slot, ...]
     outputs: tuple[Slot, ...]
     operations: Operations
     digest: str                     # of the program
+    lanes: SharedLanes = field(default_factory=SharedLanes)
+    folded: Operations | None = None
 
     @classmethod
-    def of(cls, program: Program) -> Interface:
+    def of(cls, program: Program | Sweeps) -> Interface:
         outputs = tuple(Slot(output.name, output.shape) for output in program.outputs)
-        return cls(program.name, program.inputs, outputs, program.operations, program.digest)
+        known = program.name, program.inputs, outputs
+        if isinstance(program, Program) and program.has_lanes:
+            return cls(*known, program.lane_operations, program.digest, folded=program.operations)
+        return cls(*known, program.operations, program.digest)
 
     def to_json(self) -> str:
         return json.dumps({
@@ -50,6 +57,8 @@ class Interface:
             "outputs": [(s.name, s.shape) for s in self.outputs],
             "operations": tuple(self.operations),
             "digest": self.digest,
+            "lanes": self.lanes,
+            "folded": self.folded,
         })
 
     @classmethod
@@ -57,8 +66,10 @@ class Interface:
         fields: dict[str, Any] = json.loads(text)
         inputs, outputs = (tuple(Slot(name, tuple(shape)) for name, shape in fields[key])
                            for key in ("inputs", "outputs"))
-        operations = Operations(*fields["operations"])
-        return cls(fields["name"], inputs, outputs, operations, fields["digest"])
+        groups, reason = fields["lanes"]
+        folded = Operations(*fields["folded"]) if fields["folded"] else None
+        return cls(fields["name"], inputs, outputs, Operations(*fields["operations"]),
+                   fields["digest"], SharedLanes(tuple(map(tuple, groups)), reason), folded)
 
     def signature(self, layout: str, kind: Kind) -> str:
         """The C prototype of a native function; strides are bytes from one state to the next."""

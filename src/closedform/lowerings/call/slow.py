@@ -26,6 +26,8 @@ from closedform.lowerings.native.ir import Kind
 from closedform.program.program import Slot
 
 KIND_OF: Mapping[Any, Kind] = {np.dtype(np.float64): "double", np.dtype(np.float32): "float"}
+WIDEST = 16
+"""States that a register may hold."""
 RowsInMemory = tuple[int, int]
 """An address, and the bytes from one state to the next."""
 
@@ -196,6 +198,8 @@ class SlowPath:
              batch: tuple[int, ...], threads: int | None) -> None:
         states = math.prod(batch)
         count = thread_count(states, self.interface.operations.instructions, threads)
+        if self.interface.lanes:        # fewer states than lanes would be rounded as single ones
+            count = min(count, max(states // WIDEST, 1))
         if states == 0:
             return
         kept = list(arrays)                     # memory that the addresses below point into

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -27,6 +28,8 @@ from closedform.program.program import Program
 from closedform.program.record import named_arrays, record
 
 STATES = 2
+MANY = 40
+"""Bodies above which one state has to do: definitions then take as long as compiling."""
 LANES = 17
 """States that are run, the few again and again: more than any register holds, and one left over."""
 MOVING = 400
@@ -62,13 +65,20 @@ class Trial:
     natural: float = 1.0
     _cases: dict[Any, _Cases] = field(default_factory=dict)
 
+    def begin(self) -> None:
+        """Find out beside other work what the definition says: while LLVM compiles, mostly."""
+        self._at(np.dtype(np.float64)).begin()
+
+    def _at(self, dtype: Any) -> _Cases:
+        return self._cases.setdefault(dtype, _Cases(self, dtype))
+
     def program(self, program: Program) -> Program:
         """The program, or a plainer one where it is wrong."""
         return self.code(program, lanes.over_blocks(program), np.dtype(np.float64))
 
     def code(self, program: Program, run: Run, dtype: Any) -> Program:
         """The same of a program by a way to run it: its machine code."""
-        cases = self._cases.setdefault(dtype, _Cases(self, dtype))
+        cases = self._at(dtype)
         if not cases.known or cases.hold(program, run) or cases.hold(program, run, True):
             return program
         if cases.hold(program, lanes.over_blocks(program), True):
@@ -89,12 +99,23 @@ class _Cases:
 
     def __init__(self, trial: Trial, dtype: Any) -> None:
         self.trial, self.dtype = trial, dtype
+        self._early: Future[Sequence[tuple[Values, Values]]] | None = None
+
+    def begin(self) -> None:
+        """Compute what is known in another thread."""
+        if self._early is None and "known" not in vars(self):
+            pool = ThreadPoolExecutor(1)
+            self._early = pool.submit(self._computed)
+            pool.shutdown(wait=False)
 
     @cached_property
     def known(self) -> Sequence[tuple[Values, Values]]:
         """Inputs and outputs of the states where these are finite."""
+        return self._computed() if self._early is None else self._early.result()
+
+    def _computed(self) -> Sequence[tuple[Values, Values]]:
         rng, found = np.random.default_rng(SEED), []
-        for _ in range(STATES):
+        for _ in range(STATES if self.trial.bodies <= MANY else 1):
             state = {name: np.asarray(x, self.dtype) for name, x in self.trial.inputs(rng).items()}
             answer = _answer(self.trial.definition,
                              {name: x.astype(float) for name, x in state.items()})

@@ -6,15 +6,18 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
 from closedform.lowerings.native.ir import OPERATIONS, Emitter, Lanes
+from closedform.lowerings.native.shuffles import added_up, chosen, of_width, side_by_side
 from closedform.lowerings.native.sincos import sincos_of_all
 from closedform.lowerings.native.steps import Step
-from closedform.program.program import Program
+from closedform.program.program import SHUFFLES, Entry, Program
 
 PACK = 7
 """Angles that scalar code takes in one register of eight (benchmarks/choices.py, first row).
 
 Lane 0 stays empty: LLVM takes the number in it for the register itself, and saves and reloads all
 eight lanes where one number would do."""
+WIDEST = 8
+"""Numbers in the registers that sines and cosines of limbs are computed in."""
 STRETCH = 256
 """Steps that LLVM may put in another order among themselves. Over thousands it lets too many values
 live at once (benchmarks/choices.py, second row)."""
@@ -33,6 +36,11 @@ class Memory(Protocol):
         """A constant into all entries of an output, `LARGE` or more."""
 
 
+def slot_bytes(program: Program, lanes: Lanes) -> int:
+    """What a value takes while it waits: of limbs in lanes, as much as the widest."""
+    return lanes.bytes * (max(program.widths, default=1) if lanes.width == 1 else 1)
+
+
 class StepWriter:
     """Writes steps into a function, and remembers the names of their values."""
 
@@ -41,6 +49,10 @@ class StepWriter:
         self.program, self.e, self.memory = program, e, memory
         self.scratch, self.slots = scratch, slots
         self.values: dict[int, str] = {}
+        self.widths = program.widths if e.lanes.width == 1 else [e.lanes.width] * len(program.code)
+        self.room = slot_bytes(program, e.lanes)
+        self.negated: dict[int, str] = {}
+        self.constants: dict[tuple[int, int], str] = {}
 
     def run(self, steps: Sequence[Step], between: Sequence[Callable[[], None]] = ()) -> None:
         """Write the steps, and things to be done `between` them, evenly spread."""
@@ -61,26 +73,57 @@ class StepWriter:
 
     def _compute(self, step: Step) -> None:
         if step.op == "read":
-            results = self.memory.read(step.array, step.entry, len(step.results))
+            results = (self.memory.read(step.array, step.entry, len(step.results))
+                       if step.entry >= 0 else [self._read_lanes(*step.results)])
         elif step.op == "sincos":
-            results = self._sincos([self.value(i) for i in step.args])
+            results = self._sincos(step.args)
+        elif step.op in SHUFFLES:
+            results = [self._shuffled(*step.results)]
         else:
-            args = [self.value(i) for i in step.args]
-            results = [OPERATIONS[step.op](self.e, *args) if step.op in OPERATIONS
-                       else self.e.library(step.op, *args)]
+            e = self.emitter(step.results[0])
+            args = [self.value(i, e) for i in step.args]
+            results = [OPERATIONS[step.op](e, *args) if step.op in OPERATIONS
+                       else e.library(step.op, *args)]
         for place, value in zip(step.results, results, strict=True):
             self.values[place] = value
             if place in self.slots:
-                self.e.store(value, self.scratch, self.slots[place] * self.e.lanes.bytes)
+                self.emitter(place).store(value, self.scratch, self.slots[place] * self.room)
 
-    def value(self, place: int) -> str:
-        """A value computed here, waiting in the scratch memory, or constant."""
+    def emitter(self, place: int) -> Emitter:
+        """What writes registers of a value's width."""
+        return of_width(self.e, self.widths[place])
+
+    def value(self, place: int, user: Emitter | None = None) -> str:
+        """A value computed here, waiting in the scratch memory, or constant in a user's lanes."""
+        op, _, value = self.program.code[place]
+        if op == "const":
+            e = user or self.e
+            key = place, e.lanes.width
+            if key not in self.constants:
+                self.constants[key] = e.number(value)
+            return self.constants[key]
         if place not in self.values:
-            constant = self.program.code[place].value
+            e = self.emitter(place)
             self.values[place] = (
-                self.e.number(constant) if constant is not None
-                else self.e.load(self.scratch, self.slots[place] * self.e.lanes.bytes))
+                e.numbers(value) if op == "lanes"
+                else e.load(self.scratch, self.slots[place] * self.room))
         return self.values[place]
+
+    def _read_lanes(self, place: int) -> str:
+        """Entries of an input in the lanes of one register."""
+        array, *entries = self.program.code[place].args
+        e, made = self.emitter(place), "poison"
+        if entries == list(range(entries[0], entries[0] + len(entries))):
+            return e.load(f"%in{array}", entries[0] * self.e.lanes.bytes, self.e.lanes.bytes)
+        for lane, entry in enumerate(entries):
+            x, = self.memory.read(array, entry, 1)
+            made = e.function.let(
+                f"insertelement {e.lanes.type} {made}, {e.lanes.kind} {x}, i32 {lane}")
+        return made
+
+    def _shuffled(self, place: int) -> str:
+        op, (x,), lanes = self.program.code[place]
+        return (chosen if op == "spread" else added_up)(self.emitter(x), self.value(x), lanes)
 
     def _write(self, step: Step) -> None:
         entries = self.program.outputs[step.array].entries[step.entry:step.entry + len(step.args)]
@@ -89,14 +132,52 @@ class StepWriter:
             if entry.index < 0:
                 values.append(self.e.number(entry.constant))
             else:
-                value = self.value(entry.index)
-                values.append(self.e.negate(value) if entry.sign < 0 else value)
+                values.append(self._entry(entry))
         self.memory.write(step.array, step.entry, values, all(e.index < 0 for e in entries))
 
-    def _sincos(self, angles: Sequence[str]) -> list[str]:
+    def _entry(self, entry: Entry) -> str:
+        """A lane of a value, or its opposite."""
+        e, value = self.emitter(entry.index), self.value(entry.index)
+        if entry.sign < 0:
+            if entry.index not in self.negated:
+                self.negated[entry.index] = e.negate(value)
+            value = self.negated[entry.index]
+        return value if e.lanes.width == self.e.lanes.width else chosen(e, value, (entry.lane,))
+
+    def _sincos(self, places: Sequence[int]) -> list[str]:
+        angles = [self.value(i) for i in places]
         if self.e.lanes.width > 1:
             pairs = sincos_of_all([self.e] * len(angles), angles)
             return [value for pair in pairs for value in pair]
+        found: dict[int, Sequence[str]] = {}
+        for width in sorted({self.widths[i] for i in places}):
+            mine = [i for i in places if self.widths[i] == width]
+            values = [self.value(i) for i in mine]
+            made = self._sincos_of_numbers(values) if width == 1 else self._sincos_of_limbs(
+                of_width(self.e, width), values)
+            found |= {i: made[2 * k:2 * k + 2] for k, i in enumerate(mine)}
+        return [x for i in places for x in found[i]]
+
+    def _sincos_of_limbs(self, e: Emitter, angles: Sequence[str]) -> list[str]:
+        """Of registers of less than eight lanes, several side by side in one of eight."""
+        count = WIDEST // e.lanes.width
+        groups = [list(angles[k:k + count]) for k in range(0, len(angles), count)]
+        packs = []
+        for group in groups:
+            wide, row = e, [*group, *["zeroinitializer"] * (count - len(group))]
+            while len(row) > 1:
+                row = [side_by_side(wide, *row[k:k + 2]) for k in range(0, len(row), 2)]
+                wide = of_width(e, 2 * wide.lanes.width)
+            packs.append((wide, row[0]))
+        results = sincos_of_all([wide for wide, _ in packs], [x for _, x in packs])
+        values: list[str] = []
+        for group, (wide, _), pair in zip(groups, packs, results, strict=True):
+            for k in range(len(group)):
+                lanes = range(k * e.lanes.width, (k + 1) * e.lanes.width)
+                values += [x if count == 1 else chosen(wide, x, lanes) for x in pair]
+        return values
+
+    def _sincos_of_numbers(self, angles: Sequence[str]) -> list[str]:
         packs = [self._packed(angles[k:k + PACK]) for k in range(0, len(angles), PACK)]
         results = sincos_of_all([e for e, _ in packs], [x for _, x in packs])
         values: list[str] = []

@@ -18,7 +18,7 @@ import math
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from closedform.lowerings.native.emit import StepWriter
+from closedform.lowerings.native.emit import StepWriter, slot_bytes
 from closedform.lowerings.native.far_angles import add_repair
 from closedform.lowerings.native.ir import (
     APART,
@@ -32,7 +32,9 @@ from closedform.lowerings.native.ir import (
 )
 from closedform.lowerings.native.memory import OneState, StatesInLanes, add_fill
 from closedform.lowerings.native.steps import Step, pieces, steps, waiting_places
+from closedform.program.lanes.unfolded import unfolded
 from closedform.program.program import Program
+from closedform.program.sweeps import Sweeps
 
 BATCH_STACK = 1 << 18
 """Bytes of scratch above which `batch` calls `kernel` state by state: threads have small stacks."""
@@ -48,7 +50,7 @@ CACHE_LINE = 64
 """Bytes."""
 
 
-def _arrays(program: Program) -> list[str]:
+def _arrays(program: Program | Sweeps) -> list[str]:
     return ([f"in{k}" for k in range(len(program.inputs))]
             + [f"out{k}" for k in range(len(program.outputs))])
 
@@ -60,7 +62,8 @@ def scalar_module(program: Program, lanes: Lanes) -> Module:
     slots, count = waiting_places(parts)
     arguments = ", ".join(f"ptr noalias %{a}" for a in _arrays(program))
     main = Function(module)
-    scratch = main.allocate(count * lanes.bytes, lanes.bytes) if count else "null"
+    room = slot_bytes(program, lanes)
+    scratch = main.allocate(count * room, room) if count else "null"
     if len(parts) == 1:
         e = Emitter(main, lanes)
         StepWriter(program, e, OneState(e), scratch, slots).run(parts[0])
@@ -87,7 +90,7 @@ def _add_functions_called(module: Module, parts: Sequence[Sequence[Step]], lanes
 
 def batch_module(program: Program, lanes: Lanes) -> Module:
     """`batch`, for lanes of the target's width."""
-    module = Module()
+    module, program = Module(), unfolded(program)
     columns = lanes.width
     parts = pieces(steps(program, lanes.fma, columns), columns)
     slots, count = waiting_places(parts)
@@ -97,12 +100,25 @@ def batch_module(program: Program, lanes: Lanes) -> Module:
     else:
         _loop_of_blocks(program, main, lanes, parts, slots, count)
         _add_functions_called(module, parts, lanes)
-    arguments = ", ".join(f"ptr noalias %{a}.base, i64 %{a}.stride" for a in _arrays(program))
-    main.finish(f"dso_local void @batch(i64 %n, {arguments})", LANES)
+    _finish_batch(program, main)
     return module
 
 
-def _loop_of_single_states(program: Program, f: Function) -> None:
+def single_states_module(program: Program | Sweeps) -> Module:
+    """`batch` that takes one state after the other through `kernel`."""
+    module = Module()
+    main = Function(module)
+    _loop_of_single_states(program, main)
+    _finish_batch(program, main)
+    return module
+
+
+def _finish_batch(program: Program | Sweeps, main: Function) -> None:
+    arguments = ", ".join(f"ptr noalias %{a}.base, i64 %{a}.stride" for a in _arrays(program))
+    main.finish(f"dso_local void @batch(i64 %n, {arguments})", LANES)
+
+
+def _loop_of_single_states(program: Program | Sweeps, f: Function) -> None:
     """kernel(state) for all n states."""
     f.line("%some = icmp sgt i64 %n, 0")
     f.line("br i1 %some, label %one, label %done")
@@ -110,7 +126,7 @@ def _loop_of_single_states(program: Program, f: Function) -> None:
     f.label("done")
 
 
-def _single_states(program: Program, f: Function, entered_from: str) -> None:
+def _single_states(program: Program | Sweeps, f: Function, entered_from: str) -> None:
     """The loop `one`, which goes on to `done`."""
     f.label("one")
     f.line(f"%k = phi i64 [ 0, %{entered_from} ], [ %k.next, %one ]")

@@ -9,7 +9,7 @@ scalar and SIMD code, on every target that can fuse, then round alike.
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, Literal, cast
@@ -161,6 +161,11 @@ class Emitter:
     def number(self, x: float) -> str:
         text = number(x, self.lanes.kind)
         return text if self.lanes.width == 1 else f"splat ({self.lanes.kind} {text})"
+
+    def numbers(self, values: Sequence[float]) -> str:
+        """A constant for each lane."""
+        kind = self.lanes.kind
+        return "<" + ", ".join(f"{kind} {number(x, kind)}" for x in values) + ">"
 
     def integer(self, k: int) -> str:
         return str(k) if self.lanes.width == 1 else f"splat ({BITS[self.lanes.kind]} {k})"

@@ -124,7 +124,11 @@ def _with_reads(program: Program, arithmetic: Sequence[Step], columns: int) -> I
         for i in step.args:
             if i < 0 or i in seen or program.code[i].op != "input":
                 continue
-            slot, entry = program.code[i].args
+            slot, entry, *others = program.code[i].args
+            if others:
+                seen.add(i)
+                yield Step("read", (i,), (), slot)
+                continue
             start = entry - entry % columns
             stop = min(start + columns, size(program.inputs[slot].shape))
             block = tuple(places.get((slot, k), -1) for k in range(start, stop))

@@ -5,14 +5,31 @@ Number 0 is the world; lists have an entry for it.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TypeVar
+from collections.abc import Callable, Iterable, Mapping
+from functools import reduce
+from operator import add
+from types import MappingProxyType
+from typing import Any, TypeVar
 
 Part = TypeVar("Part")
 
 
+class Parents(list[int]):
+    """Parents by number; `summed` adds up what several bodies in one place give to their parent."""
+
+    def __init__(self, numbers: Iterable[int],
+                 summed: Mapping[int, Callable[[Any], Any]] = MappingProxyType({})) -> None:
+        super().__init__(numbers)
+        self.summed = summed
+
+    def together(self, k: int, part: Part) -> Part:
+        """What the parent of k gets of a part: the sum over the bodies that share the place."""
+        found: Part = self.summed[k](part) if k in self.summed else part
+        return found
+
+
 def subtree_sums(
-    parts: list[Part], parent: list[int], plus: Callable[[Part, Part], Part],
+    parts: list[Part], parent: Parents, plus: Callable[[Part, Part], Part],
     in_parent: Callable[[int, Part], Part] | None = None,
 ) -> list[Part]:
     """For every k the sum of the parts in its subtree; the world's stays as it is.
@@ -23,8 +40,16 @@ def subtree_sums(
     for k in range(len(found) - 1, 0, -1):
         p = parent[k]
         if p:
-            found[p] = plus(found[p], found[k] if in_parent is None else in_parent(k, found[k]))
+            part = found[k] if in_parent is None else in_parent(k, found[k])
+            found[p] = plus(found[p], parent.together(k, part))
     return found
+
+
+def total(parts: list[Any], parent: Parents) -> Any:
+    """Σ of the parts of all k, the world's left out."""
+    sums = subtree_sums(parts, parent, add)
+    return reduce(add, [parent.together(k, sums[k]) for k in range(1, len(sums)) if not parent[k]],
+                  0.0)
 
 
 def way_up(parent: list[int], k: int) -> list[int]:

@@ -38,6 +38,7 @@ from closedform.maths.algorithms.joint_steps import (
 from closedform.maths.algorithms.moments import moments
 from closedform.maths.algorithms.newton_euler import motions_and_forces
 from closedform.maths.loads import with_loads
+from closedform.maths.quantity import folds
 from closedform.maths.spatial import cross, skew
 from closedform.model.inertia import Inertia
 from closedform.model.robot import Robot
@@ -72,6 +73,7 @@ class Eliminated(NamedTuple):
     rest: Array               # (n_k,), D⁻¹ u
 
 
+@folds
 @with_loads
 @uncoupled
 def forward_dynamics(
@@ -105,7 +107,7 @@ def _eliminated(
         joints[k - 1] = joint = _eliminate(segment, body[k], tau, robot.rotor_inertia, xp)
         if p:
             rest = _without_joint(segment, body[k], joint, tau, xp)
-            body[p] = body[p].plus(_in_parent(rest, way[k - 1], xp))
+            body[p] = body[p].plus(segment.together(_in_parent(rest, way[k - 1], xp)))
     return joints
 
 

@@ -16,10 +16,12 @@ from closedform.maths.algorithms.newton_euler import generalized_momentum
 from closedform.maths.kinematics import segment_parents
 from closedform.maths.loads import with_loads
 from closedform.maths.pull_backs import pulled_back, transpose_torque
+from closedform.maths.quantity import folds
 from closedform.maths.spatial import force_cross
 from closedform.model.robot import Robot
 
 
+@folds
 @pulled_back(transpose_torque, generalized_momentum)
 @with_loads
 def coriolis_transpose_torque(robot: Robot, q: Array, v: Array) -> Array:

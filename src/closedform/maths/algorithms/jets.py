@@ -22,6 +22,7 @@ from closedform.maths.arguments import checked
 from closedform.maths.kinematics import body_segments
 from closedform.maths.loads import carries
 from closedform.maths.pull_backs import jet, pulled_back
+from closedform.maths.quantity import folds
 from closedform.maths.rotors import rotor_coriolis, turning_rotors
 from closedform.maths.scalars.series import (
     Series,
@@ -132,6 +133,7 @@ def series_steps(robot: Robot, q: Array, v: Array) -> list[SeriesStep]:
     return result
 
 
+@folds
 @checked
 @pulled_back(jet)
 def inverse_dynamics_jet(

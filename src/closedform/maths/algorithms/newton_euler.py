@@ -37,6 +37,7 @@ from closedform.maths.algorithms.moments import Moments, moments
 from closedform.maths.kinematics import body_segments, segment_parents
 from closedform.maths.loads import weight_torque, with_loads
 from closedform.maths.pull_backs import COVECTOR, FORM, motion_torque, pulled_back, solved
+from closedform.maths.quantity import folds
 from closedform.maths.spatial import cross, force_cross, motion_cross
 from closedform.model.robot import Robot
 from closedform.model.segments import Segment
@@ -114,6 +115,7 @@ def world_motion(robot: Robot, xp: Namespace, gravity: bool = True) -> OriginMot
     return OriginMotion(zero, xp.zeros((3, 3)), zero, -robot.gravity if gravity else zero)
 
 
+@folds
 @pulled_back(COVECTOR)
 @with_loads
 def inverse_dynamics(
@@ -124,6 +126,7 @@ def inverse_dynamics(
     return tau + robot.rotor_inertia * a
 
 
+@folds
 @pulled_back(COVECTOR)
 def generalized_momentum(robot: Robot, q: Array, v: Array) -> Array:
     """p = M v, (nv,): the torque of the accelerations v at rest without gravity."""
@@ -131,6 +134,7 @@ def generalized_momentum(robot: Robot, q: Array, v: Array) -> Array:
     return newton_euler(robot, q, still, v, gravity=False) + robot.rotor_inertia * v
 
 
+@folds
 @pulled_back(motion_torque, generalized_momentum)
 @with_loads
 def bias(robot: Robot, q: Array, v: Array) -> Array:
@@ -138,6 +142,7 @@ def bias(robot: Robot, q: Array, v: Array) -> Array:
     return newton_euler(robot, q, v, None)
 
 
+@folds
 @pulled_back(motion_torque, generalized_momentum)
 @with_loads
 def coriolis_torque(robot: Robot, q: Array, v: Array) -> Array:
@@ -192,6 +197,7 @@ def joint_torques(robot: Robot, way: Sequence[Crossing], F: list[Array], xp: Nam
     return tensor(tau, (robot.nv,), xp)
 
 
+@folds
 @pulled_back(COVECTOR)
 @with_loads
 def gravity_torque(robot: Robot, q: Array) -> Array:
@@ -199,6 +205,7 @@ def gravity_torque(robot: Robot, q: Array) -> Array:
     return weight_torque(robot, q)
 
 
+@folds
 @pulled_back(COVECTOR)
 @with_loads
 def passivity_inverse_dynamics(robot: Robot, q: Array, v: Array, v_r: Array, a_r: Array) -> Array:
@@ -228,6 +235,7 @@ def composites(robot: Robot, way: list[JointStep]) -> list[Moments]:
                         lambda k, body: body.in_parent(way[k - 1]))
 
 
+@folds
 @pulled_back(FORM)
 def mass_matrix(robot: Robot, q: Array) -> Array:
     """M by composite bodies, (nv, nv), in O(n d).

@@ -26,6 +26,7 @@ from closedform.maths.definitions.regressor import ParameterDerivatives, momentu
 from closedform.maths.kinematics import body_segments
 from closedform.maths.loads import with_loads
 from closedform.maths.pull_backs import COVECTOR, SAME, pulled_back
+from closedform.maths.quantity import folds
 from closedform.maths.spatial import cross, force_cross, motion_cross, skew
 from closedform.model.robot import Robot
 
@@ -71,6 +72,7 @@ def body_regressor(motion: OriginMotion) -> Array:
     return xp.concatenate([top, low])
 
 
+@folds
 @pulled_back(COVECTOR)
 @with_loads
 def regressor(robot: Robot, q: Array, v: Array, a: Array) -> Array:
@@ -105,6 +107,7 @@ def _rotors(robot: Robot) -> list[tuple[int, int]]:
     return [(i, r) for i in range(n) for r in range(count) if robot.rotor_map[i, r] != 0]
 
 
+@folds
 @pulled_back(COVECTOR)
 @with_loads
 def slotine_li_regressor(robot: Robot, q: Array, v: Array, v_r: Array, a_r: Array) -> Array:
@@ -130,6 +133,7 @@ def slotine_li_regressor(robot: Robot, q: Array, v: Array, v_r: Array, a_r: Arra
     return _torque_regressor(robot, jacobian_columns(robot, way, None, xp), W, a_r, xp)
 
 
+@folds
 @pulled_back(COVECTOR)
 def momentum_regressor(robot: Robot, q: Array, v: Array) -> Array:
     """Y, (nv, parameters): the generalised momentum M v is Y π, in O(n d)."""
@@ -140,6 +144,7 @@ def momentum_regressor(robot: Robot, q: Array, v: Array) -> Array:
     return _torque_regressor(robot, jacobian_columns(robot, way, None, xp), W, v, xp)
 
 
+@folds
 @pulled_back(SAME)
 def kinetic_energy_regressor(robot: Robot, q: Array, v: Array) -> Array:
     """Y, (parameters,): the kinetic energy is Y · π, in O(n).
@@ -158,6 +163,7 @@ def kinetic_energy_regressor(robot: Robot, q: Array, v: Array) -> Array:
     return xp.stack([y + xp.zeros(()) for y in Y])
 
 
+@folds
 @pulled_back(SAME)
 @with_loads
 def potential_energy_regressor(robot: Robot, q: Array) -> Array:
@@ -175,6 +181,7 @@ def potential_energy_regressor(robot: Robot, q: Array) -> Array:
     return xp.concatenate([*bodies, xp.zeros(robot.rotor_map.shape[1])])
 
 
+@folds
 @pulled_back(pull_backs.parameter_derivatives)
 @with_loads
 def parameter_derivatives(robot: Robot, q: Array, v: Array) -> ParameterDerivatives:

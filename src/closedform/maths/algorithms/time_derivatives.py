@@ -26,6 +26,7 @@ from closedform.maths.definitions.time_derivatives import TimeDerivatives
 from closedform.maths.kinematics import segment_parents
 from closedform.maths.loads import with_loads
 from closedform.maths.pull_backs import pulled_back
+from closedform.maths.quantity import folds
 from closedform.maths.scalars.series import (
     coefficient,
     derivative,
@@ -47,6 +48,7 @@ class MovingScrew(NamedTuple):
     dS: Array
 
 
+@folds
 @pulled_back(pull_backs.time_derivatives, passive_dynamics_matrices)
 @with_loads
 def time_derivatives(

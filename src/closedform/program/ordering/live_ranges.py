@@ -14,6 +14,9 @@ import numpy as np
 
 from closedform.program.program import LEAVES, Entry, Instruction, Output, Program
 
+LARGE_FOLDED = 10_000
+"""Instructions from which on programs with lanes are ordered in less time."""
+
 
 def by_live_ranges(program: Program) -> Program:
     """The same program in the order, of a few tried, with the smallest largest live set.
@@ -21,9 +24,13 @@ def by_live_ranges(program: Program) -> Program:
     Tried are the order as it is and depth-first walks from the outputs (first to last, last to
     first, and by falling largest index, which takes the rows and columns of a matrix together). In
     each of them an instruction that does not enlarge the live set goes before all that do. Of
-    equals the first is taken.
+    equals the first is taken. For matrices of large robots with limbs in lanes, whose first call is
+    to come soon, of the walks only the last is tried, which always was the best.
     """
-    return reordered(program, min(eager_orders(program, _visits(program)),
+    visits = list(_visits(program))
+    if program.has_lanes and len(program.code) > LARGE_FOLDED:
+        visits = visits[-1:]
+    return reordered(program, min(eager_orders(program, visits),
                                   key=lambda order: _largest_live_set(program, order)))
 
 
@@ -53,12 +60,12 @@ def reordered(program: Program, order: list[int]) -> Program:
         places[old] = new
     code = tuple([
         instruction if (op := instruction[0]) in LEAVES
-        else Instruction(op, tuple([places[x] for x in instruction[1]]))
+        else Instruction(op, tuple([places[x] for x in instruction[1]]), instruction[2])
         for instruction in [program.code[old] for old in order]
     ])
     return Program(program.name, program.inputs, tuple(
         Output(name, shape, tuple(
-            Entry(places[e.index], e.sign) if e.index >= 0 else e for e in entries
+            Entry(places[e.index], e.sign, 0.0, e.lane) if e.index >= 0 else e for e in entries
         )) for name, shape, entries in program.outputs
     ), code)
 
@@ -74,7 +81,7 @@ def _largest_live_set(program: Program, order: list[int]) -> int:
             now -= 1
         if op not in LEAVES:
             for x in args:
-                if not live[x] and code[x].op != "const":
+                if not live[x] and code[x].op not in ("const", "lanes"):
                     live[x] = 1
                     now += 1
             if now > largest:
@@ -139,7 +146,7 @@ class _Uses:
         code = program.code
         self.is_input = [op == "input" for op, _, _ in code]
         self.is_leaf = [op in LEAVES for op, _, _ in code]
-        self.is_constant = [op == "const" for op, _, _ in code]
+        self.is_constant = [op in ("const", "lanes") for op, _, _ in code]
         self.args: list[tuple[int, ...]] = [()] * len(code)
         self.users: list[list[int]] = [[] for _ in code]
         self.waits = [0] * len(code)                             # for arguments to be computed

@@ -11,10 +11,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from closedform.program.expr import Graph, Scalar
+from closedform.program.expr import Expr, Graph, Scalar
 from closedform.program.ops import OPS
-from closedform.program.program import LEAVES, Instruction, Output, Program
-from closedform.program.record import collect, object_array
+from closedform.program.program import LEAVES, SHUFFLES, Instruction, Output, Program
+from closedform.program.record import Picked, collect, object_array
 
 Term = tuple[int, int]
 """(value, sign)."""
@@ -64,7 +64,7 @@ class Flat:
     def number(self, value: int) -> float | None:
         """The number that a value is, if it is a constant."""
         other = self.others.get(value)
-        return other.value if other is not None else None
+        return other.value if other is not None and other.op == "const" else None
 
     def _flatten(self) -> None:
         code, uses = self.program.code, self.program.uses
@@ -85,7 +85,7 @@ class Flat:
                 self.sums[i] = terms
             else:
                 self.others[i] = instruction
-                if number is not None:
+                if op == "const":
                     self.constants[number] = i
 
     def _count_uses(self) -> list[int]:
@@ -144,7 +144,8 @@ class Flat:
         found = collect(graph, given.name, given.inputs, {
             output.name: object_array(computed, (len(computed),))
             for output, computed in (
-                (output, [values[e.index] * e.sign for e in output.entries if e.index >= 0])
+                (output, [Picked(values[e.index] * e.sign, e.lane)
+                           for e in output.entries if e.index >= 0])
                 for output in given.outputs)
         })
         computed = [iter(output.entries) for output in found.outputs]
@@ -168,8 +169,12 @@ class Flat:
         op, args, number = self.others[value]
         if op == "input":
             return graph.input(*args)
-        if number is not None:
-            return number
+        if op == "const":
+            return float(number)
+        if op == "lanes":
+            return Expr(graph, graph.node((op, number)), 1)
+        if op in SHUFFLES:
+            return _shuffled(graph, op, values[args[0]], number)
         made: Scalar = OPS[op].on(*[values[i] for i in args])
         return made
 
@@ -185,3 +190,10 @@ class Flat:
 
     def _fusible(self, value: int) -> bool:
         return value in self.products and self.uses[value] == 1
+
+
+def _shuffled(graph: Graph, op: str, x: Scalar, lanes: tuple[int, ...]) -> Scalar:
+    """A spread or a gather, both linear, of a value or of a constant, which has equal lanes."""
+    if isinstance(x, Expr):
+        return Expr(graph, graph.node((op, x.node, lanes)), x.signum)
+    return x if op == "spread" else x * (len(lanes) // (max(lanes) + 1))

@@ -61,9 +61,10 @@ class Simplified(NamedTuple):
 
 
 def simplify(
-    program: Program, rules: Sequence[Rule] | None = None, trig_cost: float = 0.0
+    program: Program, rules: Sequence[Rule] | None = None, trig_cost: float = 0.0,
+    rounds: int = ROUNDS,
 ) -> Simplified:
-    """The program after the rules, again and again until none of them helps.
+    """The program after the rules, again and again until none of them helps, or so many rounds.
 
     What counts is multiplications + additions + trig_cost · (sines and cosines), then the number of
     instructions when products are fused into sums. A sine costs about 12 instructions to compute;
@@ -76,7 +77,7 @@ def simplify(
     saved = {rule.name: 0 for rule in rules}
     flattened = Flattened()
     done: dict[str, Program] = {}  # by rule, the program that it cannot improve
-    for _ in range(ROUNDS):
+    for _ in range(rounds):
         before, _ = cost(program)
         for rule in rules:
             if done.get(rule.name) is program:

@@ -23,6 +23,7 @@ from closedform.maths.definitions.dynamics_matrices import DynamicsMatrices
 from closedform.maths.kinematics import segment_parents
 from closedform.maths.loads import with_loads
 from closedform.maths.pull_backs import pulled_back
+from closedform.maths.quantity import folds
 from closedform.maths.spatial import power
 from closedform.model.robot import Robot
 
@@ -41,6 +42,7 @@ class RatedScrew(Protocol):
     def dS(self) -> Array: ...
 
 
+@folds
 @pulled_back(pull_backs.matrices)
 @with_loads
 def passive_dynamics_matrices(
@@ -97,6 +99,7 @@ def gravity_torque(robot: Robot, q: Array, base: int = 0) -> Array:
     return christoffel_dynamics_matrices(robot, q, namespace(q).zeros(robot.nv), base).g
 
 
+@folds
 def coriolis_matrix(robot: Robot, q: Array, v: Array, base: int = 0) -> Array:
     """The passive C of (6b), (nv, nv), in one frame."""
     return passive_dynamics_matrices(robot, q, v, base).C

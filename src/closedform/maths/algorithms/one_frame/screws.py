@@ -27,7 +27,7 @@ from operator import add
 from typing import NamedTuple
 
 from closedform.arrays import Array, namespace
-from closedform.maths.algebra.trees import subtree_sums, way_up
+from closedform.maths.algebra.trees import Parents, subtree_sums, way_up
 from closedform.maths.algorithms.joint_steps import wrench_in_parent
 from closedform.maths.algorithms.moments import Moments
 from closedform.maths.algorithms.one_frame.frame import in_one_frame
@@ -61,7 +61,7 @@ class Screws(NamedTuple):
     I: list[Moments]                # of the composites behind the joints
     B: list[BlockOperator]
     f: list[Array]
-    parent: list[int]
+    parent: Parents
     gamma: Array                    # (6,), the acceleration that stands for gravity
 
     @property

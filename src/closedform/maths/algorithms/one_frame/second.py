@@ -20,10 +20,12 @@ from closedform.maths.algorithms.one_frame.tensors import enter_mass_derivatives
 from closedform.maths.definitions.second_derivatives import InverseDynamicsSecondDerivatives
 from closedform.maths.loads import with_loads
 from closedform.maths.pull_backs import pulled_back
+from closedform.maths.quantity import folds
 from closedform.maths.spatial import force_cross, motion_cross, power
 from closedform.model.robot import Robot
 
 
+@folds
 @pulled_back(state_pull_backs.second_derivatives, inverse_dynamics_and_derivatives)
 @with_loads
 def inverse_dynamics_second_derivatives(

@@ -21,10 +21,12 @@ from closedform.maths.algorithms.operators import BlockOperator
 from closedform.maths.definitions.state_derivatives import StateDerivatives
 from closedform.maths.loads import with_loads
 from closedform.maths.pull_backs import pulled_back, symbols
+from closedform.maths.quantity import folds
 from closedform.maths.spatial import force_cross, motion_cross, power
 from closedform.model.robot import Robot
 
 
+@folds
 @pulled_back(state_pull_backs.state_derivatives, passive_dynamics_matrices)
 @with_loads
 def state_derivatives(robot: Robot, q: Array, v: Array, base: int = 0) -> StateDerivatives:
@@ -142,6 +144,7 @@ def _enter_gravity(here: Screws, x: Screw, dg_dq: Entries) -> None:
         enter(dg_dq, (i.i, x.i), power(change, i.S))
 
 
+@folds
 @pulled_back(symbols, mass_matrix)
 @with_loads
 def christoffel_symbols(robot: Robot, q: Array, base: int = 0) -> Array:

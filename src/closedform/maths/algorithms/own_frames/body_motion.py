@@ -21,10 +21,12 @@ from closedform.maths.algorithms.joint_steps import (
 from closedform.maths.frames import LOCAL, LOCAL_WORLD_ALIGNED, WORLD, Reference, located
 from closedform.maths.kinematics import body_segments
 from closedform.maths.pull_backs import SAME, pulled_back
+from closedform.maths.quantity import folds
 from closedform.maths.spatial import cross, motion_cross
 from closedform.model.robot import Frame, Robot
 
 
+@folds
 @pulled_back(SAME)
 def body_velocities(robot: Robot, q: Array, v: Array) -> Array:
     """V_k of all bodies, (bodies, 6)."""
@@ -33,6 +35,7 @@ def body_velocities(robot: Robot, q: Array, v: Array) -> Array:
     return xp.stack([V[k] for k in body_segments(robot)])
 
 
+@folds
 @pulled_back(SAME)
 def body_accelerations(robot: Robot, q: Array, v: Array, a: Array) -> Array:
     """A_k of all bodies, (bodies, 6)."""

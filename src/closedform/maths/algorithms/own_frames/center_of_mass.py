@@ -26,16 +26,20 @@ from closedform.maths.algorithms.newton_euler import composites, motions_and_for
 from closedform.maths.definitions.centroidal_dynamics import CentroidalDynamics
 from closedform.maths.kinematics import segment_parents
 from closedform.maths.pull_backs import SAME, pulled_back
+from closedform.maths.quantity import folds
 from closedform.maths.regularity import total_mass
 from closedform.maths.spatial import cross
 from closedform.model.robot import Robot
+from closedform.model.segments import Segment
 
 
+@folds
 def center_of_mass(robot: Robot, q: Array) -> Array:
     """c, (3,)."""
     return center(robot, joint_steps(robot, q))
 
 
+@folds
 @pulled_back(SAME)
 def com_velocity(robot: Robot, q: Array, v: Array) -> Array:
     """ċ, (3,)."""
@@ -43,6 +47,7 @@ def com_velocity(robot: Robot, q: Array, v: Array) -> Array:
     return in_world(robot, way, momenta(robot, way, v))[:3] / total_mass(robot)
 
 
+@folds
 @pulled_back(SAME)
 def com_acceleration(robot: Robot, q: Array, v: Array, a: Array) -> Array:
     """c̈, (3,)."""
@@ -50,6 +55,7 @@ def com_acceleration(robot: Robot, q: Array, v: Array, a: Array) -> Array:
     return in_world(robot, way, _forces(robot, way, v, a))[:3] / total_mass(robot)
 
 
+@folds
 @pulled_back(SAME)
 def momentum(robot: Robot, q: Array, v: Array) -> Array:
     """h_G, (6,)."""
@@ -57,6 +63,7 @@ def momentum(robot: Robot, q: Array, v: Array) -> Array:
     return _about(center(robot, way), in_world(robot, way, momenta(robot, way, v)))
 
 
+@folds
 @pulled_back(SAME)
 def centroidal_dynamics(robot: Robot, q: Array, v: Array, a: Array) -> CentroidalDynamics:
     """h_G and its rate, (6,) each."""
@@ -68,8 +75,8 @@ def centroidal_dynamics(robot: Robot, q: Array, v: Array, a: Array) -> Centroida
 def center(robot: Robot, way: list[JointStep]) -> Array:
     """c = h / m, (3,)."""
     behind = composites(robot, way)
-    return reduce(Moments.plus, [behind[k].in_parent(way[k - 1]) for k in _roots(robot)]
-                  ).h / total_mass(robot)
+    return reduce(Moments.plus, [segment.together(behind[k].in_parent(way[k - 1]))
+                                 for k, segment in _roots(robot)]).h / total_mass(robot)
 
 
 def momenta(robot: Robot, way: list[JointStep], v: Array) -> list[Array]:
@@ -88,7 +95,8 @@ def _forces(robot: Robot, way: list[JointStep], v: Array, a: Array) -> list[Arra
 def in_world(robot: Robot, way: list[JointStep], F: list[Array]) -> Array:
     """The sum of wrenches in the segments' frames, (6,), about the world's origin."""
     sums = behind(robot, way, F)
-    return reduce(add, [wrench_in_parent(way[k - 1], sums[k]) for k in _roots(robot)])
+    return reduce(add, [segment.together(wrench_in_parent(way[k - 1], sums[k]))
+                        for k, segment in _roots(robot)])
 
 
 def behind(robot: Robot, way: list[JointStep], F: list[Array]) -> list[Array]:
@@ -102,6 +110,7 @@ def _about(c: Array, F: Array) -> Array:
     return namespace(c, F).concatenate([F[:3], F[3:] - cross(c, F[:3])])
 
 
-def _roots(robot: Robot) -> list[int]:
-    """The numbers of the segments that hang from the world."""
-    return [k for k, segment in enumerate(robot.segments, start=1) if not segment.parent]
+def _roots(robot: Robot) -> list[tuple[int, Segment]]:
+    """The segments that hang from the world, with their numbers."""
+    return [(k, segment) for k, segment in enumerate(robot.segments, start=1)
+            if not segment.parent]

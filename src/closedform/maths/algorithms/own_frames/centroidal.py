@@ -30,22 +30,26 @@ from closedform.maths.algorithms.own_frames.center_of_mass import behind, center
 from closedform.maths.algorithms.own_frames.composites import composites_in_motion
 from closedform.maths.definitions.centroidal_dynamics import CentroidalDynamicsDerivatives
 from closedform.maths.pull_backs import COLUMNS, pulled_back, rate
+from closedform.maths.quantity import folds
 from closedform.maths.regularity import total_mass
 from closedform.maths.spatial import cross, force_cross
 from closedform.maths.state_pull_backs import centroidal_derivatives
 from closedform.model.robot import Robot
 
 
+@folds
 def com_jacobian(robot: Robot, q: Array) -> Array:
     """J_com, (3, nv)."""
     return centroidal_momentum_matrix(robot, q)[:3] / total_mass(robot)
 
 
+@folds
 def com_jacobian_rate(robot: Robot, q: Array, v: Array) -> Array:
     """The rate of J_com, (3, nv)."""
     return centroidal_momentum_matrix_rate(robot, q, v)[:3] / total_mass(robot)
 
 
+@folds
 @pulled_back(COLUMNS)
 def centroidal_momentum_matrix(robot: Robot, q: Array) -> Array:
     """A_G, (6, nv)."""
@@ -58,6 +62,7 @@ def centroidal_momentum_matrix(robot: Robot, q: Array) -> Array:
     return _matrix(robot, columns, q)
 
 
+@folds
 @pulled_back(rate, centroidal_momentum_matrix)
 def centroidal_momentum_matrix_rate(robot: Robot, q: Array, v: Array) -> Array:
     """The rate of A_G, (6, nv)."""
@@ -72,6 +77,7 @@ def centroidal_momentum_matrix_rate(robot: Robot, q: Array, v: Array) -> Array:
     return _matrix(robot, columns, q, v)
 
 
+@folds
 @pulled_back(centroidal_derivatives)
 def centroidal_dynamics_derivatives(
     robot: Robot, q: Array, v: Array, a: Array,

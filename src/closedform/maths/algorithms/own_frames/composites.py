@@ -17,7 +17,7 @@ from operator import add
 from typing import NamedTuple
 
 from closedform.arrays import Array, namespace
-from closedform.maths.algebra.trees import subtree_sums
+from closedform.maths.algebra.trees import Parents, subtree_sums
 from closedform.maths.algorithms.joint_steps import (
     JointStep,
     joint_steps,
@@ -43,7 +43,7 @@ class Composites(NamedTuple):
     """Screws of every segment and all behind it, in its frame; lists start with the world."""
 
     way: list[JointStep]
-    parent: list[int]
+    parent: Parents
     own: list[list[Screw]]
     I: list[Moments]
     B: list[ChristoffelOperator]

@@ -48,6 +48,7 @@ from closedform.maths.definitions.inverse_derivatives import InverseDynamicsVjp
 from closedform.maths.kinematics import segment_parents
 from closedform.maths.loads import with_loads
 from closedform.maths.pull_backs import pulled_back
+from closedform.maths.quantity import folds
 from closedform.maths.spatial import cross, force_cross
 from closedform.model.robot import Robot
 from closedform.model.segments import Segment
@@ -77,6 +78,7 @@ def _swept(robot: Robot, q: Array, v: Array, a: Array, wrenches: Array | None,
 
 
 # ---------------------------------------------------------------------- along a direction
+@folds
 @pulled_back(state_pull_backs.inverse_dynamics_jvp, newton_euler.inverse_dynamics)
 @with_loads
 def inverse_dynamics_jvp(
@@ -131,6 +133,7 @@ def _products_change(w: Array, w_dot: Array) -> Symmetric:
 
 
 # ---------------------------------------------------------------------- back from weights
+@folds
 @pulled_back(state_pull_backs.inverse_dynamics_vjp, newton_euler.inverse_dynamics)
 @with_loads
 def inverse_dynamics_vjp(
@@ -159,8 +162,9 @@ def inverse_dynamics_vjp(
         _enter(v_bar, segment, own.s)
         _enter(a_bar, segment, P[k])
         if p:
-            T[p] = _plus(T[p], _pairs(step.up(P[k][:3]), step.p))                        # (iii)
-            w_bar[p] = w_bar[p] + step.up(own.w)
+            pairs, w = segment.together((_pairs(step.up(P[k][:3]), step.p), step.up(own.w)))
+            T[p] = _plus(T[p], pairs)                                                    # (iii)
+            w_bar[p] = w_bar[p] + w
     found = [tensor(x, (n,), xp) for x in (q_bar, v_bar, a_bar)]
     return InverseDynamicsVjp(found[0], found[1], found[2] + robot.rotor_inertia * tau_bar)
 
@@ -236,6 +240,7 @@ def forward_dynamics_jvp(
     return _along(robot, (q, v, a), (q_dot, v_dot, tau_dot), wrenches, _solved_by_factor)
 
 
+@folds
 @uncoupled
 def articulated_forward_dynamics_jvp(
     robot: Robot, q: Array, v: Array, tau: Array, q_dot: Array, v_dot: Array, tau_dot: Array,
@@ -262,6 +267,7 @@ def forward_dynamics_vjp(
     return _back(robot, (q, v, a), a_bar, wrenches, _solved_by_factor)
 
 
+@folds
 @uncoupled
 def articulated_forward_dynamics_vjp(
     robot: Robot, q: Array, v: Array, tau: Array, a_bar: Array, wrenches: Array | None = None,

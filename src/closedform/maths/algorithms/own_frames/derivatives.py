@@ -26,10 +26,12 @@ from closedform.maths.definitions.inverse_derivatives import (
 )
 from closedform.maths.loads import with_loads
 from closedform.maths.pull_backs import pulled_back, solved_derivatives
+from closedform.maths.quantity import folds
 from closedform.maths.spatial import force_cross
 from closedform.model.robot import Robot
 
 
+@folds
 def inverse_dynamics_derivatives(
     robot: Robot, q: Array, v: Array, a: Array, wrenches: Array | None = None,
 ) -> InverseDynamicsDerivatives:
@@ -38,6 +40,7 @@ def inverse_dynamics_derivatives(
         *inverse_dynamics_and_derivatives(robot, q, v, a, wrenches)[1:])
 
 
+@folds
 @pulled_back(state_pull_backs.inverse_dynamics_and_derivatives)
 @with_loads
 def inverse_dynamics_and_derivatives(

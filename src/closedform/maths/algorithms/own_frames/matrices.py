@@ -17,9 +17,11 @@ from closedform.maths.algorithms.own_frames.composites import composites_in_moti
 from closedform.maths.definitions.dynamics_matrices import DynamicsMatrices
 from closedform.maths.loads import weight_torque, with_loads
 from closedform.maths.pull_backs import matrices, pulled_back
+from closedform.maths.quantity import folds
 from closedform.model.robot import Robot
 
 
+@folds
 @pulled_back(matrices)
 @with_loads
 def christoffel_dynamics_matrices(robot: Robot, q: Array, v: Array) -> DynamicsMatrices:
@@ -46,6 +48,7 @@ def christoffel_dynamics_matrices(robot: Robot, q: Array, v: Array) -> DynamicsM
     return DynamicsMatrices(tensor(M, (n, n), xp), tensor(C, (n, n), xp), weight_torque(robot, q))
 
 
+@folds
 def christoffel_coriolis_matrix(robot: Robot, q: Array, v: Array) -> Array:
     """The C of Christoffel symbols, (nv, nv)."""
     return christoffel_dynamics_matrices(robot, q, v).C

@@ -1,0 +1,60 @@
+"""Numbers moved between the lanes of registers, as IR: spread, gathered, packed side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from closedform.lowerings.native.ir import Emitter
+
+
+def of_width(e: Emitter, width: int) -> Emitter:
+    """The same emitter for registers of another width."""
+    return e if e.lanes.width == width else Emitter(e.function, replace(e.lanes, width=width))
+
+
+def chosen(e: Emitter, x: str, lanes: Sequence[int]) -> str:
+    """In lane l, lane lanes[l] of a register that e writes; of one lane, a number."""
+    f, t = e.function, e.lanes.type
+    if e.lanes.width == 1:
+        wide = of_width(e, len(lanes)).lanes.type
+        first = f.let(f"insertelement {wide} poison, {e.lanes.kind} {x}, i32 0")
+        return f.let(f"shufflevector {wide} {first}, {wide} poison, "
+                     f"<{len(lanes)} x i32> zeroinitializer")
+    if len(lanes) == 1:
+        return f.let(f"extractelement {t} {x}, i32 {lanes[0]}")
+    return f.let(f"shufflevector {t} {x}, {t} poison, {_mask(lanes)}")
+
+
+def side_by_side(e: Emitter, x: str, y: str) -> str:
+    """Two registers as one of twice the width."""
+    t = e.lanes.type
+    return e.function.let(f"shufflevector {t} {x}, {t} {y}, {_mask(range(2 * e.lanes.width))}")
+
+
+def added_up(e: Emitter, x: str, lanes: Sequence[int]) -> str:
+    """In lane l, the sum of the lanes k with lanes[k] = l; all sums are of equally many."""
+    width = max(lanes) + 1
+    members = [[k for k, lane in enumerate(lanes) if lane == at] for at in range(width)]
+    while len(members[0]) > 1:
+        half = (len(members[0]) + 1) // 2
+        first = [k for row in members for k in row[:half]]
+        last = [k for row in members for k in row[half:]]
+        if len(first) != len(last):
+            return _chain(e, x, members)
+        narrow = of_width(e, len(first))
+        x = narrow.binary("fadd", chosen(e, x, first), chosen(e, x, last))
+        e, members = narrow, [list(range(at * half, (at + 1) * half)) for at in range(width)]
+    return x
+
+
+def _chain(e: Emitter, x: str, members: list[list[int]]) -> str:
+    narrow = of_width(e, len(members))
+    total = chosen(e, x, [row[0] for row in members])
+    for k in range(1, len(members[0])):
+        total = narrow.binary("fadd", total, chosen(e, x, [row[k] for row in members]))
+    return total
+
+
+def _mask(lanes: Sequence[int]) -> str:
+    return f"<{len(lanes)} x i32> <{', '.join(f'i32 {k}' for k in lanes)}>"

@@ -1,0 +1,94 @@
+"""The folded tree of a robot: bodies of equal limbs share a position, each in a lane of its own.
+
+From a position, children with equal subtrees (kinds of joints and the same branching) form groups;
+8, 4 or 2 of them become one position with so many times the lanes, in every lane alike. What is
+left over are positions with the lanes of their parent. Constants need not be equal, nor mirrored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from closedform.model.robot import Body, Robot
+
+WIDEST = 8
+"""Lanes of a position at most: a register of eight numbers."""
+
+
+class SharedPosition(NamedTuple):
+    """A place of the folded tree; the world has number 0 and is not among them."""
+
+    bodies: tuple[int, ...]                  # numbers of the robot's bodies, lane by lane
+    parent: int                              # the position that they hang on, counted from 1
+    limb: tuple[tuple[int, int], ...]        # the way from the trunk: (group, how many of a lane)
+
+
+def positions(robot: Robot) -> tuple[SharedPosition, ...]:
+    """The folded tree, parents first; a robot without equal limbs has a position for each body."""
+    return tuple(_Folding(robot).found)
+
+
+def is_folded(tree: Sequence[SharedPosition]) -> bool:
+    """Whether bodies share positions."""
+    return any(len(position.bodies) > 1 for position in tree)
+
+
+class _Folding:
+    """A walk from the root; lane l of a child belongs to lane l // m of its parent."""
+
+    def __init__(self, robot: Robot) -> None:
+        self.children: list[list[int]] = [[] for _ in range(len(robot.bodies) + 1)]
+        for k, p in enumerate(robot.parents):
+            self.children[p].append(k)
+        self.shape: list[Any] = [None] * len(robot.bodies)
+        coupled = {b.joint.driver.of for b in robot.bodies if b.joint.driver is not None}
+        for k in reversed(range(len(robot.bodies))):
+            body = robot.bodies[k]
+            alone = body.name if body.joint.driver or body.name in coupled else None
+            below = sorted(repr(self.shape[c]) for c in self.children[k + 1])
+            self.shape[k] = (alone, _kind(body), tuple(below))
+        self.found: list[SharedPosition] = []
+        self.groups = 0
+        self._visit((0,), 0, ())
+
+    def _visit(self, above: tuple[int, ...], parent: int, limb: Any) -> None:
+        """The positions behind bodies (counted from 1; the world is 0) that share one."""
+        rows = [self._by_shape(number) for number in above]
+        for shape in rows[0]:
+            children = [row[shape] for row in rows]
+            for start, stop in _runs(len(children[0]), WIDEST // len(above)):
+                bodies = tuple(c for row in children for c in row[start:stop])
+                own = limb
+                if stop - start > 1:
+                    own = (*limb, (self.groups, stop - start))
+                    self.groups += 1
+                self.found.append(SharedPosition(bodies, parent, own))
+                self._visit(tuple(k + 1 for k in bodies), len(self.found), own)
+
+    def _by_shape(self, number: int) -> dict[Any, list[int]]:
+        found: dict[Any, list[int]] = {}
+        for c in self.children[number]:
+            found.setdefault(self.shape[c], []).append(c)
+        return found
+
+
+def _runs(count: int, most: int) -> Iterator[tuple[int, int]]:
+    """Children taken 8, 4, 2 or 1 at a time, at most `most`."""
+    start = 0
+    while start < count:
+        size = 1
+        while 2 * size <= min(most, count - start):
+            size *= 2
+        yield start, start + size
+        start += size
+
+
+def _kind(body: Body) -> tuple[Any, ...]:
+    """What bodies that share a position have in common: the joint without name and limits."""
+    joint = body.joint
+    S = tuple(np.asarray(part.S, dtype=float).tobytes() for part in joint.moving.parts())
+    return (type(joint).__name__, S, joint.rotor_inertia,
+            joint.stiffness, joint.spring_reference, body.gravity_compensation)
