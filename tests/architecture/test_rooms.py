@@ -50,6 +50,7 @@ FOLDERS = {
     "program": {"rules": set(), "ordering": {"rules"}},
     "lowerings": {
         "native": set(), "store": set(), "source": set(), "cuda": {"native", "store"},
+        "wasm": {"native", "source"},
         "frameworks": {"native", "store", "source", "cuda"},
         "call": {"native", "store", "source", "cuda", "frameworks"},
     },
