@@ -31,14 +31,7 @@ from closedform.lowerings.native.ir import (
     Module,
 )
 from closedform.lowerings.native.memory import OneState, StatesInLanes, add_fill
-from closedform.lowerings.native.steps import (
-    PIECE,
-    WHOLE,
-    Step,
-    pieces,
-    steps,
-    waiting_places,
-)
+from closedform.lowerings.native.steps import Step, pieces, steps, waiting_places
 from closedform.program.program import Program
 
 BATCH_STACK = 1 << 18
@@ -62,7 +55,7 @@ def array_names(program: Program) -> list[str]:
 
 
 def scalar_module(program: Program, lanes: Lanes, pack: int = PACK,
-                  limits: tuple[int, int] = (PIECE, WHOLE)) -> Module:
+                  limits: tuple[int, int] | None = None) -> Module:
     """`kernel`, for lanes of width 1, with `pack` sines and cosines in one register.
 
     `limits`: steps of a piece, and those up to which there is but one.

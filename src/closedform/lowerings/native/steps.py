@@ -153,11 +153,11 @@ def _with_writes(program: Program, before: list[Step], columns: int) -> Iterator
 
 
 def pieces(whole: Sequence[Step], columns: int,
-           limits: tuple[int, int] = (PIECE, WHOLE)) -> list[list[Step]]:
+           limits: tuple[int, int] | None = None) -> list[list[Step]]:
     """The steps cut into runs that LLVM compiles in time proportional to their number."""
     costs = [_cost(step, columns) for step in whole]
     scale = 1 if columns == 1 else 2
-    piece, most = limits
+    piece, most = limits or (PIECE, WHOLE)
     if sum(costs) <= scale * most:
         return [list(whole)]
     result: list[list[Step]] = [[]]
