@@ -8,7 +8,7 @@ import sys
 import pytest
 
 WARNINGS = ("-Wall", "-Wextra", "-Werror", "-pedantic")
-PACKAGES = {"gcc": "gcc", "clang": "clang", "g++": "g++", "octave": "octave"}
+PACKAGES = {"gcc": "gcc", "clang": "clang", "g++": "g++", "octave": "octave", "node": "nodejs"}
 
 
 def tool(name):
@@ -37,6 +37,8 @@ def compile_folder(folder, compiler="gcc", *options):
 RUN = {
     "c": lambda: (["./check"],),
     "matlab": lambda: ([tool("octave"), "--no-gui", "--quiet", "test_vectors.m"],),
+    "javascript": lambda: ([tool("node"), "test_vectors.mjs"],),
+    "wasm": lambda: ([tool("node"), "test_vectors.mjs"],),
 }
 
 

@@ -183,6 +183,7 @@ if TYPE_CHECKING:
     from closedform.applications.export.export import export as export
     from closedform.applications.export.options import ExportOptions as ExportOptions
     from closedform.applications.flexible.system import FlexibleSystem as FlexibleSystem
+    from closedform.applications.live.page import live as live
     from closedform.applications.motion.methods import BDF as BDF
     from closedform.applications.motion.methods import DOP853 as DOP853
     from closedform.applications.motion.methods import LSODA as LSODA
@@ -202,6 +203,7 @@ _LATER = {
     "targets": (f"{_APPLICATIONS}.export.targets", None),
     "ExportOptions": (f"{_APPLICATIONS}.export.options", "ExportOptions"),
     "export": (f"{_APPLICATIONS}.export.export", "export"),
+    "live": (f"{_APPLICATIONS}.live.page", "live"),
     **{name: (f"{_APPLICATIONS}.motion.methods", name)
        for name in ("BDF", "DOP853", "LSODA", "RK4", "RK23", "RK45", "Radau")},
     "ElasticSystem": (f"{_APPLICATIONS}.elastic.system", "ElasticSystem"),

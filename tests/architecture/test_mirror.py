@@ -101,9 +101,11 @@ HOLDS = {
         "applications/identification/excitation", "picture plan search"),
     "applications/export/test_export.py": (
         "applications/export", "header options pieces symbolic vectors sources/elastic_joints "
-        "sources/flexible_arms sources/robots sources/source targets/c "
+        "sources/flexible_arms sources/robots sources/source targets/c targets/javascript "
         "targets/listing targets/matlab targets/python targets/python_folder "
         "targets/symbolic targets/target"),
+    "applications/live/test_page.py": (
+        "applications/live", "cells skeleton"),
     "applications/export/test_names.py": (
         "applications", "figure_text"),
     "applications/flexible/test_flexible.py": (

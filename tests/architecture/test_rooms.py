@@ -51,6 +51,7 @@ FOLDERS = {
     "program": {"lanes": set(), "rules": set(), "ordering": {"rules"}},
     "lowerings": {
         "native": set(), "store": set(), "source": set(), "cuda": {"native", "store"},
+        "wasm": {"native", "source"},
         "frameworks": {"native", "store", "source", "cuda"},
         "call": {"native", "store", "source", "cuda", "frameworks"},
     },
@@ -61,9 +62,10 @@ FOLDERS = {
         "conventions": set(), "base_parameters": {"compile"}, "compile": set(),
         "motion": {"compile"}, "redundancy": {"compile", "motion"},
         "flexible": {"compile", "motion"}, "elastic": {"compile", "motion"},
-        "export": {"compile", "flexible", "elastic"},
+        "export": {"compile", "flexible", "elastic"}, "live": {"compile"},
         "identification": {"compile", "motion", "report"},
-        "report": {"compile", "motion", "redundancy", "conventions", "base_parameters", "export"},
+        "report": {"compile", "motion", "redundancy", "conventions", "base_parameters", "export",
+                   "live"},
     },
 }
 """Folders inside a room, each with those beside it that it may import."""

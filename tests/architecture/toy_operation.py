@@ -64,7 +64,7 @@ vectors = Vectors({s.name: x for s, x in zip(PROGRAM.inputs, BATCH, strict=True)
                   {o.name: np.stack(x) for o, x in zip(
                       PROGRAM.outputs, zip(*EXPECTED, strict=True), strict=True)}, 1e-11)
 piece = Piece("toy", PROGRAM, vectors, ["a toy"])
-for name in ("python", "sympy", "latex", "listing", "c", "matlab"):
+for name in ("python", "sympy", "latex", "listing", "c", "matlab", "javascript"):
     folder, target = Path(name), TARGETS[name]()
     folder.mkdir()
     for file, text in target.texts(piece).items():

@@ -19,6 +19,8 @@ CASES = {
     "python": ("mass_matrix", False, ["planar2r_mass_matrix.py"]),
     "jax": ("mass_matrix", False, ["planar2r_mass_matrix_jax.py"]),
     "casadi": ("mass_matrix", False, ["planar2r_mass_matrix_casadi.py"]),
+    "javascript": ("gravity_torque", False, ["planar2r_gravity_torque.mjs"]),
+    "wasm": ("gravity_torque", False, ["planar2r_gravity_torque_wasm.mjs"]),
     "sympy": ("coriolis_matrix", True, ["planar2r_coriolis_matrix_sympy.py"]),
     "latex": ("inverse_dynamics", True, ["planar2r_inverse_dynamics.tex"]),
 }

@@ -37,8 +37,8 @@ def export(robot: Robot | FlexibleArm | ElasticJoints, quantities: Asked | Seque
 
     `target` is one of `cf.targets`, or its name; `path` a folder, which is made. Options are fields
     of the target, and keywords or an `ExportOptions` for what the model and the target have.
-    Functions are named ROBOT_QUANTITY. The folder's runner (test_vectors.c, .m or .py) checks all
-    that is in it.
+    Functions are named ROBOT_QUANTITY. The folder's runner (test_vectors.c, .m, .py or .mjs) checks
+    all that is in it.
     """
     language, source = _target(target), _source(robot)
     if not isinstance(quantities, str | At | Iterable) or not isinstance(path, str | PathLike):
@@ -83,11 +83,11 @@ def _chosen(source: Source, target: Target,
             replace(target, **{x: y for x, y in given.items() if x in wanted}))
 
 
-def _written(folder: Path, texts: Mapping[str, str]) -> list[Path]:
+def _written(folder: Path, texts: Mapping[str, str | bytes]) -> list[Path]:
     paths = []
     for name, text in texts.items():
         path = folder / name
         with whole_file(path) as place:
-            place.write_text(text, encoding="utf8", newline="\n")
+            place.write_bytes(text if isinstance(text, bytes) else text.encode("utf8"))
         paths.append(path)
     return paths

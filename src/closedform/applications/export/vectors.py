@@ -6,6 +6,7 @@ nothing with what is exported but the model.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -45,6 +46,18 @@ class Vectors:
     @property
     def count(self) -> int:
         return len(next(iter(self.outputs.values())))
+
+
+def vectors_text(vectors: Vectors, about: Mapping[str, str], single: bool = False) -> str:
+    """The numbers and words `about` them as JSON, a line for each key."""
+    fields = {
+        **about, "count": vectors.count, "tolerance": vectors.tolerance * (SINGLE if single else 1),
+        "input_shapes": [list(x.shape[1:]) for x in vectors.inputs.values()],
+        "output_shapes": [list(x.shape[1:]) for x in vectors.outputs.values()],
+        "inputs": [x.ravel().tolist() for x in vectors.inputs.values()],
+        "outputs": [x.ravel().tolist() for x in vectors.outputs.values()]}
+    lines = [f" {json.dumps(key)}: {json.dumps(value)}" for key, value in fields.items()]
+    return "{\n" + ",\n".join(lines) + "\n}\n"
 
 
 def robot_vectors(robot: Robot, requests: Sequence[Request], runtime: Sequence[Any],

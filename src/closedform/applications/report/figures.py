@@ -14,10 +14,10 @@ from matplotlib import pyplot
 from matplotlib.figure import Figure
 
 from closedform.applications.figure_text import plain
+from closedform.applications.live.skeleton import resting
 from closedform.applications.motion.simulation import Simulation
 from closedform.applications.redundancy.curves import SelfMotion
 from closedform.applications.redundancy.tracking import Track
-from closedform.applications.report.quantities import resting
 from closedform.arrays import Array
 from closedform.maths.kinematics import poses
 from closedform.model.robot import Robot

@@ -51,14 +51,6 @@ class Timed:
     batch: float | None                 # None: not compiled within the time
 
 
-def resting(robot: Robot) -> Array:
-    """The configuration of the picture: a bent arm, or a floating robot as it stands."""
-    q = robot.neutral()
-    if not robot.is_floating:
-        q = robot.integrate(q, np.resize([0.2, 0.7, 0.2, -1.1], robot.nv))
-    return np.clip(q, robot.lower, robot.upper)
-
-
 def entries(robot: Robot, row: Quantity) -> int:
     """Numbers in a result."""
     return sum(math.prod(shape) for shape in row.output_shapes(robot).values())

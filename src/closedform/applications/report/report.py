@@ -18,6 +18,7 @@ import numpy as np
 
 from closedform.applications.base_parameters.summary import BaseParameters, base_parameters
 from closedform.applications.compile.kernels import CompiledRobot, compile
+from closedform.applications.live.skeleton import resting
 from closedform.applications.motion.simulation import Simulation
 from closedform.applications.motion.torques import torques
 from closedform.applications.motion.trajectories import cosines
@@ -37,7 +38,6 @@ from closedform.applications.report.quantities import (
     found_by,
     jobs,
     ratio,
-    resting,
     sized,
     states,
     timed,

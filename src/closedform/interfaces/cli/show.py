@@ -1,4 +1,4 @@
-"""`closedform show ROBOT`: its tree, joints, limits, masses and totals."""
+"""`closedform show ROBOT`: its tree, joints, limits, masses and totals; `live`: in a page."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from rich.text import Text
 from rich.tree import Tree
 
 from closedform.applications.compile.folding import shared_lanes
-from closedform.errors import ClosedformError
+from closedform.errors import ArgumentError, ClosedformError
 from closedform.interfaces.cli.robot_argument import RobotArgument, loading
 from closedform.interfaces.cli.terminal import (
     PIPE_WIDTH,
@@ -23,6 +23,7 @@ from closedform.interfaces.cli.terminal import (
     JsonOption,
     console,
     loaded,
+    refuse_unwritable,
     table,
 )
 from closedform.model.describe import (
@@ -47,6 +48,39 @@ def register(app: typer.Typer) -> None:
     app.command(epilog="[bold]Examples:[/]  closedform show panda  |  "
                        "closedform show robot.urdf --floating  |  closedform show panda --json"
                 )(show)
+    app.command("live", epilog="[bold]Examples:[/]  closedform live panda -o panda.html  |  "
+                "closedform live g1.urdf --floating  |  closedform live panda --q "
+                "0,-0.5,0,-2,0,1.6,0.8 --still -o figure.html")(live_command)
+
+
+def live_command(
+    robot: RobotArgument,
+    output: Annotated[Path, typer.Option(
+        "--output", "-o", metavar="FILE", help="The page to write.")] = Path("live.html"),
+    q: Annotated[str, typer.Option(
+        "--q", metavar="X,Y,...", help="The configuration it begins at, or a named one.")] = "",
+    still: Annotated[bool, typer.Option(
+        "--still", help="The picture and the numbers of that configuration alone.")] = False,
+    floating: FloatingOption = False,
+) -> None:
+    """Write a page with sliders, skeleton, M, g and τ that computes by itself, without a server."""
+    refuse_unwritable(output, "--output")
+    from closedform.applications.live.page import live  # slow to import: the compiler
+    made = loaded(robot, floating)
+    live(made, output, _configuration(made, q), still)
+    typer.echo(f"{output}: {made.name}, {output.stat().st_size / 1e3:.0f} kB")
+
+
+def _configuration(robot: Robot, text: str) -> Any:
+    """Numbers between commas, or a configuration by its name; None for nothing."""
+    if not text or text in robot.configurations:
+        return robot.configurations.get(text)
+    try:
+        return [float(x) for x in text.split(",")]
+    except ValueError:
+        known = ", ".join(robot.configurations) or "none"
+        raise ArgumentError(f"--q is {robot.nq} numbers between commas or the name of a "
+                            f"configuration ({known}), not {text!r}") from None
 
 
 def show(robot: RobotArgument, as_json: JsonOption = False,

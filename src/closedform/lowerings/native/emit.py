@@ -14,8 +14,8 @@ from closedform.program.program import SHUFFLES, Entry, Program
 PACK = 7
 """Angles that scalar code takes in one register of eight (benchmarks/choices.py, first row).
 
-Lane 0 stays empty: LLVM takes the number in it for the register itself, and saves and reloads all
-eight lanes where one number would do."""
+Lane 0 stays empty where their number is odd: LLVM takes the number in it for the register itself,
+and saves and reloads all eight lanes where one number would do."""
 WIDEST = 8
 """Numbers in the registers that sines and cosines of limbs are computed in."""
 STRETCH = 256
@@ -45,9 +45,9 @@ class StepWriter:
     """Writes steps into a function, and remembers the names of their values."""
 
     def __init__(self, program: Program, e: Emitter, memory: Memory,
-                 scratch: str, slots: Mapping[int, int]) -> None:
+                 scratch: str, slots: Mapping[int, int], pack: int = PACK) -> None:
         self.program, self.e, self.memory = program, e, memory
-        self.scratch, self.slots = scratch, slots
+        self.scratch, self.slots, self.pack = scratch, slots, pack
         self.values: dict[int, str] = {}
         self.widths = program.widths if e.lanes.width == 1 else [e.lanes.width] * len(program.code)
         self.room = slot_bytes(program, e.lanes)
@@ -178,23 +178,25 @@ class StepWriter:
         return values
 
     def _sincos_of_numbers(self, angles: Sequence[str]) -> list[str]:
-        packs = [self._packed(angles[k:k + PACK]) for k in range(0, len(angles), PACK)]
+        packs = [self._packed(angles[k:k + self.pack])
+                 for k in range(0, len(angles), self.pack)]
         results = sincos_of_all([e for e, _ in packs], [x for _, x in packs])
         values: list[str] = []
         for k, ((e, _), (sines, cosines)) in enumerate(zip(packs, results, strict=True)):
-            for lane in range(1, 1 + min(PACK, len(angles) - PACK * k)):
+            first = self.pack % 2
+            for lane in range(first, first + min(self.pack, len(angles) - self.pack * k)):
                 values += [self._lane(e, sines, lane), self._lane(e, cosines, lane)]
         return values
 
     def _packed(self, angles: Sequence[str]) -> tuple[Emitter, str]:
-        """A register with the angles in its lanes from the second on, and zeros; or one angle."""
-        kind, fma = self.e.lanes.kind, self.e.lanes.fma
-        width = 1 << len(angles).bit_length() if len(angles) > 1 else 1
+        """A register with the angles in its lanes, the first or the second on; or one angle."""
+        kind, fma, first = self.e.lanes.kind, self.e.lanes.fma, self.pack % 2
+        width = 1 << (len(angles) - 1 + first).bit_length() if len(angles) > 1 else 1
         e = Emitter(self.e.function, Lanes(kind, width, fma))
         if width == 1:
             return e, angles[0]
         register = "zeroinitializer"
-        for lane, x in enumerate(angles, start=1):
+        for lane, x in enumerate(angles, start=first):
             register = e.function.let(
                 f"insertelement {e.lanes.type} {register}, {kind} {x}, i32 {lane}")
         return e, register

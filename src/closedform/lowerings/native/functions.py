@@ -18,7 +18,7 @@ import math
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from closedform.lowerings.native.emit import StepWriter, slot_bytes
+from closedform.lowerings.native.emit import PACK, StepWriter, slot_bytes
 from closedform.lowerings.native.far_angles import add_repair
 from closedform.lowerings.native.ir import (
     APART,
@@ -50,29 +50,34 @@ CACHE_LINE = 64
 """Bytes."""
 
 
-def _arrays(program: Program | Sweeps) -> list[str]:
+def array_names(program: Program | Sweeps) -> list[str]:
+    """Arguments of the functions: inputs, then outputs."""
     return ([f"in{k}" for k in range(len(program.inputs))]
             + [f"out{k}" for k in range(len(program.outputs))])
 
 
-def scalar_module(program: Program, lanes: Lanes) -> Module:
-    """`kernel`, for lanes of width 1."""
+def scalar_module(program: Program, lanes: Lanes, pack: int = PACK,
+                  limits: tuple[int, int] | None = None) -> Module:
+    """`kernel`, for lanes of width 1, with `pack` sines and cosines in one register.
+
+    `limits`: steps of a piece, and those up to which there is but one.
+    """
     module = Module()
-    parts = pieces(steps(program, lanes.fma, columns=1), columns=1)
+    parts = pieces(steps(program, lanes.fma, columns=1), 1, limits)
     slots, count = waiting_places(parts)
-    arguments = ", ".join(f"ptr noalias %{a}" for a in _arrays(program))
+    arguments = ", ".join(f"ptr noalias %{a}" for a in array_names(program))
     main = Function(module)
     room = slot_bytes(program, lanes)
     scratch = main.allocate(count * room, room) if count else "null"
     if len(parts) == 1:
         e = Emitter(main, lanes)
-        StepWriter(program, e, OneState(e), scratch, slots).run(parts[0])
+        StepWriter(program, e, OneState(e), scratch, slots, pack).run(parts[0])
     else:
-        given = ", ".join(f"ptr %{a}" for a in _arrays(program))
+        given = ", ".join(f"ptr %{a}" for a in array_names(program))
         for k, part in enumerate(parts):
             piece = Function(module)
             e = Emitter(piece, lanes)
-            StepWriter(program, e, OneState(e), "%scratch", slots).run(part)
+            StepWriter(program, e, OneState(e), "%scratch", slots, pack).run(part)
             piece.finish(f"internal void @piece{k}({arguments}, ptr noalias %scratch)", APART)
             main.line(f"call void @piece{k}({given}, ptr {scratch})")
     main.finish(f"dso_local void @kernel({arguments})")
@@ -114,7 +119,7 @@ def single_states_module(program: Program | Sweeps) -> Module:
 
 
 def _finish_batch(program: Program | Sweeps, main: Function) -> None:
-    arguments = ", ".join(f"ptr noalias %{a}.base, i64 %{a}.stride" for a in _arrays(program))
+    arguments = ", ".join(f"ptr noalias %{a}.base, i64 %{a}.stride" for a in array_names(program))
     main.finish(f"dso_local void @batch(i64 %n, {arguments})", LANES)
 
 
@@ -132,7 +137,7 @@ def _single_states(program: Program | Sweeps, f: Function, entered_from: str) ->
     f.line(f"%k = phi i64 [ 0, %{entered_from} ], [ %k.next, %one ]")
     kernel = f.imported("kernel")
     places = []
-    for a in _arrays(program):
+    for a in array_names(program):
         shift = f.let(f"mul i64 %k, %{a}.stride")
         places.append(f"ptr {f.offset(f'%{a}.base', shift)}")
     f.line(f"call void {kernel}({', '.join(places)})")
@@ -156,7 +161,7 @@ def _loop_of_blocks(program: Program, f: Function, lanes: Lanes, parts: Sequence
     f.line("%i = phi i64 [ 0, %start ], [ %i.next, %latch ]")
     f.line("%over = icmp sgt i64 %i, %last")
     f.line("%row = select i1 %over, i64 %last, i64 %i")
-    for a in _arrays(program):
+    for a in array_names(program):
         shift = f.let(f"mul i64 %row, %{a}.stride")
         f.line(f"%{a} = getelementptr i8, ptr %{a}.base, i64 {shift}")
     e = Emitter(f, lanes)
@@ -207,8 +212,8 @@ def _look_ahead(program: Program, f: Function, lanes: Lanes,
 
 def _call_pieces(program: Program, f: Function, lanes: Lanes, parts: Sequence[Sequence[Step]],
                  slots: dict[int, int], scratch: str) -> None:
-    arguments = ", ".join(f"ptr noalias %{a}, i64 %{a}.stride" for a in _arrays(program))
-    given = ", ".join(f"ptr %{a}, i64 %{a}.stride" for a in _arrays(program))
+    arguments = ", ".join(f"ptr noalias %{a}, i64 %{a}.stride" for a in array_names(program))
+    given = ", ".join(f"ptr %{a}, i64 %{a}.stride" for a in array_names(program))
     for k, part in enumerate(parts):
         piece = Function(f.module)
         e = Emitter(piece, lanes)

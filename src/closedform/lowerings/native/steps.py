@@ -156,16 +156,18 @@ def _with_writes(program: Program, before: list[Step], columns: int) -> Iterator
         yield from writes.get(k, ())
 
 
-def pieces(whole: Sequence[Step], columns: int) -> list[list[Step]]:
+def pieces(whole: Sequence[Step], columns: int,
+           limits: tuple[int, int] | None = None) -> list[list[Step]]:
     """The steps cut into runs that LLVM compiles in time proportional to their number."""
     costs = [_cost(step, columns) for step in whole]
     scale = 1 if columns == 1 else 2
-    if sum(costs) <= scale * WHOLE:
+    piece, most = limits or (PIECE, WHOLE)
+    if sum(costs) <= scale * most:
         return [list(whole)]
     result: list[list[Step]] = [[]]
     total = 0
     for step, cost in zip(whole, costs, strict=True):
-        if total >= scale * PIECE:
+        if total >= scale * piece:
             result.append([])
             total = 0
         result[-1].append(step)

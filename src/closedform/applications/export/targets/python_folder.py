@@ -6,7 +6,6 @@ A module's function is called in one of a few ways, which its vectors name: on b
 
 from __future__ import annotations
 
-import json
 from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,7 +13,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from closedform.applications.export.targets.target import Target
-from closedform.applications.export.vectors import SINGLE, Vectors
+from closedform.applications.export.vectors import Vectors, vectors_text
 
 
 @dataclass(frozen=True)
@@ -41,16 +40,8 @@ class PythonFolder(Target):
 
     def _vectors(self, module: str, name: str, vectors: Vectors) -> str:
         single = getattr(self, "single", False)
-        fields = {
-            "module": module, "name": name, "way": self.way, "count": vectors.count,
-            "dtype": "float32" if single else "float64",
-            "tolerance": vectors.tolerance * (SINGLE if single else 1),
-            "input_shapes": [list(x.shape[1:]) for x in vectors.inputs.values()],
-            "output_shapes": [list(x.shape[1:]) for x in vectors.outputs.values()],
-            "inputs": [x.ravel().tolist() for x in vectors.inputs.values()],
-            "outputs": [x.ravel().tolist() for x in vectors.outputs.values()]}
-        lines = [f" {json.dumps(key)}: {json.dumps(value)}" for key, value in fields.items()]
-        return "{\n" + ",\n".join(lines) + "\n}\n"
+        return vectors_text(vectors, {"module": module, "name": name, "way": self.way,
+                                      "dtype": "float32" if single else "float64"}, single)
 
 
 MAIN = '''\

@@ -25,9 +25,9 @@ class Target(ABC):
     takes_symbols: ClassVar[bool] = False
 
     @abstractmethod
-    def texts(self, piece: Any) -> Mapping[str, str]:
-        """The files of a function, a `Piece`, or in symbols a `SymbolicPiece`: texts by name."""
+    def texts(self, piece: Any) -> Mapping[str, str | bytes]:
+        """The files of a function, a `Piece`, or in symbols a `SymbolicPiece`: texts or bytes."""
 
     @abstractmethod
-    def runner(self, folder: Path) -> Mapping[str, str]:
+    def runner(self, folder: Path) -> Mapping[str, str | bytes]:
         """What checks all test vectors that a folder holds; its exit status tells."""

@@ -1,0 +1,1 @@
+"""A robot that computes in the page that shows it."""
