@@ -58,10 +58,11 @@ FOLDERS = {
               "lint": {"formats", "joints", "zoo"}},
     "applications": {
         "conventions": set(), "base_parameters": {"compile"}, "compile": set(),
-        "motion": {"compile"}, "redundancy": {"compile", "motion"},
-        "flexible": {"compile", "motion"}, "elastic": {"compile", "motion"},
+        "cluster": set(), "studies": {"compile", "cluster"},
+        "motion": {"compile"}, "redundancy": {"compile", "motion", "cluster"},
+        "flexible": {"compile", "motion", "cluster"}, "elastic": {"compile", "motion"},
         "export": {"compile", "flexible", "elastic"},
-        "identification": {"compile", "motion", "report"},
+        "identification": {"compile", "motion", "report", "cluster"},
         "report": {"compile", "motion", "redundancy", "conventions", "base_parameters", "export"},
     },
 }

@@ -43,3 +43,29 @@ def counted(items: Sequence[T], what: str) -> Iterator[T]:
     from rich.progress import track
 
     yield from track(items, what, console=Console(stderr=True), transient=True)
+
+
+class Bar:
+    """A bar on a terminal for work whose parts come in from elsewhere; nothing on a pipe."""
+
+    def __init__(self, total: int, what: str) -> None:
+        self._shown = None
+        if sys.stderr.isatty() and total > 1:
+            from rich.console import Console
+            from rich.progress import Progress
+
+            self._shown = Progress(console=Console(stderr=True), transient=True)
+            self._task = self._shown.add_task(what, total=total)
+
+    def __enter__(self) -> Bar:
+        if self._shown is not None:
+            self._shown.start()
+        return self
+
+    def advance(self) -> None:
+        if self._shown is not None:
+            self._shown.advance(self._task)
+
+    def __exit__(self, *_: object) -> None:
+        if self._shown is not None:
+            self._shown.stop()

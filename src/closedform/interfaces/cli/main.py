@@ -23,6 +23,7 @@ from closedform.interfaces.cli import (
     flexible,
     ik,
     lint,
+    map,
     quantities,
     report,
     robots,
@@ -35,7 +36,7 @@ from closedform.interfaces.cli.terminal import complain
 from closedform.version import __version__
 
 COMMANDS = (
-    show, lint, robots, quantities, report, torques, base, ik, flexible, elastic, signals,
+    show, lint, robots, quantities, report, torques, base, ik, map, flexible, elastic, signals,
     identify, excite, export,
 )
 """In the order of the help; each registers its commands."""
