@@ -62,7 +62,7 @@ FOLDERS = {
         "motion": {"compile"}, "redundancy": {"compile", "motion", "cluster"},
         "flexible": {"compile", "motion", "cluster"}, "elastic": {"compile", "motion"},
         "export": {"compile", "flexible", "elastic"},
-        "identification": {"compile", "motion", "report", "cluster"},
+        "identification": {"compile", "motion", "report", "cluster", "studies"},
         "report": {"compile", "motion", "redundancy", "conventions", "base_parameters", "export"},
     },
 }

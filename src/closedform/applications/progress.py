@@ -5,10 +5,8 @@ from __future__ import annotations
 import contextlib
 import sys
 import threading
-from collections.abc import Iterator, Sequence
-from typing import TypeVar
+from collections.abc import Iterator
 
-T = TypeVar("T")
 PATIENCE = 1.0
 """Seconds before anything is shown."""
 
@@ -32,17 +30,6 @@ def compiling(name: str) -> Iterator[None]:
         timer.cancel()
         timer.join()
         status.stop()
-
-
-def counted(items: Sequence[T], what: str) -> Iterator[T]:
-    """The items, with a bar on a terminal."""
-    if not sys.stderr.isatty() or len(items) < 2:
-        yield from items
-        return
-    from rich.console import Console
-    from rich.progress import track
-
-    yield from track(items, what, console=Console(stderr=True), transient=True)
 
 
 class Bar:

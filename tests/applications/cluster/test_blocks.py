@@ -11,7 +11,7 @@ from closedform.applications.cluster import blocks as module
 from closedform.applications.cluster.blocks import (
     AHEAD,
     Aside,
-    BlockFailed,
+    BlockError,
     Work,
     checked_client,
     computed,
@@ -59,7 +59,7 @@ def refuses_three(block):
 
 
 def test_an_error_names_its_block():
-    with pytest.raises(BlockFailed, match=r"block 3 \(rows 30 to 39\): there is no such thing"):
+    with pytest.raises(BlockError, match=r"block 3 \(rows 30 to 39\): there is no such thing"):
         list(computed(refuses_three, ranges(100, 10), Work()))
 
 
@@ -76,7 +76,7 @@ def test_what_a_block_needs_may_be_bad_as_well():
         if block.number == 1:
             raise OSError("disk gone")
         return (1,)
-    with pytest.raises(BlockFailed, match=r"block 1 .*disk gone"):
+    with pytest.raises(BlockError, match=r"block 1 .*disk gone"):
         list(computed(lambda block, x: x, ranges(4, 2), Work(), given))
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import closedform as cf
-from closedform.applications.cluster.blocks import BlockFailed, Work
+from closedform.applications.cluster.blocks import BlockError, Work
 from closedform.applications.cluster.tables import Column, Layout, Table, filled, table_at
 
 COLUMNS = (Column("x"), Column("kind", "u1"), Column("q", "f8", ("a", "b")))
@@ -113,6 +113,6 @@ class Full(Table):
 
 def test_a_full_disk_names_the_block_and_keeps_those_before_it():
     table = Full()
-    with pytest.raises(BlockFailed, match=r"block 2 .* could not be written: .*No space left"):
+    with pytest.raises(BlockError, match=r"block 2 .* could not be written: .*No space left"):
         filled(table, rows, Work())
     assert set(table.blocks) == {0, 1}

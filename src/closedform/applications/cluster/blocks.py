@@ -24,7 +24,7 @@ RETRIES = 2
 """How often a block is begun again whose worker fails it with no error of ours."""
 
 
-class BlockFailed(ClosedformError):
+class BlockError(ClosedformError):
     """A block could not be computed; the message names it."""
 
 
@@ -70,6 +70,7 @@ class Work:
     client: Submits | None = None
     aside: bool = False             # set bad blocks aside, or stop at the first
     what: str = "computing"         # in front of the bar
+    named: bool = True              # put the block in front of a refusal, which else tells all
 
 
 def computed(function: Callable[..., Any], blocks: Sequence[Any], work: Work,
@@ -78,7 +79,7 @@ def computed(function: Callable[..., Any], blocks: Sequence[Any], work: Work,
     """(block, function(block, *given(block))) in the order of the blocks.
 
     `given` is asked here for what travels with a block, shortly before it is begun. Any error stops
-    the rest, as a `BlockFailed` that names the block; or an `Aside` is in the place of its result.
+    the rest, as a `BlockError` that names the block; or an `Aside` is in the place of its result.
     """
     with Bar(len(blocks), work.what) as bar:
         for block, future in _in_order(function, blocks, work.client, given):
@@ -88,8 +89,10 @@ def computed(function: Callable[..., Any], blocks: Sequence[Any], work: Work,
                     raise result
             except Exception as error:
                 reason = _reason(error)
+                if isinstance(error, ClosedformError) and not (work.aside or work.named):
+                    raise
                 if not work.aside:
-                    raise BlockFailed(f"{block}: {reason}") from error
+                    raise BlockError(f"{block}: {reason}") from error
                 result = Aside(block, reason)
             bar.advance()
             yield block, result

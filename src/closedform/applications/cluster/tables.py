@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from closedform.applications.cluster.blocks import (
     Aside,
-    BlockFailed,
+    BlockError,
     Range,
     Work,
     computed,
@@ -226,7 +226,7 @@ def filled(table: Table, function: Callable[..., Rows], work: Work,
         try:
             table.put(block, rows)
         except OSError as error:
-            raise BlockFailed(f"{block} could not be written: {error}; the blocks before it are "
+            raise BlockError(f"{block} could not be written: {error}; the blocks before it are "
                               "there, and a run with the same out= goes on behind them") from error
     return tuple(aside)
 

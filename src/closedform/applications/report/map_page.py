@@ -32,6 +32,7 @@ def map_page(found: Map, asked: Mapping[str, str]) -> str:
     good = int(found.certified.sum())
     rows = [(escape(v), f"{n:,}", f"{100 * n / total:.2f}", MEANING.get(v, ""))
             for v, n in found.counts().items()]
+    how = [(escape(k), escape(v)) for k, v in asked.items()]
     aside = "".join(f"<li>{escape(str(x))}</li>" for x in found.aside)
     what = asked.get("criterion", "criterion")
     pictures = figure(lambda: histogram_figure(found, what),
@@ -49,6 +50,5 @@ def map_page(found: Map, asked: Mapping[str, str]) -> str:
             f"{table(('verdict', 'targets', '%', 'meaning'), rows, (1, 2))}"
             + (f"<p>Blocks set aside:</p><ul>{aside}</ul>" if aside else "")
             + f"</section><section><h2>2. Pictures</h2>{pictures}</section>"
-            f"<section><h2>3. How</h2>"
-            f"{table(('', ''), [(escape(k), escape(v)) for k, v in asked.items()])}</section></main>"
+            f"<section><h2>3. How</h2>{table(('', ''), how)}</section></main>"
             f"<footer>Made by closedform {__version__}.</footer></body></html>\n")

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import closedform as cf
-from closedform.applications.cluster.blocks import BlockFailed
+from closedform.applications.cluster.blocks import BlockError
 from closedform.applications.redundancy import (
     Grid,
     JointCentering,
@@ -111,7 +111,7 @@ def test_a_map_on_disk_is_the_one_in_memory_and_goes_on(tmp_path, name):
     robot, grid = planar(), Grid((-1, -1), (1, 1), 0.5)
     plain = map(robot, TASK, grid, REST, block=8)
     bad = np.concatenate([grid[:20], [[np.nan, 0.0]], grid[21:]])
-    with pytest.raises(BlockFailed, match=r"block 2 \(rows 16 to 23\): target 20 is not finite"):
+    with pytest.raises(BlockError, match=r"block 2 \(rows 16 to 23\): target 20 is not finite"):
         map(robot, TASK, bad, REST, block=8, out=tmp_path / name)
     found = map(robot, TASK, grid[:], REST, block=8, out=tmp_path / name)
     for column in ("value", "q", "codes", "task_residual", "optimality_residual", "sigma_min"):
