@@ -2,6 +2,7 @@
 
 from collections import Counter
 
+import pytest
 from hypothesis import settings
 
 FRESH = "--trees"
@@ -29,3 +30,13 @@ def pytest_terminal_summary(terminalreporter):
     missing = {reason: count for reason, count in reasons.items() if "NOT TESTED" in reason}
     for reason, count in missing.items():
         terminalreporter.write_line(f"{count} x {reason}")
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    """A client of two worker processes with one thread each; none stays when a file is done."""
+    distributed = pytest.importorskip(
+        "distributed", reason="NOT TESTED: pip install 'closedform[cluster]'")
+    with (distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None)
+          as made, distributed.Client(made) as client):
+        yield client

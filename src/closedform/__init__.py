@@ -178,6 +178,7 @@ if TYPE_CHECKING:
     from closedform.applications import flexible as flexible
     from closedform.applications import identification as identification
     from closedform.applications import redundancy as redundancy
+    from closedform.applications import studies as studies
     from closedform.applications.elastic.system import ElasticSystem as ElasticSystem
     from closedform.applications.export import targets as targets
     from closedform.applications.export.export import export as export
@@ -199,7 +200,7 @@ if TYPE_CHECKING:
 _APPLICATIONS = "closedform.applications"
 _LATER = {
     **{name: (f"{_APPLICATIONS}.{name}", None) for name in ("elastic", "flexible", "identification",
-                                                             "redundancy")},
+                                                             "redundancy", "studies")},
     "targets": (f"{_APPLICATIONS}.export.targets", None),
     "ExportOptions": (f"{_APPLICATIONS}.export.options", "ExportOptions"),
     "export": (f"{_APPLICATIONS}.export.export", "export"),

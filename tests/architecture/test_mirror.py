@@ -128,6 +128,14 @@ HOLDS = {
         "applications/identification/signals", "delay grid spectrum survey windows"),
     "applications/identification/signals/test_diagnosis.py": (
         "applications/identification/signals", "findings"),
+    "applications/redundancy/workspace/test_maps.py": (
+        "applications/redundancy/workspace", "ascents seeds"),
+    "applications/studies/test_sweeps.py": (
+        "applications/studies", "designs states"),
+    "applications/studies/test_monte_carlo.py": (
+        "applications/studies", "distributions"),
+    "applications/redundancy/workspace/test_pictures.py": (
+        "applications/report", "map_page"),
     "applications/redundancy/test_redundancy.py": (
         "applications/redundancy",
         "batch certificate climb criteria curves plots resolved solving "

@@ -5,10 +5,8 @@ from __future__ import annotations
 import contextlib
 import sys
 import threading
-from collections.abc import Iterator, Sequence
-from typing import TypeVar
+from collections.abc import Iterator
 
-T = TypeVar("T")
 PATIENCE = 1.0
 """Seconds before anything is shown."""
 
@@ -34,12 +32,27 @@ def compiling(name: str) -> Iterator[None]:
         status.stop()
 
 
-def counted(items: Sequence[T], what: str) -> Iterator[T]:
-    """The items, with a bar on a terminal."""
-    if not sys.stderr.isatty() or len(items) < 2:
-        yield from items
-        return
-    from rich.console import Console
-    from rich.progress import track
+class Bar:
+    """A bar on a terminal for work whose parts come in from elsewhere; nothing on a pipe."""
 
-    yield from track(items, what, console=Console(stderr=True), transient=True)
+    def __init__(self, total: int, what: str) -> None:
+        self._shown = None
+        if sys.stderr.isatty() and total > 1:
+            from rich.console import Console
+            from rich.progress import Progress
+
+            self._shown = Progress(console=Console(stderr=True), transient=True)
+            self._task = self._shown.add_task(what, total=total)
+
+    def __enter__(self) -> Bar:
+        if self._shown is not None:
+            self._shown.start()
+        return self
+
+    def advance(self) -> None:
+        if self._shown is not None:
+            self._shown.advance(self._task)
+
+    def __exit__(self, *_: object) -> None:
+        if self._shown is not None:
+            self._shown.stop()

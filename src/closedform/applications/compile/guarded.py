@@ -11,6 +11,7 @@ from closedform.applications.compile.names import output_names
 from closedform.applications.compile.requests import Request
 from closedform.errors import SingularMatrix
 from closedform.lowerings.call.kernel import Kernel
+from closedform.lowerings.frameworks.dask_arrays import any_dask, lazy
 from closedform.maths.definitions.operational_space import immobile
 from closedform.model.robot import Robot
 
@@ -46,6 +47,8 @@ class Guarded:
 
     def __call__(self, *args: Any, **named: Any) -> Any:
         """What the kernel returns; a `SingularMatrix` if there is none at one of the states."""
+        if any_dask((*args, *named.values())):
+            return self._lazily(args, **named)
         found = self._kernel(*args, **named)
         parts = found if isinstance(found, tuple) else (found,)
         if not all(isinstance(x, np.ndarray | np.floating) for x in parts):
@@ -57,6 +60,13 @@ class Guarded:
         for name, frame in self._frames.items():
             self._check(found if len(parts) == 1 else getattr(found, name), frame)
         return found
+
+    def _lazily(self, args: Sequence[Any], out: Any = None, threads: int | None = None,
+                **named: Any) -> Any:
+        """As Dask arrays, whose blocks are looked at when they are computed."""
+        steps, given = self._kernel._path.meant(args, named)
+        about = self._kernel.other(*steps)._path if steps else self._kernel._path
+        return lazy(self, about, given, out, threads)
 
     def _check(self, inertia: np.ndarray, frame: str) -> None:
         if not np.all(np.isfinite(inertia)):

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple, final
 
 import numpy as np
 
+from closedform.applications.cluster.blocks import Range, Work, checked_client, computed, ranges
 from closedform.applications.flexible.programs import Rate, joined
 from closedform.applications.flexible.system import FlexibleSystem
 from closedform.applications.motion.inputs import Held, drive
@@ -30,6 +32,11 @@ from closedform.maths.flexible.tensors import (
 from closedform.program.pipeline import optimised
 from closedform.program.record import record
 
+Places = tuple[tuple[int, ...], ...]
+"""For each packed number the flat indices of the entries that it fills: equal by symmetry."""
+ARMS = 1024
+"""Arms of a block."""
+
 
 class BatchSimulation(NamedTuple):
     """Motions of many arms at the output times."""
@@ -43,17 +50,17 @@ class BatchSimulation(NamedTuple):
 def simulate_batch(arms: Sequence[FlexibleArm], q0: ArrayLike, v0: ArrayLike | None = None,
                    torque: Held | ArrayLike | None = None, times: ArrayLike = (0.0, 1.0),
                    damping: Damping = 0.0, step: float = 1e-3,
-                   threads: int | None = None) -> BatchSimulation:
+                   threads: int | None = None, client: Any = None) -> BatchSimulation:
     """RK4 for arms with the same numbers of links and modes, as with different payloads.
 
     q0 and v0 are (N,) or (arms, N); the torque is a constant (n,) or (arms, n), a `Held` input or
-    None. The truncated model, without gravity and Coulomb friction.
+    None. The truncated model, without gravity and Coulomb friction. Blocks of arms go to threads
+    of this machine, or to the workers of a Dask client: the same motions.
     """
     arms, t = list(arms), increasing(times)
     first, counts = _checked_arms(arms), steps_between(t, RK4(step).step)
     N, n = first.nq, first.n
     constants, places = packed(arms, damping)
-    kernel = _kernel(N, n, places)
     x = np.zeros((len(arms), 2 * N + 3))
     x[:, :N] = _rows(q0, len(arms), N, "q0")
     x[:, N:2 * N] = _rows(np.zeros(N) if v0 is None else v0, len(arms), N, "v0")
@@ -62,24 +69,43 @@ def simulate_batch(arms: Sequence[FlexibleArm], q0: ArrayLike, v0: ArrayLike | N
         drive(torque, FlexibleSystem(first), t, "torque")    # refuses a wrong number of columns
     elif torque is not None:
         held[:, :n] = _rows(torque, len(arms), n, "torque")
-    path, turned = [x], np.empty_like(x)
-    for (start, stop), count in zip(pairwise(t), counts, strict=True):
-        held[:, n] = (stop - start) / count
-        for k in range(count):
-            now = start + k * held[0, n]
-            if isinstance(torque, Held):
-                held[:, :n] = torque.at(np.array([now]))[0]
-            kernel(x, held, constants, out=turned, threads=threads)
-            x, turned = turned, x if x is not path[-1] else np.empty_like(x)
-        _refuse_lost(arms, x, stop)
-        path.append(x)
-        turned = np.empty_like(x)
-    found = np.stack(path)
+    work = ArmBlock((N, n, places), t, tuple(counts), torque if isinstance(torque, Held) else None,
+                    len(arms), threads)
+    parts = [part for _, part in computed(
+        work, ranges(len(arms), ARMS), Work(checked_client(client), what="moving", named=False),
+        lambda b: tuple(a[b.start:b.stop] for a in (x, held, constants)))]
+    found = np.concatenate(parts, axis=1)
     return BatchSimulation(t, found[..., :N], found[..., N:2 * N], found[..., 2 * N])
 
 
-Places = tuple[tuple[int, ...], ...]
-"""For each packed number the flat indices of the entries that it fills: equal by symmetry."""
+@final
+@dataclass(frozen=True, eq=False)
+class ArmBlock:
+    """What is done to a block of arms; it travels to workers."""
+
+    sizes: tuple[int, int, Places]
+    times: Array
+    counts: tuple[int, ...]         # steps between them
+    torque: Held | None
+    arms: int                       # in all
+    threads: int | None
+
+    def __call__(self, block: Range, x: Array, held: Array, constants: Array) -> Array:
+        """The states at the times, (points, arms, 2N + 3)."""
+        kernel, n, held = _kernel(*self.sizes), self.sizes[1], held.copy()
+        path, turned = [x], np.empty_like(x)
+        for (start, stop), count in zip(pairwise(self.times), self.counts, strict=True):
+            held[:, n] = (stop - start) / count
+            for k in range(count):
+                now = start + k * held[0, n]
+                if self.torque is not None:
+                    held[:, :n] = self.torque.at(np.array([now]))[0]
+                kernel(x, held, constants, out=turned, threads=self.threads)
+                x, turned = turned, x if x is not path[-1] else np.empty_like(x)
+            _refuse_lost(block.start, self.arms, x, stop)
+            path.append(x)
+            turned = np.empty_like(x)
+        return np.stack(path)
 
 
 def packed(arms: Sequence[FlexibleArm], damping: Damping) -> tuple[Array, Places]:
@@ -176,8 +202,8 @@ def _checked_arms(arms: Sequence[FlexibleArm]) -> FlexibleArm:
     return arms[0]
 
 
-def _refuse_lost(arms: Sequence[FlexibleArm], x: Array, t: float) -> None:
+def _refuse_lost(first: int, arms: int, x: Array, t: float) -> None:
     bad = np.flatnonzero(~np.all(np.isfinite(x), axis=1))
     if len(bad):
-        raise SingularMatrix(f"by t = {t:g} s the inertia matrix of {len(bad)} of {len(arms)} arms "
-                             f"has lost positive definiteness, the first is arm {bad[0]}")
+        raise SingularMatrix(f"by t = {t:g} s the inertia matrix of {len(bad)} of {arms} arms has "
+                             f"lost positive definiteness, the first is arm {first + bad[0]}")

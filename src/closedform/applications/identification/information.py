@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import hashlib
+import operator
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial, reduce
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from closedform.applications.cluster.blocks import Work, checked_client, computed
 from closedform.applications.identification.logs.log import Log
 from closedform.applications.identification.model import SLIP, Model
 from closedform.applications.identification.repetition import repeats_after
@@ -18,7 +21,6 @@ from closedform.applications.identification.rows import effort_kind, filtered_ro
 from closedform.applications.identification.signals.filter import Window
 from closedform.applications.identification.signals.signals import Prepared, Signals
 from closedform.applications.identification.triangles import Information, TimeBlock, updated
-from closedform.applications.progress import counted
 from closedform.arrays import Floats
 from closedform.errors import ArgumentError
 
@@ -33,8 +35,9 @@ def information(model: Model, logs: Log | Sequence[Log], signals: Signals | None
 
     `signals` is what is done to the signals before; `blocks` is into how many stretches each log
     is divided (for intervals and for choosing weights); `loaded` tells for each log whether the
-    model's payload was on; `client` is a Dask client, if logs are to be read by its workers. `keep`
-    is a folder for the information of each file as it is made: a run that was stopped goes on.
+    model's payload was on; `client` is a Dask client, or its address, if logs are to be read by its
+    workers and not by threads of this machine: what is found is the same, bit by bit. `keep` is a
+    folder for the information of each file as it is made: a run that was stopped goes on.
     """
     if not isinstance(model, Model):
         raise ArgumentError(f"information: model must be an idn.Model, not {type(model).__name__}")
@@ -47,17 +50,20 @@ def information(model: Model, logs: Log | Sequence[Log], signals: Signals | None
     on = [True] * len(given) if loaded is None else list(loaded)
     if len(on) != len(given):
         raise ArgumentError(f"information: loaded must have {len(given)} entries, one for each log")
-    work = [(model, log, signals or Signals(), blocks, load, keep)
-            for log, load in zip(given, on, strict=True)]
-    if client is not None:
-        parts = client.gather([client.submit(_kept_information, *args, pure=False)
-                               for args in work])
-    else:
-        parts = [_kept_information(*args) for args in counted(work, "reading logs")]
-    total = parts[0]
-    for part in parts[1:]:
-        total = total + part
-    return total
+    whole = partial(_kept_information, model, signals or Signals(), blocks, keep)
+    done = computed(whole, [LogBlock(*x) for x in zip(given, on, strict=True)],
+                    Work(checked_client(client), what="reading logs", named=False))
+    return reduce(operator.add, (part for _, part in done))
+
+
+class LogBlock(NamedTuple):
+    """A log, and whether the payload was on."""
+
+    log: Log
+    loaded: bool
+
+    def __str__(self) -> str:
+        return self.log.name
 
 
 def _told_apart(logs: Sequence[Log]) -> list[Log]:
@@ -77,9 +83,10 @@ def _told_apart(logs: Sequence[Log]) -> list[Log]:
     return found
 
 
-def _kept_information(model: Model, log: Log, signals: Signals, blocks: int, loaded: bool,
-                      keep: str | Path | None) -> Information:
+def _kept_information(model: Model, signals: Signals, blocks: int, keep: str | Path | None,
+                      block: LogBlock) -> Information:
     """`log_information`, or what a folder has kept of it: of the same file, model and numbers."""
+    log, loaded = block
     source = Path(log.source)
     if keep is None or not source.is_file():
         return log_information(model, log, signals, blocks, loaded)

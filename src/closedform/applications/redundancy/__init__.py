@@ -3,6 +3,7 @@
     solve            one target or many: the configuration that maximises a criterion
     track            along a path, on one branch, with rates and accelerations
     branches         every stationary point of a target, best first
+    map              every target of a grid, by many machines if need be: reachability, dexterity
     resolved_motion  Liégeois' method and the extended Jacobian's rate, for comparison
 
 Cites: [Chang1987].
@@ -41,5 +42,8 @@ from closedform.applications.redundancy.tracking import Path as Path
 from closedform.applications.redundancy.tracking import Stop as Stop
 from closedform.applications.redundancy.tracking import Track as Track
 from closedform.applications.redundancy.tracking import track as track
+from closedform.applications.redundancy.workspace.grids import Grid as Grid
+from closedform.applications.redundancy.workspace.maps import Map as Map
+from closedform.applications.redundancy.workspace.maps import map as map
 from closedform.maths.papers.chang import chang_Z as chang_Z
 from closedform.maths.redundancy.criteria import Ellipsoid as Ellipsoid

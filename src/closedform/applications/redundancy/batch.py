@@ -9,6 +9,7 @@ States that do not go straight to a maximum within the limits are left to the cl
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -78,8 +79,12 @@ def _projected(here: Local, x: Floats) -> Floats:
 
 def newton_batch(problem: Problem, q: Floats, targets: Floats) -> Solutions:
     """Newton's method from every seed; verdict NOT_STATIONARY where it did not settle."""
-    parts = [_newton_block(problem, q[k:k + BLOCK], targets[k:k + BLOCK])
-             for k in range(0, len(q), BLOCK)]
+    return joined([_newton_block(problem, q[k:k + BLOCK], targets[k:k + BLOCK])
+                   for k in range(0, len(q), BLOCK)])
+
+
+def joined(parts: Sequence[Solutions]) -> Solutions:
+    """One batch of several."""
     fields = zip(*(vars(part).values() for part in parts), strict=True)
     return Solutions(*(np.concatenate(x) for x in fields))
 

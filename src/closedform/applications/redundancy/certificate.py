@@ -28,6 +28,8 @@ class Verdict(StrEnum):
     UNREACHABLE = "unreachable"     # the task is not met
     FORBIDDEN = "forbidden"         # met within an obstacle or beyond a barrier: the value is −∞
     NOT_STATIONARY = "not stationary"   # the task is met, but the criterion still changes
+    LIMIT = "limit"                 # of maps: met only by joints beyond their limits
+    FOLD = "fold"                   # of maps: met, J regular, and no strict maximum from any start
 
 
 CERTIFIED = (Verdict.MAXIMUM, Verdict.LIMIT_ACTIVE)

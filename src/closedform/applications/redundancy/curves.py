@@ -7,11 +7,12 @@ an arc, else it closes.
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import NamedTuple
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple, final
 
 import numpy as np
 
+from closedform.applications.cluster.blocks import Range, Work, checked_client, computed, ranges
 from closedform.applications.redundancy.certificate import (
     MET,
     Solution,
@@ -24,9 +25,9 @@ from closedform.applications.redundancy.climb import (
     polish,
     reach,
 )
-from closedform.applications.redundancy.criteria import CriterionLike
+from closedform.applications.redundancy.criteria import Criterion, CriterionLike
 from closedform.applications.redundancy.problem import Problem, problem_of
-from closedform.applications.redundancy.tasks import TaskLike
+from closedform.applications.redundancy.tasks import Task, TaskLike
 from closedform.arrays import ArrayLike, Floats
 from closedform.errors import ArgumentError
 from closedform.model.robot import Robot
@@ -35,6 +36,7 @@ PACE = 0.06             # rad or m along a curve, at most
 LEAST = 1e-5
 POINTS = 4000           # of a curve, at most
 SAME = 1e-5             # rad or m: closer configurations are the same
+TRIED = 25              # starts of a block
 NO_POINTS = (Verdict.UNREACHABLE, Verdict.NOT_STATIONARY, Verdict.FORBIDDEN)
 
 
@@ -155,13 +157,15 @@ def _limit_end(problem: Problem, q: Floats, target: Floats) -> Solution | None:
 
 
 def branches(robot: Robot, task: TaskLike, target: ArrayLike,
-             criterion: CriterionLike, *, starts: int = 100, limits: bool = True) -> list[Solution]:
+             criterion: CriterionLike, *, starts: int = 100, limits: bool = True,
+             client: Any = None) -> list[Solution]:
     """All stationary points of a target that are found, best value first.
 
     For n − m = 1 every self-motion curve that one of the random starts falls on is followed to its
     end, and all stationary points on it are listed: on these curves none is missed. For other n − m
     they are what Newton's method finds from the starts. Points within obstacles or beyond a barrier
-    are none, so that a target within an obstacle has an empty list.
+    are none, so that a target within an obstacle has an empty list. Starts are tried by threads of
+    this machine, or by the workers of a Dask client.
     """
     problem = problem_of(robot, task, criterion, limits)
     x = problem.task.checked(target, robot)
@@ -170,11 +174,11 @@ def branches(robot: Robot, task: TaskLike, target: ArrayLike,
     if not isinstance(starts, int) or starts < 1:
         raise ArgumentError(f"starts must be a positive whole number, not {starts!r}")
     rng = np.random.default_rng(0)
-    reached = []
-    for _ in range(starts):
-        q = reach(problem, robot.random(rng), x, tries=60)
-        if np.linalg.norm(problem.at(q, x).e) < MET:
-            reached.append(q)
+    drawn = [robot.random(rng) for _ in range(starts)]
+    work = ReachBlock(robot, problem.task, problem.criterion, bool(limits), x)
+    reached = [q for _, part in computed(
+        work, ranges(starts, TRIED), Work(checked_client(client), what="reaching", named=False),
+        lambda b: (drawn[b.start:b.stop],)) for q in part]
     if problem.n - problem.m == 1:
         found = [p for curve in curves_through(problem, reached, x)
                  for p in stationary_points(problem, curve, x)]
@@ -184,6 +188,23 @@ def branches(robot: Robot, task: TaskLike, target: ArrayLike,
         found += [ascend(problem, q, x) for q in reached]
     points = distinct(problem, [f for f in found if f.verdict not in NO_POINTS])
     return sorted((replace(p, q=problem.wrapped(p.q)) for p in points), key=lambda p: -p.value)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class ReachBlock:
+    """Some starts of one target; it travels to workers."""
+
+    robot: Robot
+    task: Task
+    criterion: Criterion
+    limits: bool
+    target: Floats
+
+    def __call__(self, block: Range, starts: list[Floats]) -> list[Floats]:
+        problem = problem_of(self.robot, self.task, self.criterion, self.limits)
+        found = [reach(problem, q, self.target, tries=60) for q in starts]
+        return [q for q in found if np.linalg.norm(problem.at(q, self.target).e) < MET]
 
 
 def curves_through(problem: Problem, starts: list[Floats], target: Floats) -> list[SelfMotion]:

@@ -118,9 +118,9 @@ class Problem:
         return Local(e, place, J, G, h, W, H)
 
     def curvature(self, q: Floats, multipliers: Floats) -> Floats:
-        """∇²H + Σ λ_k ∇²f_k, (n, n)."""
+        """∇²H + Σ λ_k ∇²f_k, (..., n, n)."""
         W = self._curvature(q, np.ascontiguousarray(multipliers))
-        return W if self._whole else W[self.used[:, None], self.used]
+        return W if self._whole else W[..., self.used[:, None], self.used]
 
     def moved(self, q: Floats, dq: Floats) -> Floats:
         """q ⊕ dq, dq in the velocities that count."""
@@ -162,12 +162,12 @@ class Problem:
         """q with every coordinate that counts within its limits."""
         own = self.places >= 0
         result, places = q.copy(), self.places[own]
-        result[places] = np.clip(q[places], self.bounds[0][own], self.bounds[1][own])
+        result[..., places] = np.clip(q[..., places], self.bounds[0][own], self.bounds[1][own])
         return result
 
     def room(self, q: Floats) -> tuple[Floats, Floats]:
         """How far each coordinate is from its limits; infinite where it has none."""
-        x = np.where(self.places >= 0, q[self.places], 0.0)
+        x = np.where(self.places >= 0, q[..., self.places], 0.0)
         return x - self.bounds[0], self.bounds[1] - x
 
     @cached_property

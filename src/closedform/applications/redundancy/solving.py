@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import final, overload
+from typing import Any, final, overload
 
 import numpy as np
 from scipy.optimize import root
 
-from closedform.applications.redundancy.batch import newton_batch, with_solution
+from closedform.applications.cluster.blocks import Range, Work, checked_client, computed, ranges
+from closedform.applications.redundancy.batch import BLOCK, joined, newton_batch, with_solution
 from closedform.applications.redundancy.certificate import (
     Solution,
     Solutions,
@@ -17,9 +18,9 @@ from closedform.applications.redundancy.certificate import (
     certify,
 )
 from closedform.applications.redundancy.climb import ascend, polish
-from closedform.applications.redundancy.criteria import CriterionLike
+from closedform.applications.redundancy.criteria import Criterion, CriterionLike
 from closedform.applications.redundancy.problem import Problem, problem_of
-from closedform.applications.redundancy.tasks import TaskLike
+from closedform.applications.redundancy.tasks import Task, TaskLike
 from closedform.arrays import ArrayLike, Floats
 from closedform.errors import ArgumentError
 from closedform.maths.papers.chang import chang_Z
@@ -59,22 +60,26 @@ SolvingMethod = Climb | Newton | Hybrid
 @overload
 def solve(robot: Robot, task: TaskLike, target: Sequence[float],
           criterion: CriterionLike, q0: Sequence[float] | None = None, *,
-          limits: bool = True, method: SolvingMethod | None = None) -> Solution: ...
+          limits: bool = True, method: SolvingMethod | None = None,
+          client: Any = None) -> Solution: ...
 @overload
 def solve(robot: Robot, task: TaskLike, target: ArrayLike,
           criterion: CriterionLike, q0: ArrayLike | None = None, *,
-          limits: bool = True, method: SolvingMethod | None = None) -> Solution | Solutions: ...
+          limits: bool = True, method: SolvingMethod | None = None,
+          client: Any = None) -> Solution | Solutions: ...
 
 
 def solve(robot: Robot, task: TaskLike, target: ArrayLike,
           criterion: CriterionLike, q0: ArrayLike | None = None, *,
-          limits: bool = True, method: SolvingMethod | None = None) -> Solution | Solutions:
+          limits: bool = True, method: SolvingMethod | None = None,
+          client: Any = None) -> Solution | Solutions:
     """The configuration that meets the target and maximises the criterion, with a certificate.
 
         f(q) = x,   Nᵀh = 0 (Chang's (10), Z h = 0),   NᵀWN < 0
 
     One target gives a `Solution`, a batch of targets or starts `Solutions`. With `limits` joints
-    stay within theirs. The default method climbs; it never returns a minimum as a maximum.
+    stay within theirs. The default method climbs; it never returns a minimum as a maximum. A large
+    batch goes to threads of this machine, or to the workers of a Dask client: the same results.
     """
     problem = problem_of(robot, task, criterion, limits)
     x, q = problem.task.checked(target, robot), problem.checked_q(q0)
@@ -90,13 +95,33 @@ def solve(robot: Robot, task: TaskLike, target: ArrayLike,
         raise ArgumentError(f"a batch has one axis; targets and q0 have {shape}")
     x = np.broadcast_to(x, (*shape, *problem.shape))
     q = np.broadcast_to(q, (*shape, robot.nq))
-    return _many(problem, x, q, method)
+    if not len(q):
+        raise ArgumentError("a batch needs at least one target")
+    work = SolveBlock(robot, problem.task, problem.criterion, bool(limits), method)
+    parts = [part for _, part in computed(
+        work, ranges(len(q), BLOCK), Work(checked_client(client), what="solving", named=False),
+        lambda b: (x[b.start:b.stop], q[b.start:b.stop]))]
+    return parts[0] if len(parts) == 1 else joined(parts)
+
+
+@final
+@dataclass(frozen=True)
+class SolveBlock:
+    """What is done to a block of targets; it travels to workers."""
+
+    robot: Robot
+    task: Task
+    criterion: Criterion
+    limits: bool
+    method: SolvingMethod
+
+    def __call__(self, block: Range, x: Floats, q: Floats) -> Solutions:
+        problem = problem_of(self.robot, self.task, self.criterion, self.limits)
+        return _many(problem, x, q, self.method)
 
 
 def _many(problem: Problem, x: Floats, q: Floats, method: SolvingMethod) -> Solutions:
     """Newton's method for all, then one by one what it left."""
-    if not len(q):
-        raise ArgumentError("a batch needs at least one target")
     found = newton_batch(problem, q, x)
     rest = ~found.certified if isinstance(method, Climb) else np.ones(len(q), dtype=bool)
     for k in np.flatnonzero(rest):

@@ -144,6 +144,11 @@ def _start(robot: Robot, text: str | None) -> Any:
         if not all(_number(cell) for cell in text.split(",")):
             raise ArgumentError(f"start must be numbers with commas between, not {text!r}")
         return np.array([float(cell) for cell in text.split(",")])
+    return middle_of(robot)
+
+
+def middle_of(robot: Robot) -> Any:
+    """The middle of the limits; neutral where there are none."""
     bounded = np.isfinite(robot.lower) & np.isfinite(robot.upper)
     middle = (np.where(bounded, robot.lower, 0.0) + np.where(bounded, robot.upper, 0.0)) / 2
     return np.where(bounded, middle, robot.neutral())

@@ -23,10 +23,12 @@ from closedform.interfaces.cli import (
     flexible,
     ik,
     lint,
+    map,
     quantities,
     report,
     robots,
     show,
+    sweep,
     torques,
 )
 from closedform.interfaces.cli.identification import excite, identify, signals
@@ -35,8 +37,8 @@ from closedform.interfaces.cli.terminal import complain
 from closedform.version import __version__
 
 COMMANDS = (
-    show, lint, robots, quantities, report, torques, base, ik, flexible, elastic, signals,
-    identify, excite, export,
+    show, lint, robots, quantities, report, torques, base, ik, map, sweep, flexible, elastic,
+    signals, identify, excite, export,
 )
 """In the order of the help; each registers its commands."""
 
@@ -44,7 +46,8 @@ app = typer.Typer(
     no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode="rich",
     help="Closed-form models of robots, flexible arms and elastic joints: show one, check its "
          "file, list, report, time and export its quantities; torques along motions, base "
-         "parameters, inverse kinematics, vibration; robots identified from logs.",
+         "parameters, inverse kinematics, maps of workspaces, sweeps of designs, vibration; robots "
+         "identified from logs.",
     epilog="Start with [bold]closedform robots[/], [bold]closedform show panda[/] and "
            "[bold]closedform report panda[/].",
 )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
@@ -21,8 +20,8 @@ from closedform.lowerings.call.code import (
     unwatched,
 )
 from closedform.lowerings.call.derived import Derivative, How
-from closedform.lowerings.call.signature import Interface, Subject, gufunc_signature
-from closedform.lowerings.call.slow import KIND_OF, SlowPath
+from closedform.lowerings.call.signature import Interface, Subject
+from closedform.lowerings.call.slow import KIND_OF, SlowPath, recalled
 from closedform.lowerings.call.vectorcall import addresses, set_vectorcall, vectorcall_type, works
 from closedform.lowerings.cuda.calls.launches import Launchable
 from closedform.lowerings.cuda.kernel import CudaKernel
@@ -54,9 +53,6 @@ class JacobianOf(Protocol):
     def program(self, meant: Derivative, /) -> Program | None:
         """A program of a tangent or a cotangent, with inputs in any order."""
 
-Recipe = tuple[Callable[..., "Kernel"], tuple[Any, ...]]
-"""A function that makes or finds a kernel, and its arguments: what is pickled in its place."""
-
 
 class _Doc:
     """The documentation of a kernel, and of its class where there is no kernel."""
@@ -69,7 +65,7 @@ class _Doc:
 
 
 class Kernel:
-    __slots__ = ("_code", "_derived", "_jacobian", "_kernel", "_operators", "_path", "_recipe")
+    __slots__ = ("_code", "_derived", "_jacobian", "_kernel", "_operators", "_path")
 
     __doc__ = _Doc(
         """A function of arrays in machine code: one state, or a batch of states along leading axes.
@@ -85,7 +81,7 @@ class Kernel:
         self._derived: dict[Derivative, Kernel] = {}
         self._jacobian: JacobianOf | None = None
         self._operators: dict[object, Any] = {}
-        self._recipe: Recipe | None = None
+        self._path.compile = compile_program
         if works():
             own = {"slow": id(self._path), "result": id(self._path.result)}
             code.own = addresses() | own
@@ -128,7 +124,7 @@ class Kernel:
 
     def with_recipe(self, make: Callable[..., Kernel], *arguments: Any) -> Kernel:
         """This kernel, which is pickled as a call that makes it or finds it in a cache."""
-        self._recipe = make, arguments
+        self._path.recipe = make, arguments
         return self
 
     def other(self, *steps: str) -> Kernel:
@@ -195,7 +191,7 @@ class Kernel:
 
         A scalar is `()`. Dask and xarray map kernels over blocks by it.
         """
-        return gufunc_signature(self.interface)
+        return self._path.signature
 
     @property
     def operations(self) -> Operations:
@@ -337,18 +333,14 @@ class Kernel:
     @property
     def identity(self) -> str:
         """A name that kernels share which compute the same from all arguments: in any process."""
-        beside = [x and x[0] for x in (self._path.variant, self._path.rows)]
-        key = self._code.key if self._recipe else "program"  # what travels whole has no key there
-        parts = key, self.interface.digest, beside
-        return f"{self.name}-{hashlib.sha256(repr(parts).encode()).hexdigest()[:16]}"
+        return self._path.identity
 
     def __dask_tokenize__(self) -> str:
-        return f"closedform {self.identity}"
+        return self._path.__dask_tokenize__()
 
     def __reduce__(self) -> tuple[Any, ...]:
         """The recipe of the kernel; a program that has none travels itself."""
-        return self._recipe or (compile_program, (self.program, self._code.cache, unwatched,
-                                                  self._path.of))
+        return recalled, (self._path.pickled,)
 
 
 def _derived(kernel: Kernel, meant: Derivative) -> Kernel:

@@ -6,10 +6,12 @@ is where errors are raised. All inputs float32 give float32; all else is compute
 
 from __future__ import annotations
 
+import hashlib
 import math
+import pickle
 from collections import namedtuple
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from itertools import combinations
 from typing import Any
 
@@ -17,11 +19,12 @@ import numpy as np
 
 from closedform.arrays import Floats, real_array
 from closedform.errors import ArgumentError, UnknownName, suggestion
-from closedform.lowerings.call.code import Code
-from closedform.lowerings.call.signature import Subject
+from closedform.lowerings.call.code import Code, unwatched
+from closedform.lowerings.call.signature import Subject, gufunc_signature
 from closedform.lowerings.call.threads import in_threads, thread_count
 from closedform.lowerings.cuda.arrays import LOOKS, is_cuda
 from closedform.lowerings.cuda.kernel import CudaKernel
+from closedform.lowerings.frameworks.dask_arrays import any_dask, lazy
 from closedform.lowerings.native.ir import Kind
 from closedform.program.program import Slot
 
@@ -30,6 +33,23 @@ WIDEST = 16
 """States that a register may hold."""
 RowsInMemory = tuple[int, int]
 """An address, and the bytes from one state to the next."""
+Recipe = tuple[Callable[..., Any], tuple[Any, ...]]
+"""A function that makes or finds a kernel, and its arguments: what is pickled in its place."""
+RECALLED = 64
+"""Kernels that a process remembers by the recipes that came to it."""
+
+
+@lru_cache(maxsize=RECALLED)
+def recalled(recipe: bytes) -> Any:
+    """The kernel of a recipe: made by the first task that brings it, found by those after it."""
+    make, arguments = pickle.loads(recipe)
+    return make(*arguments)
+
+
+def path_of(recipe: bytes) -> SlowPath:
+    """The slow path of a recipe's kernel."""
+    path: SlowPath = recalled(recipe)._path
+    return path
 
 
 @cache
@@ -57,6 +77,38 @@ class SlowPath:
         self.variant: tuple[str, Callable[[], Any]] | None = None
         self.variant_at = len(self.interface.inputs)    # where the variant has its argument
         self.rows: tuple[str, Callable[[int], Any]] | None = None
+        self.compile: Callable[..., Any] | None = None  # makes a kernel of a program
+        self.recipe: Recipe | None = None
+        self._pickled: bytes | None = None
+        self.inputs, self.outputs = self.interface.inputs, self.interface.outputs
+
+    @property
+    def signature(self) -> str:
+        """Its axes behind those of the batch, as of NumPy's generalised functions."""
+        return gufunc_signature(self.interface)
+
+    @property
+    def identity(self) -> str:
+        """A name that kernels share which compute the same from all arguments: in any process."""
+        beside = [x and x[0] for x in (self.variant, self.rows)]
+        key = self.code.key if self.recipe else "program"  # what travels whole has no key there
+        parts = key, self.interface.digest, beside
+        return f"{self.interface.name}-{hashlib.sha256(repr(parts).encode()).hexdigest()[:16]}"
+
+    def __dask_tokenize__(self) -> str:
+        return f"closedform {self.identity}"
+
+    @property
+    def pickled(self) -> bytes:
+        """The recipe, made into bytes once: a graph of Dask has the kernel in every task."""
+        if self._pickled is None:
+            recipe = self.recipe or (self.compile, (self.code.program, self.code.cache, unwatched,
+                                                    self.of))
+            self._pickled = pickle.dumps(recipe)
+        return self._pickled
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return path_of, (self.pickled,)
 
     @property
     def title(self) -> str:
@@ -74,6 +126,8 @@ class SlowPath:
             return self.other(steps)(*given, out=out, threads=threads)
         if any(map(is_cuda, given)):
             return self._on_gpu(given, out)
+        if any_dask(given):
+            return lazy(self, self, given, out, threads)
         single = bool(given) and all(getattr(x, "dtype", None) == np.float32 for x in given)
         dtype = np.dtype(np.float32 if single else np.float64)
         arrays = [real_array(x, slot.shape, f"{self.title}: {slot.name}", dtype)

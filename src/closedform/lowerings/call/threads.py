@@ -16,20 +16,31 @@ ENOUGH_WORK = 1 << 24
 PART_WORK = 1 << 20
 """The same for one thread of a batch: some 60 µs, three times what it takes to wake it."""
 
+POOLS = ("ThreadPoolExecutor-", "Dask-")
+"""How threads of Python's pools, which Dask's local scheduler uses, and of its workers begin."""
+
 
 def thread_count(states: int, operations: int, asked: int | None) -> int:
     """How many threads a batch gets: at most what is asked, else all cores if the batch is large.
 
-    None gets less than `PART_WORK`. The environment variable CLOSEDFORM_THREADS limits what is
-    chosen when nothing is asked.
+    None gets less than `PART_WORK`, and there is one where threads of a pool call. The environment
+    variable CLOSEDFORM_THREADS limits what is chosen when nothing is asked.
     """
     if asked is not None:
         if isinstance(asked, bool) or not isinstance(asked, int) or asked < 1:
             raise ArgumentError(f"threads is {asked!r}; expected a positive whole number")
         return max(min(asked, states, states * operations // PART_WORK), 1)
-    if states < ENOUGH_STATES or states * operations < ENOUGH_WORK:
+    if states < ENOUGH_STATES or states * operations < ENOUGH_WORK or _in_a_pool():
         return 1
     return _limit(_cores())
+
+
+def _in_a_pool() -> bool:
+    """Whether this thread is one of a pool (Python's, or of a Dask worker), which has the cores.
+
+    Threads of both would multiply.
+    """
+    return threading.current_thread().name.startswith(POOLS)
 
 
 def _limit(cores: int) -> int:

@@ -22,6 +22,7 @@ from closedform.applications.identification.estimate.least_squares import (
 from closedform.applications.identification.model import Model
 from closedform.applications.identification.result import identified_robot
 from closedform.applications.identification.triangles import Information
+from closedform.applications.studies.distributions import Normal
 from closedform.arrays import Floats
 from closedform.errors import ArgumentError
 from closedform.maths.identification.pseudo_inertia import pseudo_inertia
@@ -161,6 +162,19 @@ class Fit:
     def robot(self) -> Robot:
         """The robot with the inertias, rotors and friction that were found, without payload."""
         return identified_robot(self.model, self.standard)
+
+    @cached_property
+    def distribution(self) -> Normal:
+        """Of `robot.parameters`, for `cf.studies.monte_carlo`: by the sd of the columns found.
+
+            π = π̂ + L⁺ (sd ⊙ z):   L π has the deviations sd, and nothing else moves
+        """
+        names = {name: k for k, name in enumerate(self.model.standard_names)}
+        columns = len(self.model.L)
+        moved = np.linalg.pinv(self.model.L)
+        parts = [moved[names[n]] if n in names else np.zeros(columns)
+                 for n in self.robot.parameter_names]
+        return Normal(self.robot.parameters, self.sd[:columns], np.array(parts))
 
     @cached_property
     def payload(self) -> Inertia | None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from closedform.applications.cluster.blocks import checked_client
 from closedform.applications.identification.estimate.least_squares import known_rows, weighted
 from closedform.applications.identification.excitation.criteria import CRITERIA, Scene
 from closedform.applications.identification.excitation.limits import Limits, room_of
@@ -32,7 +33,7 @@ def excite(model: Model, duration: float = 10.0, harmonics: int = 5,
            start: ArrayLike | None = None, criterion: str = "information",
            limits: Limits | None = None, prior: Information | None = None, starts: int = 8,
            kind: str = "fourier", seed: int = 0, sigma: ArrayLike | None = None,
-           rate: float | None = None) -> Plan:
+           rate: float | None = None, client: Any = None) -> Plan:
     """A motion of `duration` seconds from `start` back to it, at rest at both ends.
 
     `criterion`: "information" (the volume of the confidence ellipsoid), "a" (relative standard
@@ -40,7 +41,8 @@ def excite(model: Model, duration: float = 10.0, harmonics: int = 5,
     of so many `harmonics`. `prior` is the information of earlier logs, counted in. `sigma` is the
     noise of each torque (by default that of `prior`, else 1 % of its limit or usual size) and
     `rate` (Hz) how many samples a second have noise of their own. The best of `starts` is kept;
-    the same `seed` gives the same motion. Without `start` it is the middle of the limits.
+    the same `seed` gives the same motion. Without `start` it is the middle of the limits. `client`
+    is a Dask client, if its workers are to search and not threads of this machine.
     """
     _check(model, criterion, kind, limits, prior)
     if model.robot.is_curved:
@@ -74,7 +76,7 @@ def excite(model: Model, duration: float = 10.0, harmonics: int = 5,
         first, criterion=CRITERIA[criterion],
         weights=samples * measured if condition else first.weights,
         known=plain if condition else known)
-    best = search(problem, first, starts, seed, links)[0]
+    best = search(problem, first, starts, seed, links, checked_client(client))[0]
     return Plan(rows, basis, best.X, criterion, noise, often, known, plain, reach, scale,
                 (*rows.room.notes, *apart, *_said(rows, reach.open, sigma, prior, often)),
                 best.amplitude)

@@ -13,16 +13,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from scipy.optimize import minimize
 
+from closedform.applications.cluster.blocks import Work, computed
 from closedform.applications.identification.excitation.certificate import torque_rates, within
 from closedform.applications.identification.excitation.motions import Basis
 from closedform.applications.identification.excitation.problem import Excitation
 from closedform.applications.identification.excitation.rows import MotionRows
-from closedform.applications.progress import counted
 from closedform.arrays import Floats
 from closedform.errors import ArgumentError
 
@@ -51,29 +51,53 @@ class Best(NamedTuple):
     evaluations: int
 
 
+class Start(NamedTuple):
+    """Where a search starts from, or goes on from."""
+
+    number: int
+    x: Floats
+    value: float = np.inf
+    evaluations: int = 0
+
+    def __str__(self) -> str:
+        return f"start {self.number}"
+
+
 def search(problem: Excitation, first: Excitation, starts: int, seed: int,
-           links: Capsules | None = None) -> list[Best]:
+           links: Capsules | None = None, client: Any = None) -> list[Best]:
     """Motions within the limits, the best first; every second start goes by `first` at first."""
     stands(problem.rows, links)
     rng = np.random.default_rng(seed)
-    rough = []
-    for n in counted(range(starts), "exciting"):
-        x: Floats = 0.5 * rng.normal(size=problem.basis.size * len(problem.rows.room.at))
-        if n % 2 and first is not problem:
-            x, _, _ = _improved(first, x, ROUGH, links)
-        rough.append(_improved(problem, x, ROUGH, links))
-    rough.sort(key=lambda r: r[1])
-    found = []
-    for x, _, count in counted(rough[:REFINED], "refining"):
-        for stage in FINE:
-            x, _, more = _improved(problem, x, stage, links)
-            count += more
-        X, amplitude = strict(problem.rows, problem.basis, problem.coefficients(x), links)
-        H = problem.scene.basis.T @ problem.matrix(
-            problem.rows.rows(*problem.motion(X))) @ problem.scene.basis
-        value, _ = problem.criterion(problem.scene, H)
-        found.append(Best(X, value, amplitude, count))
-    return sorted(found, key=lambda f: f.value)
+    size = problem.basis.size * len(problem.rows.room.at)
+    drawn = [Start(n, 0.5 * rng.normal(size=size)) for n in range(starts)]
+    other = None if first is problem else first
+    rough = [found for _, found in computed(
+        partial(_tried, problem, other, links), drawn, Work(client, what="exciting", named=False))]
+    rough.sort(key=lambda r: r.value)
+    fine = [found for _, found in computed(
+        partial(_refined, problem, links), rough[:REFINED],
+        Work(client, what="refining", named=False))]
+    return sorted(fine, key=lambda f: f.value)
+
+
+def _tried(problem: Excitation, first: Excitation | None, links: Capsules | None,
+           start: Start) -> Start:
+    x = start.x
+    if start.number % 2 and first is not None:
+        x, _, _ = _improved(first, x, ROUGH, links)
+    return Start(start.number, *_improved(problem, x, ROUGH, links))
+
+
+def _refined(problem: Excitation, links: Capsules | None, start: Start) -> Best:
+    x, count = start.x, start.evaluations
+    for stage in FINE:
+        x, _, more = _improved(problem, x, stage, links)
+        count += more
+    X, amplitude = strict(problem.rows, problem.basis, problem.coefficients(x), links)
+    H = problem.scene.basis.T @ problem.matrix(
+        problem.rows.rows(*problem.motion(X))) @ problem.scene.basis
+    value, _ = problem.criterion(problem.scene, H)
+    return Best(X, value, amplitude, count)
 
 
 def _improved(problem: Excitation, x: Floats, stage: tuple[float, float, int],

@@ -1,0 +1,247 @@
+"""Where rows go, block by block, and which blocks are there: in memory, in Zarr, in Parquet.
+
+A block that was put is there whole, whatever happens to the writer afterwards: a Parquet file takes
+its name when it is complete, and in Zarr a mark is set behind the numbers. A table that exists and
+is of the same work is gone on with; one of other work is refused.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from closedform.applications.cluster.blocks import (
+    Aside,
+    BlockError,
+    Range,
+    Work,
+    computed,
+    ranges,
+)
+from closedform.applications.whole_files import whole_file
+from closedform.errors import ArgumentError, MissingDependency
+
+Rows = Mapping[str, NDArray[Any]]
+ABOUT = "about.json"
+
+
+class Column(NamedTuple):
+    """A column; with names of entries it has as many numbers a row."""
+
+    name: str
+    dtype: str = "f8"
+    entries: tuple[str, ...] = ()
+
+    @property
+    def tail(self) -> tuple[int, ...]:
+        return (len(self.entries),) if self.entries else ()
+
+    @property
+    def nothing(self) -> float:
+        """What stands where nothing is known: NaN, or the largest of whole numbers."""
+        return np.nan if self.dtype[0] == "f" else np.iinfo(self.dtype).max
+
+
+@dataclass(frozen=True)
+class Layout:
+    """What a table holds: its columns, how many rows, in blocks of which size, and of what."""
+
+    columns: tuple[Column, ...]
+    rows: int
+    size: int
+    about: Mapping[str, str]
+
+    @property
+    def blocks(self) -> list[Range]:
+        return ranges(self.rows, self.size)
+
+    @property
+    def told(self) -> dict[str, Any]:
+        """All of it, as text that can be compared."""
+        return {**self.about, "rows": self.rows, "block": self.size,
+                "columns": [[c.name, c.dtype, list(c.entries)] for c in self.columns]}
+
+    def missing(self, block: Range) -> dict[str, NDArray[Any]]:
+        """Rows of a block that is not there."""
+        n = block.stop - block.start
+        return {c.name: np.full((n, *c.tail), c.nothing, c.dtype) for c in self.columns}
+
+
+class Table(ABC):
+    """Rows in blocks."""
+
+    layout: Layout
+
+    @abstractmethod
+    def has(self, block: Range) -> bool:
+        """Whether a block is there, whole."""
+
+    @abstractmethod
+    def put(self, block: Range, rows: Rows) -> None:
+        """Write a block."""
+
+    @abstractmethod
+    def column(self, name: str) -> NDArray[Any]:
+        """A whole column, in memory."""
+
+
+@final
+class InMemory(Table):
+    """Arrays."""
+
+    def __init__(self, layout: Layout) -> None:
+        self.layout = layout
+        self._arrays = layout.missing(Range(0, 0, layout.rows))
+
+    def has(self, block: Range) -> bool:
+        return False
+
+    def put(self, block: Range, rows: Rows) -> None:
+        for name, x in self._arrays.items():
+            x[block.start:block.stop] = rows[name]
+
+    def column(self, name: str) -> NDArray[Any]:
+        return self._arrays[name]
+
+
+@final
+class InParquet(Table):
+    """A folder of Parquet files, one a block; vectors are columns `q.joint`."""
+
+    def __init__(self, path: Path, layout: Layout) -> None:
+        self._arrow = _imported("pyarrow")
+        self._parquet = _imported("pyarrow.parquet")
+        self.path, self.layout = path, layout
+        path.mkdir(parents=True, exist_ok=True)
+        told = path / ABOUT
+        if told.exists():
+            _require_same(json.loads(told.read_text(encoding="utf8")), layout, path)
+        elif any(path.iterdir()):
+            raise ArgumentError(f"out: {path} is a folder with other files in it")
+        else:
+            with whole_file(told) as place:
+                place.write_text(json.dumps(layout.told, indent=1), encoding="utf8")
+
+    def _file(self, block: Range) -> Path:
+        return self.path / f"part-{block.number:08d}.parquet"
+
+    def has(self, block: Range) -> bool:
+        return self._file(block).exists()
+
+    def put(self, block: Range, rows: Rows) -> None:
+        flat = {name: x for c in self.layout.columns for name, x in _columns(c, rows[c.name])}
+        with whole_file(self._file(block)) as place:
+            self._parquet.write_table(self._arrow.table(flat), place)
+
+    def column(self, name: str) -> NDArray[Any]:
+        column = next(c for c in self.layout.columns if c.name == name)
+        names = [n for n, _ in _columns(column, np.empty((0, *column.tail)))]
+        found = self.layout.missing(Range(0, 0, self.layout.rows))[name].reshape(-1, len(names))
+        for block in filter(self.has, self.layout.blocks):
+            part = self._parquet.read_table(self._file(block), columns=names)
+            found[block.start:block.stop] = np.column_stack([part[n].to_numpy() for n in names])
+        return found if column.entries else found[:, 0]
+
+
+def _columns(column: Column, x: NDArray[Any]) -> list[tuple[str, NDArray[Any]]]:
+    if not column.entries:
+        return [(column.name, x)]
+    return [(f"{column.name}.{entry}", x[:, k]) for k, entry in enumerate(column.entries)]
+
+
+@final
+class InZarr(Table):
+    """A Zarr group with an array for each column, one chunk a block, and a mark for each block."""
+
+    def __init__(self, path: Path, layout: Layout) -> None:
+        zarr = _imported("zarr")
+        self.path, self.layout = path, layout
+        if path.exists():
+            try:
+                self._group = zarr.open_group(str(path), mode="r+")
+                told = self._group.attrs["about"]
+            except Exception as error:
+                raise ArgumentError(f"out: {path} exists and is no table of blocks") from error
+            _require_same(told, layout, path)
+            return
+        beside = path.with_name(f".{path.name}.new")
+        shutil.rmtree(beside, ignore_errors=True)
+        group = zarr.open_group(str(beside), mode="w")
+        group.attrs["about"] = layout.told
+        for c in layout.columns:
+            made = group.create_array(c.name, shape=(layout.rows, *c.tail),
+                                      chunks=(layout.size, *c.tail), dtype=c.dtype,
+                                      fill_value=c.nothing)
+            made.attrs["entries"] = list(c.entries)
+        group.create_array("done", shape=(len(layout.blocks),), chunks=(1,), dtype="u1",
+                           fill_value=0)
+        beside.rename(path)
+        self._group = zarr.open_group(str(path), mode="r+")
+
+    def has(self, block: Range) -> bool:
+        return bool(self._group["done"][block.number])
+
+    def put(self, block: Range, rows: Rows) -> None:
+        for c in self.layout.columns:
+            self._group[c.name][block.start:block.stop] = rows[c.name]
+        self._group["done"][block.number] = 1
+
+    def column(self, name: str) -> NDArray[Any]:
+        return np.asarray(self._group[name][:])
+
+
+KINDS: Mapping[str, Callable[[Path, Layout], Table]] = {".zarr": InZarr, ".parquet": InParquet}
+
+
+def table_at(out: str | Path | None, layout: Layout) -> Table:
+    """The table of a place: memory for None, else by how the name ends."""
+    if out is None:
+        return InMemory(layout)
+    path = Path(out)
+    if path.suffix not in KINDS:
+        raise ArgumentError(f"out must end in {' or '.join(KINDS)}, not {str(out)!r}")
+    return KINDS[path.suffix](path, layout)
+
+
+def filled(table: Table, function: Callable[..., Rows], work: Work,
+           given: Callable[[Any], tuple[Any, ...]] = lambda block: ()) -> tuple[Aside, ...]:
+    """Compute what a table does not have yet; the blocks that were set aside.
+
+    On disk these stay open: the next run tries them again.
+    """
+    aside = []
+    todo = [block for block in table.layout.blocks if not table.has(block)]
+    for block, rows in computed(function, todo, work, given):
+        if isinstance(rows, Aside):
+            aside.append(rows)
+            continue
+        try:
+            table.put(block, rows)
+        except OSError as error:
+            raise BlockError(f"{block} could not be written: {error}; the blocks before it are "
+                              "there, and a run with the same out= goes on behind them") from error
+    return tuple(aside)
+
+
+def _require_same(told: Mapping[str, Any], layout: Layout, path: Path) -> None:
+    other = [name for name, x in layout.told.items() if told.get(name) != x]
+    if other:
+        raise ArgumentError(f"out: {path} holds other work: its {', '.join(other)} differ; "
+                            "give another place, or delete it")
+
+
+def _imported(name: str) -> Any:
+    from importlib import import_module
+    try:
+        return import_module(name)
+    except ImportError as error:
+        raise MissingDependency(f"{name.partition('.')[0]} is not installed; "
+                                "pip install 'closedform[cluster]'") from error

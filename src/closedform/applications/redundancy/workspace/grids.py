@@ -1,0 +1,143 @@
+"""Targets of a map: places on a grid, each with the same orientations; made when they are needed.
+
+Cites: [Alexa2022], for orientations that are spread evenly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Protocol, final
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from closedform.applications.redundancy.tasks import PlanarPosition, Pose, Position, Task
+from closedform.arrays import ArrayLike, Floats
+from closedform.errors import ArgumentError
+from closedform.model.robot import Robot
+
+GOLDEN = np.sqrt(2.0), 1.533751168755204288118041
+"""The two irrational numbers of the spiral: ψ⁴ = ψ + 4."""
+MOST = 10**12
+
+
+class Targets(Protocol):
+    """Rows of targets that can be cut: an array in memory, on disk, of Dask, or a grid."""
+
+    def __len__(self) -> int: ...
+    def __getitem__(self, rows: slice) -> Any: ...
+
+
+def even_rotations(count: int) -> Floats:
+    """`count` rotations spread evenly over SO(3), (count, 3, 3): super-Fibonacci spirals.
+
+        s = k + ½,  r² = s/n,  R² = 1 − s/n,  quaternion (r sin 2πs/φ, r cos 2πs/φ,
+                                                          R sin 2πs/ψ, R cos 2πs/ψ)
+    """
+    s = np.arange(count) + 0.5
+    r, R = np.sqrt(s / count), np.sqrt(1 - s / count)
+    a, b = (2 * np.pi * s / x for x in GOLDEN)
+    quaternions = np.stack([r * np.sin(a), r * np.cos(a), R * np.sin(b), R * np.cos(b)], axis=-1)
+    found: Floats = Rotation.from_quat(quaternions).as_matrix()
+    return found
+
+
+@final
+@dataclass(frozen=True)
+class Grid:
+    """Places from `lower` to `upper`, `step` apart (m), of two numbers or three.
+
+    With `orientations` (how many, spread evenly, or rotations (k, 3, 3)) targets are poses: all
+    orientations of a place follow each other. Places go through the last coordinate first.
+    """
+
+    lower: Sequence[float]
+    upper: Sequence[float]
+    step: float
+    orientations: int | ArrayLike = 0
+
+    def __post_init__(self) -> None:
+        lower, upper = (np.asarray(x, dtype=float) for x in (self.lower, self.upper))
+        if lower.shape not in ((2,), (3,)) or upper.shape != lower.shape or not (
+                np.all(np.isfinite([*lower, *upper])) and np.all(upper >= lower)):
+            raise ArgumentError("a grid goes from lower to upper, two numbers each or three, "
+                                f"not {self.lower!r} and {self.upper!r}")
+        if not self.step > 0:
+            raise ArgumentError(f"a grid's step must be positive, not {self.step!r}")
+        many = isinstance(self.orientations, int)
+        if not (self.orientations >= 0 if isinstance(self.orientations, int)
+                else np.shape(self.orientations)[1:] == (3, 3)):
+            raise ArgumentError("orientations must be how many, or rotations of shape (k, 3, 3), "
+                                f"not {self.orientations if many else np.shape(self.orientations)}")
+        if len(self.rotations) and len(lower) != 3:
+            raise ArgumentError("a grid with orientations has places of three numbers")
+        if len(self) > MOST:
+            raise ArgumentError(f"a grid has {MOST:.0e} targets at most, not {len(self):.3g}")
+
+    @cached_property
+    def axes(self) -> tuple[Floats, ...]:
+        """Coordinates of the places along each axis."""
+        return tuple(a + self.step * np.arange(int(np.floor((b - a) / self.step + 1e-9)) + 1)
+                     for a, b in zip(self.lower, self.upper, strict=True))
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Places along each axis."""
+        return tuple(map(len, self.axes))
+
+    @cached_property
+    def rotations(self) -> Floats:
+        """(k, 3, 3)."""
+        if isinstance(self.orientations, int):
+            return even_rotations(self.orientations)
+        return np.asarray(self.orientations, dtype=float)
+
+    def __len__(self) -> int:
+        return int(np.prod(self.shape, dtype=object)) * max(len(self.rotations), 1)
+
+    def __getitem__(self, rows: slice) -> Floats:
+        """Targets: (rows, 2), (rows, 3) or (rows, 4, 4)."""
+        k = np.arange(*rows.indices(len(self)))
+        each = max(len(self.rotations), 1)
+        at = np.unravel_index(k // each, self.shape)
+        p = np.stack([axis[i] for axis, i in zip(self.axes, at, strict=True)], axis=-1)
+        if not len(self.rotations):
+            return p
+        T = np.tile(np.eye(4), (len(k), 1, 1))
+        T[:, :3, :3], T[:, :3, 3] = self.rotations[k % each], p
+        return T
+
+    def task(self, frame: str) -> Task:
+        """What a frame has to do at these targets."""
+        if len(self.rotations):
+            return Pose(frame)
+        return Position(frame) if len(self.axes) == 3 else PlanarPosition(frame)
+
+
+def grid_around(robot: Robot, frame: str, count: int, orientations: int) -> Grid:
+    """A grid of about `count` targets over all that a frame reaches: by random configurations."""
+    from closedform.maths.frames import frame_pose
+    rng = np.random.default_rng(0)
+    p = np.array([frame_pose(robot, robot.random(rng), frame)[:3, 3] for _ in range(500)])
+    room = 0.05 * (p.max(axis=0) - p.min(axis=0)).max()
+    lower, upper = p.min(axis=0) - room, p.max(axis=0) + room
+    step = float((np.prod(upper - lower) * max(orientations, 1) / count) ** (1 / 3))
+    return Grid(tuple(lower.tolist()), tuple(upper.tolist()), step, orientations)
+
+
+def checked_targets(grid: Any, task: Task, robot: Robot) -> Targets:
+    """A grid, or an array of targets with one batch axis, of any library that can cut rows."""
+    if isinstance(grid, Grid):
+        shape = grid[:1].shape[1:]
+    else:
+        grid = grid if hasattr(grid, "shape") else np.asarray(grid, dtype=float)
+        shape = tuple(grid.shape[1:])
+    if shape != task.shape(robot):
+        raise ArgumentError(f"map: targets of {task} have the shape {task.shape(robot)}; the grid "
+                            f"has rows of {shape}")
+    if not len(grid):
+        raise ArgumentError("map: the grid has no targets")
+    targets: Targets = grid
+    return targets

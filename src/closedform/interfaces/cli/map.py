@@ -1,0 +1,137 @@
+"""`closedform map`: reachability and dexterity of a workspace, certified target by target."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from closedform.applications.whole_files import save_picture, whole_file
+from closedform.errors import ArgumentError, suggestion
+from closedform.interfaces.cli.ik import CRITERIA, complete_criterion, middle_of
+from closedform.interfaces.cli.robot_argument import RobotArgument
+from closedform.interfaces.cli.terminal import JsonOption, complain, console, loaded, table
+
+FORMATS = ("zarr", "parquet")
+ClientOption = Annotated[str | None, typer.Option(
+    help="The address of a Dask scheduler; else threads of this machine.")]
+AsideOption = Annotated[bool, typer.Option(
+    "--aside", help="Set bad blocks aside and report them, and do not stop at the first.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to the command line."""
+    app.command("map", epilog="[bold]Example:[/]  closedform map panda --count 100000 "
+                              "--orientations 12 -o panda_map")(map_)
+
+
+def map_(
+    robot: RobotArgument,
+    frame: Annotated[str | None, typer.Option(
+        help="The frame or body to be placed; else the last one that most joints move.")] = None,
+    criterion: Annotated[str, typer.Option(
+        autocompletion=complete_criterion,
+        help=f"What is maximised: {', '.join(CRITERIA)}.")] = "manipulability",
+    count: Annotated[int, typer.Option(
+        help="About how many targets, where no --step is given.")] = 20_000,
+    orientations: Annotated[int, typer.Option(
+        help="Of each place, spread evenly; 0 for places alone.")] = 12,
+    lower: Annotated[str | None, typer.Option(
+        help="x,y,z (or x,y) of a corner of the grid; else around all that the frame reaches."
+    )] = None,
+    upper: Annotated[str | None, typer.Option(help="The opposite corner.")] = None,
+    step: Annotated[float | None, typer.Option(help="Between places, m.")] = None,
+    limits: Annotated[bool, typer.Option(help="Keep joints within their limits.")] = True,
+    starts: Annotated[int, typer.Option(help="Seeds that a target is tried from.")] = 8,
+    block: Annotated[int, typer.Option(help="Targets of a block.")] = 4096,
+    client: ClientOption = None,
+    aside: AsideOption = False,
+    kind: Annotated[str, typer.Option(
+        "--format", help=f"Of the table: {' or '.join(FORMATS)}.")] = "zarr",
+    output: Annotated[Path, typer.Option("--output", "-o", help="A folder.")] = Path("map"),
+    as_json: JsonOption = False,
+) -> None:
+    """Map a workspace: every target solved to a certified optimum, or why it is not.
+
+    Writes a table, pictures and a page. A run that was stopped goes on where it was.
+    """
+    from closedform.applications.redundancy.workspace.maps import map as mapped
+    from closedform.applications.report.map_page import map_page
+    if kind not in FORMATS:
+        raise ArgumentError(f"--format: no {kind!r}; {suggestion(kind, FORMATS)}")
+    if criterion not in CRITERIA:
+        raise ArgumentError(f"no criterion {criterion!r}; {suggestion(criterion, CRITERIA)}")
+    arm = loaded(robot)
+    tip = arm.tip if frame is None else frame
+    grid = _grid(arm, tip, (lower, upper, step), count, orientations)
+    output.mkdir(parents=True, exist_ok=True)
+    began = time.perf_counter(), time.process_time()
+    found = mapped(arm, grid.task(tip), grid, CRITERIA[criterion](middle_of(arm)), client,
+                   limits=limits, starts=starts, block=block, out=output / f"map.{kind}",
+                   aside=aside)
+    wall, cpu = time.perf_counter() - began[0], time.process_time() - began[1]
+    asked = {"frame": tip, "criterion": criterion, "grid": str(grid), "starts": str(starts),
+             "limits": "kept" if limits else "not kept"}
+    _pictures(found, criterion, output)
+    with whole_file(output / "index.html") as place:
+        place.write_text(map_page(found, asked), encoding="utf8")
+    _report(found, wall, None if client else cpu, output, as_json)
+
+
+def _grid(arm: Any, tip: str, box: tuple[str | None, str | None, float | None], count: int,
+          orientations: int) -> Any:
+    from closedform.applications.redundancy.workspace.grids import Grid, grid_around
+    lower, upper, step = box
+    if count < 1 or orientations < 0:
+        raise ArgumentError("--count and --orientations must not be negative")
+    around = grid_around(arm, tip, count, orientations) if lower is None or upper is None or (
+        step is None) else None
+    corners = [around.lower if text is None and around is not None and k == 0 else
+               around.upper if text is None and around is not None else _numbers(text, name)
+               for k, (name, text) in enumerate((("--lower", lower), ("--upper", upper)))]
+    if step is None:
+        sides = [b - a for a, b in zip(*corners, strict=False)]
+        volume = 1.0
+        for side in sides:
+            volume *= max(side, 1e-9)
+        step = float((volume * max(orientations, 1) / count) ** (1 / max(len(sides), 1)))
+    return Grid(tuple(corners[0]), tuple(corners[1]), step, orientations)
+
+
+def _numbers(text: str | None, option: str) -> list[float]:
+    try:
+        return [float(x) for x in (text or "").split(",")]
+    except ValueError:
+        raise ArgumentError(f"{option}: numbers with commas between expected, not "
+                            f"{text!r}") from None
+
+
+def _pictures(found: Any, criterion: str, output: Path) -> None:
+    from closedform.applications.redundancy.workspace import pictures
+    save_picture(pictures.slices_figure(found), output / "slices.png")
+    save_picture(pictures.histogram_figure(found, criterion), output / "histogram.png")
+    if len(found.targets.shape) == 3:
+        save_picture(pictures.surface_figure(found), output / "surface.png")
+
+
+def _report(found: Any, wall: float, cpu: float | None, output: Path, as_json: bool) -> None:
+    counts, total = found.counts(), len(found)
+    rate = None if cpu is None or cpu <= 0 else total / cpu
+    if as_json:
+        typer.echo(json.dumps({
+            "targets": total, "certified": int(found.certified.sum()),
+            "verdicts": {str(v): n for v, n in counts.items()}, "seconds": wall,
+            "per_core_and_second": rate, "aside": [str(x) for x in found.aside]}, indent=2))
+    else:
+        shown = table("verdict", "targets", "%")
+        for verdict, n in counts.items():
+            shown.add_row(str(verdict), str(n), f"{100 * n / total:.2f}")
+        console().print(shown)
+        each = "" if rate is None else f", {rate:,.0f} a second and core"
+        typer.echo(f"{total} targets in {wall:.1f} s{each}")
+    for x in found.aside:
+        complain("warning", f"set aside: {x}")
+    complain("wrote", output / "index.html")

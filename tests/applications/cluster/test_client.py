@@ -1,0 +1,230 @@
+"""With a client and without: the same, bit by bit, for any number of workers; and after faults."""
+
+import os
+import signal
+import threading
+import time
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import closedform as cf
+from closedform.applications import identification as idn
+from closedform.applications.cluster import blocks
+from closedform.applications.cluster.blocks import BlockError, Work, computed, ranges
+from closedform.applications.cluster.tables import Column, Layout, filled, table_at
+from closedform.applications.redundancy import (
+    Grid,
+    PlanarPosition,
+    Posture,
+    branches,
+    map,
+    solve,
+)
+from closedform.applications.studies import Length, Normal, monte_carlo, sweep
+from measured_runs import run
+
+distributed = pytest.importorskip(
+    "distributed", reason="NOT TESTED: pip install 'closedform[cluster]'")
+
+ROBOT = cf.load("planar3r")
+TIP = ROBOT.bodies[-1].name
+TASK, REST = PlanarPosition(TIP), Posture(np.array([0.3, -0.5, 0.7]))
+GRID = Grid((-0.8, -0.8), (0.8, 0.8), 0.2)
+rng = np.random.default_rng(0)
+Q, V, A = rng.normal(size=(3, 40, 3))
+
+
+def mapped(client=None):
+    found = map(ROBOT, TASK, GRID, REST, client, block=16)
+    return found.q, found.value, found.codes, found.sigma_min
+
+
+def solved(client=None):
+    found = solve(ROBOT, TASK, np.tile(GRID[30:40], (250, 1)), REST, [0.3, -0.5, 0.7],
+                  client=client)
+    return found.q, found.value, found.verdict.astype(str)
+
+
+def branched(client=None):
+    return [b.q for b in branches(ROBOT, TASK, GRID[30], REST, starts=60, client=client)]
+
+
+def sampled(client=None):
+    normal = Normal(ROBOT.parameters, 0.1 * np.abs(ROBOT.parameters) + 1e-3)
+    return (monte_carlo(ROBOT, "inverse_dynamics", normal, (Q, V, A), 5000,
+                        client=client).samples,)
+
+
+def swept(client=None):
+    over = [Length(ROBOT.bodies[1].name, np.linspace(0.5, 2.0, 4000))]
+    return (sweep(ROBOT, "mass_matrix", over, (Q,), client=client).value,)
+
+
+def moved(client=None):
+    arms = [cf.FlexibleArm(links=[cf.FlexibleLink(0.5, 1.0, 2.0, 1.0, 0.1, modes=1)],
+                           payload=cf.Payload(0.1 + 0.001 * k, 0.005)) for k in range(1100)]
+    found = cf.flexible.simulate_batch(arms, [0.0, 0.05], times=[0.0, 0.01], client=client)
+    return found.q, found.v
+
+
+def measured(client=None):
+    robot = cf.load("planar2r")
+    logs = [idn.read(run(robot, seed), robot) for seed in (0, 1)]
+    found = idn.information(idn.Model(robot), logs, idn.Signals(cutoff=5.0, delay=0.0),
+                            client=client)
+    return [found.factor(j) for j in range(2)]
+
+
+def excited(client=None):
+    limits = idn.Limits((-2.0, 2.0), velocity=2.0, acceleration=10.0, torque=500.0)
+    plan = idn.excite(idn.Model(cf.load("planar2r")), 4.0, 2, np.zeros(2), limits=limits, starts=2,
+                      client=client)
+    return plan.at(np.linspace(0, 4, 9))
+
+
+EVERYTHING = {f.__name__: f for f in (mapped, solved, branched, sampled, swept, moved, measured,
+                                      excited)}
+
+
+@pytest.mark.parametrize("name", EVERYTHING)
+def test_workers_find_what_threads_find_bit_by_bit(cluster, name):
+    """One process with one thread, two processes, two threads of this one."""
+    work = EVERYTHING[name]
+    alone = work()
+    assert len(alone)
+    for one, two in zip(alone, work(cluster), strict=True):
+        np.testing.assert_array_equal(one, two)
+
+
+@pytest.mark.parametrize("count", [1, 3])
+def test_the_number_of_threads_changes_nothing(monkeypatch, count):
+    expected = mapped()
+    monkeypatch.setattr(blocks, "cores", lambda: count)
+    for one, two in zip(mapped(), expected, strict=True):
+        np.testing.assert_array_equal(one, two)
+
+
+# ---------------------------------------------------------------------- faults
+def slowly(block, pause=0.05):
+    time.sleep(pause)
+    return {"x": np.arange(block.start, block.stop) ** 2.0}
+
+
+LAYOUT = Layout((Column("x"),), 400, 10, {"work": "squares"})
+SQUARES = np.arange(400) ** 2.0
+
+
+def filled_in(out, client, work=slowly):
+    table = table_at(out, LAYOUT)
+    filled(table, work, Work(client))
+    return table.column("x")
+
+
+def others_do(what, delay=0.5):
+    thread = threading.Timer(delay, what)
+    thread.start()
+    return thread
+
+
+def pids(client):
+    return list(client.run(os.getpid).values())
+
+
+def test_workers_killed_in_mid_run_cost_time_and_nothing_else(cluster):
+    thread = others_do(lambda: os.kill(pids(cluster)[0], signal.SIGKILL))
+    found = filled_in(None, cluster)
+    thread.join()
+    np.testing.assert_array_equal(found, SQUARES)
+
+
+def test_a_worker_that_is_paused_holds_nothing_up_for_good(cluster):
+    cluster.wait_for_workers(2, timeout=60)
+    pid = pids(cluster)[0]
+    stop = others_do(lambda: os.kill(pid, signal.SIGSTOP), 0.3)
+    go = others_do(lambda: os.kill(pid, signal.SIGCONT), 2.0)
+    found = filled_in(None, cluster)
+    stop.join()
+    go.join()
+    np.testing.assert_array_equal(found, SQUARES)
+
+
+def deadly(block):
+    if block.number == 3:
+        os.kill(os.getpid(), signal.SIGKILL)        # as the kernel does where memory is out
+    return {"x": np.arange(block.start, block.stop) ** 2.0}
+
+
+def test_a_block_that_kills_its_workers_is_named(tmp_path):
+    with (distributed.LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None)
+          as made, distributed.Client(made) as client):
+        with pytest.raises(BlockError, match=r"block 3 \(rows 30 to 39\): every worker .* died"):
+            filled_in(None, client, deadly)
+        table = table_at(None, LAYOUT)
+        client.wait_for_workers(1, timeout=60)
+        aside, = filled(table, deadly, Work(client, aside=True))
+        assert aside.block.number == 3
+        x = table.column("x")
+        assert np.isnan(x[30:40]).all()
+        np.testing.assert_array_equal(np.delete(x, range(30, 40)),
+                                      np.delete(SQUARES, range(30, 40)))
+
+
+def hungry(block, most):
+    if block.number == 2 and not Path(most).exists():
+        raise MemoryError("no room for an array")
+    return {"x": np.arange(block.start, block.stop) ** 2.0}
+
+
+def test_a_worker_without_memory_fails_its_block_by_name(cluster, tmp_path):
+    cluster.wait_for_workers(1, timeout=60)
+    with pytest.raises(BlockError, match=r"block 2 .*MemoryError: no room"):
+        filled_in(None, cluster, partial(hungry, most=str(tmp_path / "never")))
+
+
+def test_a_lost_scheduler_loses_no_part_and_a_new_one_goes_on(tmp_path):
+    pytest.importorskip("pyarrow")
+    out = tmp_path / "squares.parquet"
+    seen = []
+
+    def client():
+        return distributed.LocalCluster(n_workers=1, threads_per_worker=1, processes=False,
+                                        dashboard_address=None)
+    first = client()
+    one = distributed.Client(first)
+    table = table_at(out, LAYOUT)
+    work = computed(slowly, LAYOUT.blocks, Work(one))
+    with pytest.raises(BlockError, match=r"block \d+ .*(scheduler is gone|Error)"):
+        for block, rows in work:
+            table.put(block, rows)
+            seen.append(block.number)
+            if block.number == 4:
+                first.close()
+    one.close()
+    assert len(seen) >= 5
+    done = {b.number for b in LAYOUT.blocks if table_at(out, LAYOUT).has(b)}
+    assert done == set(seen)
+    with client() as second, distributed.Client(second) as two:
+        table = table_at(out, LAYOUT)
+        filled(table, slowly, Work(two))
+    np.testing.assert_array_equal(table.column("x"), SQUARES)
+
+
+def test_what_is_in_flight_is_bounded(cluster):
+    """Back pressure: no more blocks wait in the cluster than twice its threads."""
+    cluster.wait_for_workers(2, timeout=60)
+    asked = []
+    for taken, _ in enumerate(computed(slowly, ranges(100, 5), Work(cluster),
+                                       lambda block: asked.append(block) or ())):
+        assert len(asked) <= taken + 2 * blocks.AHEAD + 1
+
+
+def test_an_address_is_a_client_and_a_wrong_one_is_refused(cluster, monkeypatch):
+    address = cluster.scheduler.address
+    found = mapped(address)
+    for one, two in zip(found, mapped(), strict=True):
+        np.testing.assert_array_equal(one, two)
+    with pytest.raises(cf.ArgumentError, match=r"no scheduler answers at 'tcp://127\.0\.0\.1:1'"):
+        mapped("tcp://127.0.0.1:1")

@@ -1,0 +1,118 @@
+"""Rows in blocks: in memory, in Zarr, in Parquet; what is there is not computed again."""
+
+import errno
+
+import numpy as np
+import pytest
+
+import closedform as cf
+from closedform.applications.cluster.blocks import BlockError, Work
+from closedform.applications.cluster.tables import Column, Layout, Table, filled, table_at
+
+COLUMNS = (Column("x"), Column("kind", "u1"), Column("q", "f8", ("a", "b")))
+LAYOUT = Layout(COLUMNS, 23, 5, {"work": "squares"})
+PLACES = (None, "rows.zarr", "rows.parquet")
+
+
+def rows(block):
+    k = np.arange(block.start, block.stop, dtype=float)
+    return {"x": k**2, "kind": (k % 3).astype("u1"), "q": np.stack([k, -k], axis=-1)}
+
+
+def place(tmp_path, name):
+    if name is None:
+        return None
+    pytest.importorskip("zarr" if name.endswith("zarr") else "pyarrow",
+                        reason="NOT TESTED: pip install 'closedform[cluster]'")
+    return tmp_path / name
+
+
+@pytest.mark.parametrize("name", PLACES)
+def test_columns_come_back_as_they_went_in(tmp_path, name):
+    table = table_at(place(tmp_path, name), LAYOUT)
+    assert filled(table, rows, Work()) == ()
+    k = np.arange(23.0)
+    np.testing.assert_array_equal(table.column("x"), k**2)
+    np.testing.assert_array_equal(table.column("q"), np.stack([k, -k], axis=-1))
+    assert table.column("kind").dtype == np.uint8
+
+
+@pytest.mark.parametrize("name", PLACES[1:])
+def test_a_run_that_was_stopped_goes_on_and_nothing_is_done_twice(tmp_path, name):
+    out, done = place(tmp_path, name), []
+
+    def until_three(block):
+        if block.number == 3 and len(done) < 4:
+            raise KeyboardInterrupt
+        done.append(block.number)
+        return rows(block)
+    table = table_at(out, LAYOUT)
+    with pytest.raises(KeyboardInterrupt):
+        filled(table, until_three, Work())
+    first = {block.number for block in LAYOUT.blocks if table.has(block)}
+    assert first == {0, 1, 2}
+    again = table_at(out, LAYOUT)
+    filled(again, lambda block: done.append(10 + block.number) or rows(block), Work())
+    assert {n for n in done if n >= 10} == {13, 14}
+    np.testing.assert_array_equal(again.column("x"), np.arange(23.0)**2)
+
+
+@pytest.mark.parametrize("name", PLACES[1:])
+def test_a_table_of_other_work_is_refused(tmp_path, name):
+    out = place(tmp_path, name)
+    table_at(out, LAYOUT)
+    with pytest.raises(cf.ArgumentError, match="holds other work: its work, rows differ"):
+        table_at(out, Layout(COLUMNS, 24, 5, {"work": "cubes"}))
+
+
+def test_other_folders_and_names_are_refused(tmp_path):
+    pytest.importorskip("pyarrow")
+    (tmp_path / "mine.parquet").mkdir()
+    (tmp_path / "mine.parquet" / "thesis.txt").write_text("all of it")
+    with pytest.raises(cf.ArgumentError, match="other files"):
+        table_at(tmp_path / "mine.parquet", LAYOUT)
+    with pytest.raises(cf.ArgumentError, match=r"out must end in \.zarr or \.parquet"):
+        table_at(tmp_path / "rows.csv", LAYOUT)
+
+
+@pytest.mark.parametrize("name", PLACES)
+def test_blocks_set_aside_are_empty_and_are_tried_again(tmp_path, name):
+    out = place(tmp_path, name)
+
+    def bad(block):
+        if block.number == 1:
+            raise cf.ArgumentError("no")
+        return rows(block)
+    table = table_at(out, LAYOUT)
+    aside, = filled(table, bad, Work(aside=True))
+    assert aside.block.number == 1
+    assert np.isnan(table.column("x")[5:10]).all() and np.isfinite(table.column("x")[10:]).all()
+    assert np.all(table.column("kind")[5:10] == 255)
+    if out is not None:
+        assert filled(table_at(out, LAYOUT), rows, Work()) == ()
+        np.testing.assert_array_equal(table.column("x"), np.arange(23.0)**2)
+
+
+class Full(Table):
+    """A disk with room for two blocks."""
+
+    def __init__(self):
+        self.layout, self.blocks = LAYOUT, {}
+
+    def has(self, block):
+        return block.number in self.blocks
+
+    def put(self, block, given):
+        if len(self.blocks) == 2:
+            raise OSError(errno.ENOSPC, "No space left on device", "rows.zarr")
+        self.blocks[block.number] = given
+
+    def column(self, name):
+        raise NotImplementedError
+
+
+def test_a_full_disk_names_the_block_and_keeps_those_before_it():
+    table = Full()
+    with pytest.raises(BlockError, match=r"block 2 .* could not be written: .*No space left"):
+        filled(table, rows, Work())
+    assert set(table.blocks) == {0, 1}

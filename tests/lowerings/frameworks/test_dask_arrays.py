@@ -1,0 +1,153 @@
+"""Kernels on Dask arrays and xarray: lazy, in the right blocks and types, as recipes to workers."""
+
+import pickle
+
+import numpy as np
+import pytest
+
+import closedform as cf
+from closedform.lowerings.call.slow import recalled
+from closedform.lowerings.call.threads import thread_count
+
+da = pytest.importorskip("dask.array", reason="NOT TESTED: pip install 'closedform[cluster]'")
+
+ROBOT = cf.load("panda")
+ARM = cf.compile(ROBOT)
+TIP = "panda_hand_tcp"
+X = np.random.default_rng(0).normal(size=(3, 100, 7))
+
+
+def blocks(x=X, chunks=(32, 7)):
+    return [da.from_array(y, chunks=chunks) for y in x]
+
+
+def test_a_dask_array_gives_a_lazy_array_in_its_blocks():
+    tau = ARM.inverse_dynamics(*blocks())
+    assert isinstance(tau, da.Array)
+    assert tau.chunks == ((32, 32, 32, 4), (7,)) and tau.dtype == np.float64
+    np.testing.assert_array_equal(tau.compute(), ARM.inverse_dynamics(*X))
+
+
+def test_axes_of_a_state_that_are_cut_are_joined():
+    tau = ARM.inverse_dynamics(*blocks(chunks=(50, 3)))
+    assert tau.chunks == ((50, 50), (7,))
+    np.testing.assert_array_equal(tau.compute(), ARM.inverse_dynamics(*X))
+    kernel = ARM.inverse_dynamics
+    with pytest.raises(ValueError, match="multiple chunks"):
+        da.apply_gufunc(kernel, kernel.signature, *blocks(chunks=(50, 3)), output_dtypes=float)
+    joined = da.apply_gufunc(kernel, kernel.signature, *blocks(chunks=(50, 3)),
+                             output_dtypes=float, allow_rechunk=True)
+    np.testing.assert_array_equal(joined.compute(), kernel(*X))
+
+
+@pytest.mark.parametrize(("types", "expected"), [
+    (("f4", "f4", "f4"), "f4"), (("f4", "f8", "f4"), "f8"), (("f4", "i8", "f4"), "f8")])
+def test_types_are_those_of_numpy_arrays(types, expected):
+    x = [(3 * y).astype(t) for y, t in zip(X, types, strict=True)]
+    tau = ARM.inverse_dynamics(*[da.from_array(y, chunks=(40, 7)) for y in x])
+    assert tau.dtype == np.dtype(expected) == tau.compute().dtype
+    np.testing.assert_array_equal(tau.compute(), ARM.inverse_dynamics(*x))
+
+
+def test_arrays_of_numpy_beside_one_of_dask_are_broadcast():
+    q, v, a = X
+    tau = ARM.inverse_dynamics(blocks()[0], v[:1], a=list(a[0]))
+    np.testing.assert_array_equal(tau.compute(), ARM.inverse_dynamics(q, v[:1], a[0]))
+    two = da.from_array(np.stack([q, v]), chunks=(1, 25, 7))
+    assert ARM.mass_matrix(two).chunks == ((1, 1), (25,) * 4, (7,), (7,))
+
+
+def test_blocks_of_unknown_length_and_single_states_are_taken():
+    q = blocks()[0]
+    some = q[q[:, 0] > 0]
+    np.testing.assert_array_equal(ARM.mass_matrix(some).compute(),
+                                  ARM.mass_matrix(X[0][X[0][:, 0] > 0]))
+    np.testing.assert_array_equal(ARM.mass_matrix(q[3]).compute(), ARM.mass_matrix(X[0][3]))
+
+
+def test_several_outputs_frames_wrenches_and_jets_are_lazy_too():
+    q, v, a = blocks()
+    fused = cf.fuse(ROBOT, ["mass_matrix", "gravity_torque"])
+    both = fused(q)
+    assert both._fields == ("mass_matrix", "gravity_torque")
+    np.testing.assert_array_equal(both.gravity_torque.compute(), fused(X[0]).gravity_torque)
+    pose = ARM.frame_pose(q, TIP)
+    assert pose.chunks == ((32, 32, 32, 4), (4,), (4,))
+    np.testing.assert_array_equal(pose.compute(), ARM.frame_pose(X[0], TIP))
+    F = np.random.default_rng(1).normal(size=(7, 6))
+    np.testing.assert_array_equal(ARM.inverse_dynamics(q, v, a, wrenches=F).compute(),
+                                  ARM.inverse_dynamics(*X, wrenches=F))
+    rates = np.random.default_rng(2).normal(size=(100, 3, 7))
+    jet = ARM.inverse_dynamics_jet(q, da.from_array(rates, chunks=(32, 3, 7)))
+    np.testing.assert_array_equal(jet.compute(), ARM.inverse_dynamics_jet(X[0], rates))
+
+
+def test_a_guarded_kernel_looks_at_its_blocks():
+    lazily = ARM.operational_space_inertia(da.zeros((4, 7), chunks=(2, 7)), TIP)
+    with pytest.raises(cf.SingularMatrix):
+        lazily.compute(scheduler="sync")
+
+
+def test_what_cannot_be_is_refused_by_name():
+    q, v, a = blocks()
+    with pytest.raises(cf.ArgumentError, match="out is for NumPy arrays"):
+        ARM.inverse_dynamics(q, v, a, out=np.empty((100, 7)))
+    with pytest.raises(cf.ArgumentError, match=r"a must have the shape \(7,\)"):
+        ARM.inverse_dynamics(q, v, a[:, :3])
+    with pytest.raises(cf.ArgumentError, match=r"do not fit together: q \(100, 7\)"):
+        ARM.inverse_dynamics(q, v, a[:10])
+    with pytest.raises(cf.ArgumentError, match="q must be real numbers, not complex128"):
+        ARM.mass_matrix(q.astype(complex))
+
+
+def test_equal_graphs_have_equal_names_and_other_kernels_others():
+    q, v, a = blocks()
+    again = cf.compile(cf.load("panda"))
+    assert ARM.inverse_dynamics(q, v, a).name == again.inverse_dynamics(q, v, a).name
+    assert ARM.inverse_dynamics(q, v, a).name != ARM.forward_dynamics(q, v, a).name
+
+
+def test_threads_of_a_pool_and_of_the_kernel_do_not_multiply():
+    from concurrent.futures import ThreadPoolExecutor
+    alone = thread_count(10**6, 1000, None)
+    with ThreadPoolExecutor(1) as pool:
+        assert pool.submit(thread_count, 10**6, 1000, None).result() == 1
+        assert pool.submit(thread_count, 10**6, 1000, 2).result() == 2
+    seen = da.zeros(2, chunks=1).map_blocks(
+        lambda x: x + thread_count(10**6, 1000, None)).compute(scheduler="threads")
+    assert seen.tolist() == [1, 1] and alone >= 1
+
+
+def test_xarray_keeps_the_names_of_joints():
+    xr = pytest.importorskip("xarray", reason="NOT TESTED: pip install 'closedform[cluster]'")
+    joints = list(ROBOT.joint_names)
+    q, v, a = (xr.DataArray(x, dims=("time", "joint"), coords={"joint": joints}).chunk(time=32)
+               for x in X)
+    kernel = ARM.inverse_dynamics
+    tau = xr.apply_ufunc(kernel, q, v, a, input_core_dims=[["joint"]] * 3,
+                         output_core_dims=[["joint"]], dask="parallelized",
+                         output_dtypes=[float])
+    assert isinstance(tau.data, da.Array) and tau.joint.values.tolist() == joints
+    assert tau.chunks == ((32, 32, 32, 4), (7,))
+    np.testing.assert_array_equal(tau.sel(joint=joints[2]).compute(), kernel(*X)[:, 2])
+
+
+def test_a_recipe_is_followed_once_in_a_process():
+    kernel = cf.compile(cf.load("planar2r")).mass_matrix
+    data = pickle.dumps(kernel)
+    assert len(data) < 4000
+    first = pickle.loads(data)
+    assert first is not kernel and pickle.loads(data) is first
+    assert pickle.loads(pickle.dumps(first)) is first
+
+
+def test_processes_get_a_recipe_and_compile_it_once(cluster):
+    """Two worker processes, one cache: one of them compiles, and no task after the first looks."""
+    kernel = cf.compile(ROBOT.with_gravity((0.1, 0.2, -9.0))).inverse_dynamics
+    x = np.random.default_rng(3).normal(size=(3, 4000, 7))
+    tau = kernel(*[da.from_array(y, chunks=(100, 7)) for y in x])
+    np.testing.assert_array_equal(tau.compute(scheduler=cluster), kernel(*x))
+    told = cluster.run(lambda: recalled.cache_info()._asdict())
+    assert len(told) == 2
+    for one in told.values():
+        assert one["misses"] == one["currsize"] and one["hits"] >= 5
