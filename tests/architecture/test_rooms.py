@@ -46,6 +46,7 @@ FOLDERS = {
         "elastic": {"algebra", "scalars", "definitions", "algorithms"},
         "redundancy": {"algebra", "scalars", "algorithms"},
         "identification": {"algebra", "definitions", "algorithms"},
+        "loops": {"algebra", "scalars", "definitions", "algorithms"},
     },
     "program": {"rules": set(), "ordering": {"rules"}},
     "lowerings": {
@@ -53,7 +54,7 @@ FOLDERS = {
         "frameworks": {"native", "store", "source", "cuda"},
         "call": {"native", "store", "source", "cuda", "frameworks"},
     },
-    "model": {"groups": set(), "joints": {"groups"}, "elasticity": {"joints"},
+    "model": {"groups": set(), "joints": {"groups"}, "loops": {"joints"}, "elasticity": {"joints"},
               "formats": {"groups", "joints"}, "zoo": {"formats"},
               "lint": {"formats", "joints", "zoo"}},
     "applications": {

@@ -66,7 +66,7 @@ def canonical(robot: Robot) -> Canonical:
     for body in slim.bodies:
         own, driver = C[body.name], body.joint.driver
         if driver is not None:
-            driver = driver.moved(own.turn, C[driver.of].turn)
+            driver = driver.moved(own.turn, *(C[name].turn for name in driver.bodies))
         moving = _with_spring_at(body.joint.moving.on_z(), own.turn)
         joint = body.joint.with_moving(moving, driver)
         inertia = _moved(body.inertia, _clean(inverse(own.place), _length(own.place)))
@@ -108,7 +108,7 @@ def _primed(name: Any) -> Any:
 
 def _renamed(body: Body) -> Joint:
     joint = replace(body.joint, name=body.joint_name)
-    driver = joint.driver and joint.driver._replace(of=_primed(joint.driver.of))
+    driver = joint.driver and joint.driver.renamed([_primed(x) for x in joint.driver.bodies])
     return joint.with_moving(joint.moving, driver)
 
 

@@ -31,6 +31,8 @@ def joint_friction(robot: Robot, v: Array, q: Array | None = None) -> Array:
     terms = [xp.zeros(()) for _ in range(robot.nv)]
     for segment in robot.segments:
         joint, r, n = segment.joint, segment.ratio, len(segment.v_index)
+        if isinstance(r, tuple):
+            continue                             # a follower of several joints has no friction
         viscous, coulomb = (joint.per_coordinate(k, n, 0.0) for k in ("viscous", "coulomb"))
         for i, d, c in zip(segment.v_index, viscous, coulomb, strict=True):
             terms[i] = terms[i] + r * (d * (r * v[i]))
