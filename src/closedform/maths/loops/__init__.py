@@ -1,1 +1,1 @@
-"""Robots with closed loops: embedding in the spanning tree, its derivatives, forces of the loops."""
+"""Robots with closed loops: embedding in the spanning tree, derivatives, forces."""

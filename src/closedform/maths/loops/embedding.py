@@ -27,10 +27,14 @@ from closedform.maths.algebra.lu import Factor, is_zero, lu
 from closedform.maths.scalars.dual import duals, first
 from closedform.maths.scalars.moving import coordinate_series
 from closedform.maths.scalars.series import coefficient
+from closedform.model.coordinates import moved
 from closedform.model.coordinates import rates as coordinate_rates
 from closedform.model.loops.closure import CLOSED, Closure, suitable, values_text, velocity_names
 from closedform.model.loops.gap import Columns, dense, drift, jacobian, jacobian_rows, residual
 from closedform.model.robot import Robot
+
+STEPS = 4
+"""Of Newton's after a step along the tangent, whose error of 0.1 they make 1e-16."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,6 +110,24 @@ class LoopEmbedding:
         """q + ε Γ(q) v, as duals."""
         return duals(q, coordinate_rates(self.free, q, v, namespace(q, v)))
 
+    def stepped(self, q: Array) -> Array:
+        """q after one step of Newton's of the dependent joints: K_d δ = −φ."""
+        here = Here(self, q, closed=False)
+        phi = residual(self.free, self.closure.gaps, q)
+        zero = here.xp.zeros(self.robot.nv)
+        return moved(self.free, q, here.completed(zero, [phi[i] for i in self.closure.rows]))
+
+    def integrated(self, q: Array, dv: Array) -> Array:
+        """q ⊕ dv: the independent joints moved by dv, the others along and closed again."""
+        q = moved(self.free, q, self.here(q).G @ dv)
+        for _ in range(STEPS):
+            q = self.stepped(q)
+        return q
+
+    def difference(self, dv: Array) -> Array:
+        """The independent ones of the tree's velocities."""
+        return dv[np.array(self.closure.independent, dtype=int)]
+
     def raised(self, x: Array, factors: Array) -> Array:
         """factors @ x: G x for those of G."""
         return factors @ x
@@ -135,9 +157,10 @@ def _folded(x: Array, axis: int, F: Array) -> Array:
 class Here:
     """K at one configuration, its factor, and what is solved with it."""
 
-    def __init__(self, of: LoopEmbedding, q: Array) -> None:
+    def __init__(self, of: LoopEmbedding, q: Array, closed: bool = True) -> None:
         self.of, self.q, self.xp = of, q, namespace(q)
-        _refuse_open(of, q)
+        if closed:
+            _refuse_open(of, q)
 
     @cached_property
     def rows(self) -> list[Columns]:

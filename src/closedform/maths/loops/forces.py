@@ -43,6 +43,12 @@ def loop_embedding(robot: Robot, q: Array) -> Array:
 
 
 @checked
+def loop_step(robot: Robot, q: Array) -> Array:
+    """q, (nq,), after one step of Newton's that closes loops by the dependent joints."""
+    return q if robot.closure is None else embedding(robot).stepped(q)
+
+
+@checked
 def loop_forces(robot: Robot, q: Array, v: Array, a: Array,
                 wrenches: Array | None = None) -> Array:
     """λ, (rows,): what the cuts pass on, in the axes and units of the rows of `loop_residual`.

@@ -54,8 +54,8 @@ class Mimic(Joint):
                      if np.any(np.asarray(getattr(self, k) or 0, dtype=object) != 0)]
             if given or self.higher:
                 raise ModelError(f"Mimic of several joints ({', '.join(self.of)}) takes no "
-                                 f"{given[0] if given else 'higher'}; close a loop with cf.Gear, where "
-                                 "the joint has a coordinate of its own")
+                                 f"{given[0] if given else 'higher'}; close a loop with cf.Gear, "
+                                 "where the joint has a coordinate of its own")
 
     @property
     def S(self) -> Array:
