@@ -124,7 +124,7 @@ class RigidSystem(System):
         """
         if rubs_with_q(self.robot):
             e = embedding(self.robot)
-            g = e.slopes(q)
+            g, = e.slope_rates(q, [])
             return e.folded(self._free.resistance(q, e.raised(v, g)), g)
         d, c = self._friction
         return d * v + c * smoothed_sign(v, self.slip_velocity)

@@ -168,6 +168,20 @@ def residual(tree: Tree, gaps: Sequence[Gap], q: Array) -> Array:
     return xp.stack([x + xp.zeros(()) for x in found]) if found else xp.zeros(0)
 
 
+def residual_and_rows(tree: Tree, gaps: Sequence[Gap], q: Array) -> tuple[list[Any], list[Columns]]:
+    """φ and the rows of K, which share the places of the bodies."""
+    phi, rows = list[Any](), list[Columns]()
+    for gap in gaps:
+        if isinstance(gap.cut, Gear):
+            phi += list(residual(tree, [gap], q))
+            rows += jacobian_rows(tree, [gap], q)
+            continue
+        A, B = ends(tree, gap, q)
+        phi += [_value(row, A, B) for row in gap.rows]
+        rows += _gap_rows(gap, A, B, q)
+    return phi, rows
+
+
 def _value(row: Row, A: End, B: End) -> Any:
     d = A.p - B.p
     if row.kind == "point":
