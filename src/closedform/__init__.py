@@ -17,6 +17,8 @@ from closedform.errors import FormatError as FormatError
 from closedform.errors import MissingDependency as MissingDependency
 from closedform.errors import ModelError as ModelError
 from closedform.errors import ModelWarning as ModelWarning
+from closedform.errors import OpenLoop as OpenLoop
+from closedform.errors import SingularLoop as SingularLoop
 from closedform.errors import SingularMatrix as SingularMatrix
 from closedform.errors import UnknownName as UnknownName
 from closedform.errors import suggestion as _suggestion
@@ -143,6 +145,11 @@ from closedform.maths.kinematics import body_velocities as body_velocities
 from closedform.maths.kinematics import difference as difference
 from closedform.maths.kinematics import integrate as integrate
 from closedform.maths.kinematics import poses as poses
+from closedform.maths.loops.forces import actuator_torque as actuator_torque
+from closedform.maths.loops.forces import loop_embedding as loop_embedding
+from closedform.maths.loops.forces import loop_forces as loop_forces
+from closedform.maths.loops.forces import loop_jacobian as loop_jacobian
+from closedform.maths.loops.forces import loop_residual as loop_residual
 from closedform.maths.scalars.along import along as along
 from closedform.model import groups as groups
 from closedform.model.elasticity.beam import FlexibleLink as FlexibleLink
@@ -168,6 +175,9 @@ from closedform.model.joints import Spherical as Spherical
 from closedform.model.joints import Universal as Universal
 from closedform.model.lint.lint import lint as lint
 from closedform.model.load import load as load
+from closedform.model.loops.records import Gear as Gear
+from closedform.model.loops.records import Loop as Loop
+from closedform.model.loops.records import Rod as Rod
 from closedform.model.robot import Body as Body
 from closedform.model.robot import Frame as Frame
 from closedform.model.robot import Robot as Robot

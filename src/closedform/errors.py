@@ -52,6 +52,17 @@ class SingularMatrix(ClosedformError, ArithmeticError):
     """A linear system without a unique solution, as for an operational inertia at a singularity."""
 
 
+class OpenLoop(ModelError):
+    """A closed loop that cannot be closed here; the message names it and how far it stays open."""
+
+
+class SingularLoop(SingularMatrix):
+    """A loop where the independent joints do not tell how the others move.
+
+    The message has the singular values, and says whether others would do or branches meet.
+    """
+
+
 def suggestion(name: object, known: Iterable[object]) -> str:
     """What a message about an unknown name ends with: the nearest name, and those that there are.
 

@@ -47,6 +47,7 @@ FOLDERS = {
         "elastic": {"algebra", "scalars", "definitions", "algorithms"},
         "redundancy": {"algebra", "scalars", "algorithms"},
         "identification": {"algebra", "definitions", "algorithms"},
+        "loops": {"algebra", "scalars", "definitions", "algorithms"},
     },
     "program": {"lanes": set(), "rules": set(), "ordering": {"rules"}},
     "lowerings": {
@@ -55,7 +56,7 @@ FOLDERS = {
         "frameworks": {"native", "store", "source", "cuda"},
         "call": {"native", "store", "source", "cuda", "frameworks"},
     },
-    "model": {"groups": set(), "joints": {"groups"}, "elasticity": {"joints"},
+    "model": {"groups": set(), "joints": {"groups"}, "loops": {"joints"}, "elasticity": {"joints"},
               "formats": {"groups", "joints"}, "zoo": {"formats"},
               "lint": {"formats", "joints", "zoo"}},
     "applications": {

@@ -76,6 +76,9 @@ from closedform.maths.definitions import (
 )
 from closedform.maths.elastic.catalogue import ELASTIC_CATALOGUE
 from closedform.maths.flexible.catalogue import FLEXIBLE_CATALOGUE
+from closedform.maths.loops import state as _rules_by_state  # noqa: F401
+from closedform.maths.loops import torques as _rules_of_torques  # noqa: F401
+from closedform.maths.loops.catalogue import LOOP_CATALOGUE
 from closedform.maths.quantity import Field, Form, Quantity, partials, row
 from closedform.model.robot import Robot
 
@@ -286,7 +289,7 @@ CATALOGUES: Mapping[type, tuple[Quantity, ...]] = MappingProxyType({
 
 def quantity(name: str, model: type = Robot) -> Quantity:
     """The row of that name for models of a class."""
-    rows = CATALOGUES[model]
+    rows = CATALOGUES[model] + (LOOP_CATALOGUE if model is Robot else ())
     found = next((x for x in rows if x.name == name), None)
     if found is not None:
         return found

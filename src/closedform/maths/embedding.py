@@ -17,6 +17,7 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from closedform.arrays import Array, namespace
+from closedform.maths.loops.embedding import LoopEmbedding
 from closedform.maths.scalars.series import Series
 from closedform.model.joints.polynomial import Polynomial, slope, value
 from closedform.model.robot import Robot
@@ -99,13 +100,13 @@ class Embedding:
         return xp.stack(total, axis=axis)
 
 
-_known: WeakKeyDictionary[Robot, Embedding] = WeakKeyDictionary()
+_known: WeakKeyDictionary[Robot, Embedding | LoopEmbedding] = WeakKeyDictionary()
 
 
-def embedding(robot: Robot) -> Embedding:
-    """The embedding of a robot in the one whose joints follow by ratios only."""
+def embedding(robot: Robot) -> Any:
+    """The embedding of a robot in its tree, or in the robot whose joints follow by ratios only."""
     if robot not in _known:
-        _known[robot] = _embedding(robot)
+        _known[robot] = LoopEmbedding(robot) if robot.loops else _embedding(robot)
     return _known[robot]
 
 

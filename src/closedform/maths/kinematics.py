@@ -11,6 +11,7 @@ from __future__ import annotations
 from closedform.arrays import Array, Namespace, namespace
 from closedform.maths.algebra.trees import Parents
 from closedform.maths.arguments import checked
+from closedform.maths.embedding import embedding
 from closedform.maths.pull_backs import pulled_back, rate, second_rate, tensor
 from closedform.maths.quantity import folds
 from closedform.maths.spatial import crm, homogeneous, motion_transform
@@ -169,11 +170,13 @@ def integrate(robot: Robot, q: Array, dv: Array) -> Array:
     """q ⊕ dv, (nq,): every joint moved from q by the exponential of its part of dv.
 
     The one step that keeps quaternions at length one; ∂(q ⊕ dv)/∂dv at dv = 0 is Γ(q), q̇ = Γ v.
+    With loops, the independent joints, and the others closed again by Newton's steps.
     """
-    return moved(robot, q, dv)
+    return embedding(robot).integrated(q, dv) if robot.loops else moved(robot, q, dv)
 
 
 @checked
 def difference(robot: Robot, q0: Array, q1: Array) -> Array:
     """The tangent vector dv with q0 ⊕ dv = q1, (nv,), the shorter way round: `integrate` undone."""
-    return way_between(robot, q0, q1)
+    found = way_between(robot.tree, q0, q1)
+    return embedding(robot).difference(found) if robot.loops else found

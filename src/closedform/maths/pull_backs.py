@@ -19,7 +19,7 @@ from math import comb
 from typing import Any
 
 from closedform.arrays import Array, namespace
-from closedform.maths.embedding import Embedding, Factors, embedding
+from closedform.maths.embedding import Factors, embedding
 from closedform.maths.quantity import Function
 from closedform.model.robot import Robot
 
@@ -40,9 +40,11 @@ def pulled_back(rule: PullBack, *companions: Function) -> Callable[[Function], F
 
         @wraps(function)
         def call(robot: Robot, *args: Any, **named: Any) -> Any:
-            if not robot.is_curved:
+            if not robot.is_embedded:
                 return function(robot, *args, **named)
             given = names.bind(robot, *args, **named).arguments
+            if robot.loops:                      # the tree may have followers by polynomials
+                return getattr(rule, "of_loops", rule)(call, Seen(dict(given)), *companions)
             return rule(function, Seen(dict(given)), *companions)
 
         return call
@@ -54,7 +56,7 @@ class Seen:
 
     def __init__(self, given: ByName) -> None:
         self.given, self.robot, self.q = given, given["robot"], given["q"]
-        self.e: Embedding = embedding(self.robot)
+        self.e = embedding(self.robot)
         self.motion = (list(given["rates"]) if "rates" in given
                        else [given[name] for name in RATES if name in given])
 
@@ -97,6 +99,14 @@ class Seen:
     def diagonal(self, x: Array) -> Array:
         """diag(x), (nv, nv)."""
         return namespace(x).eye(self.robot.nv) * x
+
+
+def instead_of(rule: PullBack) -> Callable[[PullBack], PullBack]:
+    """A rule for robots with loops in place of the one for followers by polynomials."""
+    def decorate(other: PullBack) -> PullBack:
+        vars(rule)["of_loops"] = other
+        return other
+    return decorate
 
 
 def together(*parts: Factors) -> Factors:

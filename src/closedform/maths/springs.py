@@ -13,7 +13,7 @@ import numpy as np
 from closedform.arrays import Array, Number, namespace
 from closedform.errors import ModelError
 from closedform.maths.pull_backs import COVECTOR, pulled_back
-from closedform.maths.scalars.along import joint_series
+from closedform.maths.scalars.moving import joint_series
 from closedform.maths.scalars.series import coefficient, derivatives, from_derivatives
 from closedform.model.robot import Robot
 from closedform.model.segments import Segment

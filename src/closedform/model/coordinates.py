@@ -30,12 +30,17 @@ def neutral(tree: Tree) -> np.ndarray:
 
 def random(tree: Tree, rng: int | np.random.Generator | None = None) -> np.ndarray:
     """A random q; `rng` is a NumPy generator or a seed."""
+    rng = generator(rng)
+    return np.concatenate([np.zeros(0), *(b.joint.random(rng) for b, _, _ in tree.parts)])
+
+
+def generator(rng: int | np.random.Generator | None) -> np.random.Generator:
+    """A NumPy generator, or that of a seed."""
     try:
-        rng = np.random.default_rng(rng)
+        return np.random.default_rng(rng)
     except (TypeError, ValueError) as error:
         raise ArgumentError("rng must be a NumPy generator, a seed that is not negative or "
                             f"None, not {rng!r}") from error
-    return np.concatenate([np.zeros(0), *(b.joint.random(rng) for b, _, _ in tree.parts)])
 
 
 def limits(tree: Tree, keyword: str, missing: float) -> np.ndarray:
@@ -48,7 +53,7 @@ def limits(tree: Tree, keyword: str, missing: float) -> np.ndarray:
 
 def integrate(tree: Tree, q: ArrayLike, dv: ArrayLike) -> np.ndarray:
     """q ⊕ dv, (..., nq)."""
-    return np.asarray(moved(tree, *_together(tree, "integrate", q=q, dv=dv)))
+    return np.asarray(moved(tree, *together(tree, "integrate", q=q, dv=dv)))
 
 
 def moved(tree: Tree, q: Array, dv: Array) -> Array:
@@ -59,7 +64,7 @@ def moved(tree: Tree, q: Array, dv: Array) -> Array:
 
 def difference(tree: Tree, q0: ArrayLike, q1: ArrayLike) -> np.ndarray:
     """q1 ⊖ q0, (..., nv)."""
-    return np.asarray(way_between(tree, *_together(tree, "difference", q0=q0, q1=q1)))
+    return np.asarray(way_between(tree, *together(tree, "difference", q0=q0, q1=q1)))
 
 
 def way_between(tree: Tree, q0: Array, q1: Array) -> Array:
@@ -114,7 +119,7 @@ def integrate_jacobians(tree: Tree, q: ArrayLike, dv: ArrayLike) -> tuple[np.nda
 
     Both sides are tangent vectors: at q or dv, and at q ⊕ dv.
     """
-    q, dv = _together(tree, "integrate_jacobians", q=q, dv=dv)
+    q, dv = together(tree, "integrate_jacobians", q=q, dv=dv)
     return (_blocks(tree, dv, lambda S, P, d: _identity(d) - _ad(S, P, d) @ _right(S, P, d)),
             _blocks(tree, dv, _right))
 
@@ -164,7 +169,7 @@ def _ad(S: np.ndarray, P: np.ndarray, d: np.ndarray) -> np.ndarray:
 
 
 # ---------------------------------------------------------------------- checking
-def _together(tree: Tree, function: str, **given: ArrayLike) -> tuple[Floats, Floats]:
+def together(tree: Tree, function: str, **given: ArrayLike) -> tuple[Floats, Floats]:
     """Two arrays of numbers as wide as q or v, broadcast to the batch axes they have together."""
     title = f"{function} of {tree.name}"
     arrays = {name: real_array(x, (tree.nv if name == "dv" else tree.nq,), f"{title}: {name}")

@@ -41,12 +41,13 @@ def rotor_map(tree: Tree) -> np.ndarray:
     columns: list[np.ndarray] = []
     for k, body in enumerate(tree.bodies):
         given = body.joint.rotor_inertia
-        if given is not None:
+        if given is not None:       # a mimic of several joints has none, or zero
             parts = [s for s in tree.segments if s.owner == k]
             if any(s.higher for s in parts):
                 raise ModelError(f"{body.joint_name!r} follows another joint by a polynomial: what "
                                  "its rotor adds to M changes with q; cf.mass_matrix has it")
-            unit = [np.array([s.ratio * s.ratio if i == at else 0 for i in range(tree.nv)])
+            unit = [np.array([s.ratio * s.ratio if i == at and not isinstance(s.ratio, tuple) else 0
+                              for i in range(tree.nv)])
                     for s in parts for at in s.v_index]
             columns += unit if np.ndim(given) else [sum(unit, np.zeros(tree.nv, dtype=int))]
     return np.stack(columns, axis=1) if columns else np.zeros((tree.nv, 0))

@@ -14,11 +14,12 @@ from typing import Any
 
 import numpy as np
 
-from closedform.arrays import Array
+from closedform.arrays import Array, namespace
 from closedform.errors import ModelError, suggestion
 from closedform.model.bodies import Body
 from closedform.model.inertia import Inertia
 from closedform.model.joints import Joint
+from closedform.model.joints.joint import Driver
 from closedform.model.joints.polynomial import Polynomial, composed, value
 
 
@@ -52,7 +53,8 @@ class Segment:
         if self.higher:
             raise ModelError(f"{self.name!r} follows another joint by a polynomial and so has no "
                              "constant motion subspace; closedform.maths.embedding has what it has")
-        return self.joint.S * self.ratio
+        return self.joint.S * np.asarray(self.ratio) if isinstance(self.ratio, tuple) \
+            else self.joint.S * self.ratio
 
     @property
     def body(self) -> int | None:
@@ -78,6 +80,9 @@ class Segment:
         own = q[np.array(self.q_index)] if self.q_index else q[:0]
         if self.higher:
             return value((self.offset, self.ratio, *self.higher), own)
+        if isinstance(self.ratio, tuple):
+            terms = [r * x for r, x in zip(self.ratio, own, strict=True)]
+            return namespace(q).stack([sum(terms[1:], terms[0]) + self.offset])
         return self.ratio * own + self.offset
 
     def velocities(self, v: Array) -> Array:
@@ -94,10 +99,11 @@ def segments_of(bodies: tuple[Body, ...]) -> tuple[Segment, ...]:
     for k, body in enumerate(bodies):
         p, at, q, v = last[body.parent], body.placement, q_start[k], v_start[k]
         if body.joint.driver is not None:
-            driver, (offset, ratio, *higher) = _driver(body, bodies, index)
+            drivers, ratio, offset, higher = _drivers(body, bodies, index)
             result.append(Segment(body.name, p, at, body.joint.moving, body.inertia, k,
-                                  (q_start[driver],), (v_start[driver],), ratio, offset,
-                                  body.gravity_compensation, tuple(higher)))
+                                  tuple(q_start[x] for x in drivers),
+                                  tuple(v_start[x] for x in drivers), ratio, offset,
+                                  body.gravity_compensation, higher))
         else:
             for name, joint in named_parts(body):
                 inertia = body.inertia if name == body.name else None
@@ -122,6 +128,61 @@ def starts(bodies: tuple[Body, ...]) -> tuple[list[int], list[int]]:
     sizes = np.array([[0, 0], *((b.joint.nq, b.joint.nv) for b in bodies)])
     q_start, v_start = np.cumsum(sizes, axis=0).T
     return q_start.tolist(), v_start.tolist()
+
+
+def _drivers(body: Body, bodies: tuple[Body, ...], index: dict[str, int],
+             above: tuple[str, ...] = ()) -> tuple[tuple[int, ...], Any, Any, Polynomial]:
+    """The bodies whose joints a mimic follows in the end: ratio, offset and higher powers."""
+    chain, at = [body.name], body
+    while at.joint.driver is not None and isinstance(at.joint.driver.of, str):
+        if at.joint.driver.of not in index or at.joint.driver.of in chain:
+            break                                          # refused by `_driver`
+        at = bodies[index[at.joint.driver.of]]
+        chain.append(at.name)
+    if at.joint.driver is None or isinstance(at.joint.driver.of, str):
+        driver, (offset, ratio, *higher) = _driver(body, bodies, index)
+        return (driver,), ratio, offset, tuple(higher)
+    way: Polynomial = (0.0, 1.0)
+    for name in chain[:-1]:
+        way = composed(way, _of(bodies[index[name]]).polynomial)
+    if len(way) > 2:
+        raise ModelError(f"{body.name!r} follows {at.name!r}, which follows several joints, by a "
+                         "polynomial; only ratios go with that")
+    several = _of(at)
+    totals, offset = dict[int, Any](), way[0] + way[1] * several.offset
+    for name, r in zip(several.of, several.ratio, strict=True):
+        if name not in index:
+            raise ModelError(f"{at.name!r} mimics {name!r}, which is no body of the robot; "
+                             f"{suggestion(name, index)}")
+        seen = (*above, *chain)
+        if name in seen:
+            raise ModelError("mimic joints follow each other in a circle: "
+                             f"{' → '.join([*seen, name])}")
+        other = bodies[index[name]]
+        if other.joint.driver is None:
+            if (other.joint.nq, other.joint.nv) != (1, 1):
+                raise ModelError(f"{at.name!r} mimics {name!r}, whose {type(other.joint).__name__} "
+                                 "joint does not have one coordinate")
+            totals[index[name]] = totals.get(index[name], 0) + way[1] * r
+            continue
+        drivers, ratios, extra, bent = _drivers(other, bodies, index, seen)
+        if bent:
+            raise ModelError(f"{at.name!r} follows {name!r} among several joints, which follows by "
+                             "a polynomial; only ratios go with that")
+        offset = offset + way[1] * r * extra
+        for driver, x in zip(drivers, ratios if isinstance(ratios, tuple) else (ratios,),
+                             strict=True):
+            totals[driver] = totals.get(driver, 0) + way[1] * r * x
+    if len(totals) == 1:
+        (driver, ratio), = totals.items()
+        return (driver,), ratio, offset, ()
+    return tuple(totals), tuple(totals.values()), offset, ()
+
+
+def _of(body: Body) -> Driver:
+    driver = body.joint.driver
+    assert driver is not None
+    return driver
 
 
 def _driver(

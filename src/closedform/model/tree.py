@@ -144,7 +144,7 @@ class Tree(ABC):
         return any(body.parent is None and body.joint.nv == 6 for body in self.bodies)
 
     @cached_property
-    def is_coupled(self) -> bool:
+    def has_followers(self) -> bool:
         """Whether mimic joints share velocities."""
         return any(body.joint.driver for body in self.bodies)
 

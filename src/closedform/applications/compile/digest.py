@@ -26,6 +26,8 @@ def robot_digest(robot: Robot, inputs: Sequence[RuntimeInput] = ()) -> str:
     for frame in robot.frames:
         text.update(repr((frame.name, frame.body)).encode())
         text.update(np.ascontiguousarray(frame.placement).tobytes())
+    if robot.closure is not None:
+        text.update(repr((robot.closure.key, robot.closure.rows, robot.closure.pivots)).encode())
     return text.hexdigest()
 
 

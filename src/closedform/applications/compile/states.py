@@ -37,6 +37,9 @@ def nearby(robot: Robot, part: float) -> Robot:
         turn, _ = np.linalg.qr(np.array([[1, -z, y], [z, 1, -x], [-y, x, 1]]))
         return pose(turn * np.sign(np.diag(turn)), part * size * rng.normal(size=3))
 
+    if robot.loops:                          # moved bodies would not close them any more
+        change = 1 + part * rng.normal(size=robot.parameters.shape)
+        return robot.with_parameters(robot.parameters * change)
     bodies = []
     for body in robot.bodies:
         own = body.inertia.seen_from(step())

@@ -27,6 +27,7 @@ from closedform.arrays import Array, numeric
 from closedform.model.edits import merged
 from closedform.model.inertia import Inertia
 from closedform.model.joints import Joint
+from closedform.model.loops.carried import cuts_on, with_loops_of
 from closedform.model.pose import inverse, pose
 from closedform.model.robot import Body, Frame, Robot
 from closedform.model.segments import named_parts, starts
@@ -58,6 +59,11 @@ class Canonical:
 
 def canonical(robot: Robot) -> Canonical:
     """The robot in canonical frames; the user's body frames and frames are frames of the result."""
+    if robot.loops:
+        tree = canonical(robot.tree)
+        made = with_loops_of(tree.robot, robot, cuts_on(tree.robot, robot, tree.offset),
+                             tree.offset)
+        return Canonical(made, tree.offset, tree.places)
     whole = _unfolded(robot)
     slim = merged(whole.bodies, whole, {b.name for b in whole.bodies if b.joint.is_fixed})
     C = _frames(slim)
@@ -66,7 +72,7 @@ def canonical(robot: Robot) -> Canonical:
     for body in slim.bodies:
         own, driver = C[body.name], body.joint.driver
         if driver is not None:
-            driver = driver.moved(own.turn, C[driver.of].turn)
+            driver = driver.moved(own.turn, *(C[name].turn for name in driver.bodies))
         moving = _with_spring_at(body.joint.moving.on_z(), own.turn)
         joint = body.joint.with_moving(moving, driver)
         inertia = _moved(body.inertia, _clean(inverse(own.place), _length(own.place)))
@@ -108,7 +114,7 @@ def _primed(name: Any) -> Any:
 
 def _renamed(body: Body) -> Joint:
     joint = replace(body.joint, name=body.joint_name)
-    driver = joint.driver and joint.driver._replace(of=_primed(joint.driver.of))
+    driver = joint.driver and joint.driver.renamed([_primed(x) for x in joint.driver.bodies])
     return joint.with_moving(joint.moving, driver)
 
 

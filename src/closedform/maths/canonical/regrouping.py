@@ -28,6 +28,7 @@ import numpy as np
 from closedform.arrays import Array, numeric
 from closedform.maths.canonical.frames import NOISE
 from closedform.model.inertia import Inertia
+from closedform.model.loops.carried import with_loops_of
 from closedform.model.robot import Robot
 
 
@@ -36,6 +37,8 @@ def regrouped(robot: Robot) -> Robot:
 
     To a parent of whose weight another fraction is carried, only second moments, without weight.
     """
+    if robot.loops:
+        return with_loops_of(regrouped(robot.tree), robot)
     carried = {body.name: body.gravity_compensation for body in robot.bodies}
     P = {body.name: pseudo_inertia(body.inertia) for body in robot.bodies}
     terms = {name: abs(P_k) for name, P_k in P.items()}

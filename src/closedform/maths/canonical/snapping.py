@@ -11,6 +11,7 @@ import numpy as np
 
 from closedform.arrays import Array, numeric
 from closedform.model.joints import Joint
+from closedform.model.loops.carried import with_loops_of
 from closedform.model.pose import pose
 from closedform.model.robot import Body, Frame, Robot
 
@@ -54,7 +55,8 @@ def snapped(robot: Robot, tolerance: float | None = None) -> tuple[Robot, tuple[
 
     bodies = [replace(b, placement=placement(b), joint=joint(b)) for b in robot.bodies]
     frames = [replace(f, placement=placement(f)) for f in robot.frames]
-    return Robot(robot.name, bodies, robot.gravity, frames, robot.source), tuple(notes)
+    made = Robot(robot.name, bodies, robot.gravity, frames, robot.source)
+    return with_loops_of(made, robot), tuple(notes)
 
 
 def _snapped_pose(T: Array, tolerance: float | None) -> Array:

@@ -15,21 +15,15 @@ from __future__ import annotations
 import inspect
 import math
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
-from closedform.arrays import OBJECTS, Array
+from closedform.arrays import Array
 from closedform.errors import ArgumentError
 from closedform.maths.arguments import checked
-from closedform.maths.scalars.series import (
-    coefficient,
-    from_coefficients,
-    from_derivatives,
-    objects,
-    truncated,
-)
-from closedform.model.joints import Joint
+from closedform.maths.embedding import embedding
+from closedform.maths.scalars.moving import coordinate_series
+from closedform.maths.scalars.series import coefficient, from_derivatives
 from closedform.model.robot import Robot
 
 ROWS = {"v": 0, "a": 1, "j": 2}
@@ -60,26 +54,12 @@ def _along(robot: Robot, q: Array, rates: Array, function: Callable[..., Array],
     orders = len(rates) + 1 - used
     if orders < 1:
         raise ArgumentError(f"along: rates must have at least {used} rows, not {len(rates)}")
-    arguments = {"q": coordinate_series(robot, q, rates)}
+    moving = robot.tree, rates
+    if robot.loops:
+        moving = robot.tree, np.stack(embedding(robot).rates(q, list(rates)))
+    arguments = {"q": coordinate_series(moving[0], q, moving[1])}
     arguments |= {name: from_derivatives(list(rates[ROWS[name]:])) for name in taken}
     result = np.asarray(function(robot, **arguments), dtype=object)
     stacked = np.stack([coefficient(result, k) * math.factorial(k) for k in range(orders)])
     return stacked if q.dtype == object or rates.dtype == object else stacked.astype(
         np.result_type(q, rates))
-
-
-def coordinate_series(robot: Robot, q: Array, rates: Array) -> Array:
-    """q(t), (nq,), as series with one more coefficient than there are rates."""
-    found: list[Any] = []
-    for body, i, j in robot.parts:
-        found += list(joint_series(body.joint, q[i], from_derivatives(list(rates[:, j]))))
-    return objects(found, (robot.nq,))
-
-
-def joint_series(joint: Joint, q: Array, v: Array) -> Array:
-    """One joint's coordinates: (k + 1) q_{k+1} = (Γ(q) v)_k, for which q up to k is enough."""
-    c = [np.asarray(q)]
-    for k in range(len(v[0].c)):
-        dq = joint.rates(from_coefficients(c), truncated(v, k + 1), OBJECTS)
-        c.append(coefficient(dq, k) / (k + 1))
-    return from_coefficients(c)

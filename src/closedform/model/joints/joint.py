@@ -30,9 +30,12 @@ SIGNED = ("lower", "upper", "spring_reference")
 
 
 class Driver(NamedTuple):
-    """What a mimic joint follows: q = offset + ratio x + higher₀ x² + higher₁ x³ + …, x = q_of."""
+    """What a mimic joint follows: q = offset + ratio x + higher₀ x² + higher₁ x³ + …, x = q_of.
 
-    of: str  # a body's name
+    Of several: q = offset + Σ ratio x, with as many names and ratios.
+    """
+
+    of: Any  # a body's name, or several
     ratio: Any
     offset: Any
     higher: Polynomial = ()
@@ -42,8 +45,21 @@ class Driver(NamedTuple):
         """The coefficients of 1, x, x², …"""
         return (self.offset, self.ratio, *self.higher)
 
-    def moved(self, own: Any, of: Any) -> Driver:
+    @property
+    def bodies(self) -> tuple[str, ...]:
+        """The names of the bodies that it follows."""
+        return self.of if isinstance(self.of, tuple) else (self.of,)
+
+    def renamed(self, names: Sequence[str]) -> Driver:
+        """The same coupling to bodies of other names."""
+        return self._replace(of=tuple(names) if isinstance(self.of, tuple) else names[0])
+
+    def moved(self, own: Any, *turns: Any) -> Driver:
         """The same coupling of the coordinates q + own and x + of."""
+        if isinstance(self.of, tuple):
+            shift = sum(r * x for r, x in zip(self.ratio, turns, strict=True))
+            return self._replace(offset=self.offset + (own - shift))
+        of, = turns
         if self.higher:
             offset, ratio, *higher = composed(self.polynomial, (-of, 1))
             return self._replace(offset=offset + own, ratio=ratio, higher=tuple(higher))
@@ -249,7 +265,8 @@ def describe(joint: Joint) -> str:
     if joint.driver is not None:
         bent = joint.driver.higher
         degree = f" by a polynomial of degree {len(bent) + 1}" if bent else ""
-        return f"{joint.kind} {describe(joint.moving)} of {joint.driver.of}{degree}"
+        return (f"{joint.kind} {describe(joint.moving)} of {', '.join(joint.driver.bodies)}"
+                f"{degree}")
     shown = {name: x for name, x in geometry(joint).items() if name != "point"}
     return " ".join([joint.kind, *(_axis_text(x) if name in joint.axes else f"{x}"
                                    for name, x in shown.items())])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, final
 
@@ -19,6 +19,9 @@ from closedform.model.vectors import is_finite_number
 @dataclass(frozen=True)
 class Mimic(Joint):
     """`joint` driven by the joint of the body `of`: q = ratio q_of + offset.
+
+    `of={body: ratio, ...}` follows several: q = Σ ratio q_body + offset, as parallelograms, belts
+    and differentials do; such a joint has no rotor, spring or friction of its own (`cf.Gear` has).
 
     `higher` are the coefficients of q_of², q_of³, …: then q is a polynomial of q_of. It adds
     nothing to q and v. `joint` and the one it follows have one coordinate each; a mimic may follow
@@ -38,17 +41,21 @@ class Mimic(Joint):
         if not isinstance(given, Joint) or not given.is_vector or (given.nq, given.nv) != (1, 1):
             raise ModelError("Mimic joint must have one coordinate, as Revolute, Prismatic or "
                              f"Helical joints have, not {given!r}")
-        if not isinstance(self.of, str):
-            raise ModelError(f"Mimic of must be the name of a body, not {self.of!r}")
-        for what in ("ratio", "offset"):
-            x = getattr(self, what)
-            if not is_finite_number(x):
-                raise ModelError(f"Mimic {what} must be a finite number, not {x!r}")
+        _set_drivers(self)
+        if not is_finite_number(self.offset):
+            raise ModelError(f"Mimic offset must be a finite number, not {self.offset!r}")
         object.__setattr__(self, "higher", _coefficients(self.higher))
         own = {k: getattr(self, k) for k in KEYWORDS if getattr(self, k) is not None}
         object.__setattr__(self, "joint", replace(given, **own))
         for k in KEYWORDS:
             object.__setattr__(self, k, getattr(self.joint, k))
+        if isinstance(self.of, tuple):
+            given = [k for k in _OWN
+                     if np.any(np.asarray(getattr(self, k) or 0, dtype=object) != 0)]
+            if given or self.higher:
+                raise ModelError(f"Mimic of several joints ({', '.join(self.of)}) takes no "
+                                 f"{given[0] if given else 'higher'}; close a loop with cf.Gear, "
+                                 "where the joint has a coordinate of its own")
 
     @property
     def S(self) -> Array:
@@ -68,6 +75,29 @@ class Mimic(Joint):
     def with_moving(self, joint: Joint, driver: Driver | None = None) -> Joint:
         keywords = {k: getattr(joint, k) for k in KEYWORDS}
         return replace(self, joint=joint, **(driver or self.driver)._asdict(), **keywords)
+
+
+_OWN = ("rotor_inertia", "viscous", "coulomb", "stiffness")
+
+
+def _set_drivers(mimic: Mimic) -> None:
+    """`of` and `ratio`: one name and one number, or as many of both."""
+    of, ratio = mimic.of, mimic.ratio
+    if isinstance(mimic.of, Mapping):
+        of, ratio = tuple(mimic.of), tuple(mimic.of.values())
+        if np.ndim(mimic.ratio) == 0 and mimic.ratio != 1:
+            raise ModelError("Mimic ratio is told by of={body: ratio, ...} where there are several")
+    if isinstance(of, tuple) and len(of) == 1:
+        (of,), (ratio,) = of, ratio
+    names, numbers = (of, ratio) if isinstance(of, tuple) else ((of,), (ratio,))
+    if not names or not all(isinstance(x, str) for x in names):
+        raise ModelError(f"Mimic of must be the name of a body, or map several to ratios, "
+                         f"not {mimic.of!r}")
+    for x in numbers:
+        if not is_finite_number(x):
+            raise ModelError(f"Mimic ratio must be a finite number, not {x!r}")
+    object.__setattr__(mimic, "of", of)
+    object.__setattr__(mimic, "ratio", ratio)
 
 
 def _coefficients(given: Any) -> Polynomial:

@@ -157,6 +157,6 @@ def _joint_doubts(body: Body) -> Iterator[Doubt]:
     for low, high in swapped_limits(moves):
         yield from limit_doubts(low, high)
     if joint.driver and not joint.driver.higher and numeric(np.asarray(joint.driver.ratio)) \
-            and joint.driver.ratio == 0:
+            and not np.any(joint.driver.ratio):
         yield Doubt(Level.WARNING, "mimic-of-nothing", "ratio 0: it never moves",
                     "make the joint fixed, or give its ratio")

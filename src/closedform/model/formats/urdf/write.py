@@ -98,6 +98,10 @@ class _Writer:
     def steps(self, body: Body) -> list[_Step]:
         joint, name, placement = body.joint, body.joint_name, np.asarray(body.placement)
         if joint.driver is not None:
+            if len(joint.driver.bodies) > 1:
+                raise ModelError(f"{name!r} follows several joints, "
+                                 f"{', '.join(joint.driver.bodies)}, and URDF has mimics of one "
+                                 "joint only")
             of = self.robot.body(joint.driver.of).joint_name
             if joint.driver.higher:
                 raise ModelError(f"{name!r} follows {of!r} by a polynomial, and URDF has mimics "

@@ -1,0 +1,297 @@
+"""Closed configurations from the independent coordinates, by Newton along a path.
+
+    K_d δ = −φ,      q ← q ⊕ (0, δ)
+
+From a closed configuration nearby the independent coordinates go to the given ones in steps, and
+every step is closed before the next: so the branch stays the one that it starts on, which the sign
+of det K_d tells. Many configurations at once are one array.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, final
+
+import numpy as np
+
+from closedform.arrays import real_array
+from closedform.errors import ArgumentError, OpenLoop, SingularLoop
+from closedform.model.loops.closure import (
+    Closure,
+    moved,
+    suitable,
+    values_text,
+    velocity_names,
+)
+from closedform.model.loops.gap import jacobian, residual, residual_and_rows
+
+if TYPE_CHECKING:
+    from closedform.model.tree import Tree
+
+STEP = 0.35
+"""rad, or robot sizes: how far independent coordinates go before the loops are closed again."""
+TURNS = 12
+"""Newton steps at most; they double the digits."""
+
+
+@final
+class Lane:
+    """A scalar of many states at once."""
+
+    __slots__ = ("x",)
+
+    def __init__(self, x: Any) -> None:
+        self.x = x
+
+    def __add__(self, o: Any) -> Any:
+        return NotImplemented if isinstance(o, np.ndarray) else Lane(self.x + _x(o))
+
+    __radd__ = __add__
+
+    def __neg__(self) -> Lane:
+        return Lane(-self.x)
+
+    def __sub__(self, o: Any) -> Any:
+        return NotImplemented if isinstance(o, np.ndarray) else Lane(self.x - _x(o))
+
+    def __rsub__(self, o: Any) -> Any:
+        return NotImplemented if isinstance(o, np.ndarray) else Lane(_x(o) - self.x)
+
+    def __mul__(self, o: Any) -> Any:
+        return NotImplemented if isinstance(o, np.ndarray) else Lane(self.x * _x(o))
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, o: Any) -> Any:
+        return NotImplemented if isinstance(o, np.ndarray) else Lane(self.x / _x(o))
+
+    def sin(self) -> Lane:
+        return Lane(np.sin(self.x))
+
+    def cos(self) -> Lane:
+        return Lane(np.cos(self.x))
+
+
+def _x(o: Any) -> Any:
+    return o.x if isinstance(o, Lane) else o
+
+
+def _lanes(q: np.ndarray) -> np.ndarray:
+    found = np.empty(q.shape[1], dtype=object)
+    found[:] = [Lane(q[:, i]) for i in range(q.shape[1])]
+    return found
+
+
+def _together(A: Any, batch: int) -> np.ndarray:
+    """An array of lanes as numbers, (batch, *shape)."""
+    A = np.asarray(A, dtype=object)
+    found = np.empty((batch, A.size))
+    for k, x in enumerate(A.flat):
+        found[:, k] = _x(x)
+    return found.reshape(batch, *A.shape)
+
+
+def both(tree: Tree, closure: Closure, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """φ, (batch, m), and K, (batch, m, n), of many configurations."""
+    phi, rows = residual_and_rows(tree, closure.gaps, _lanes(q))
+    K = np.zeros((len(q), len(rows), tree.nv))
+    for i, row in enumerate(rows):
+        for j, x in row.items():
+            K[:, i, j] = _x(x)
+    return _together(phi, len(q)), K
+
+
+def residuals(tree: Tree, closure: Closure, q: np.ndarray) -> np.ndarray:
+    """φ of many configurations, (batch, m)."""
+    return _together(residual(tree, closure.gaps, _lanes(q)), len(q))
+
+
+def jacobians(tree: Tree, closure: Closure, q: np.ndarray) -> np.ndarray:
+    """K of many configurations, (batch, m, n)."""
+    return both(tree, closure, q)[1]
+
+
+def y_index(tree: Tree, closure: Closure) -> np.ndarray:
+    """The entries of q that are independent: those of joints with an independent velocity."""
+    own = set(closure.independent)
+    return np.array([k for _, i, v in tree.parts if own & set(range(v.start, v.stop))
+                     for k in range(i.start, i.stop)], dtype=int)
+
+
+def closed(tree: Tree, closure: Closure, y: Any, near: Any = None) -> np.ndarray:
+    """q with the loops closed at the independent coordinates y, (..., nq), on the branch of near.
+
+    `near` is a closed configuration, or one for each y; the home configuration if none is given.
+    """
+    index, what = y_index(tree, closure), f"closed of {tree.name}"
+    given = real_array(y, (len(index),), f"{what}: y")
+    q0 = closure.home if near is None else real_array(near, (tree.nq,), f"{what}: near")
+    if not (np.all(np.isfinite(given)) and np.all(np.isfinite(q0))):
+        raise ArgumentError(f"{what}: y and near must be finite")
+    try:
+        batch = np.broadcast_shapes(given.shape[:-1], q0.shape[:-1])
+    except ValueError:
+        raise ArgumentError(f"{what}: the batch axes of y {given.shape} and near {q0.shape} do "
+                            "not fit together") from None
+    ys = np.broadcast_to(given, (*batch, len(index))).reshape(-1, len(index))
+    qs = np.broadcast_to(q0, (*batch, tree.nq)).reshape(-1, tree.nq)
+    q = Path(tree, closure, index).followed(qs.astype(float), ys)
+    return q.reshape(*batch, tree.nq)
+
+
+class Path:
+    """From closed configurations to others."""
+
+    def __init__(self, tree: Tree, closure: Closure, index: np.ndarray) -> None:
+        self.tree, self.closure, self.index = tree, closure, index
+        self.turning = np.zeros(tree.nq, dtype=bool)
+        for body, i, _ in tree.parts:
+            self.turning[[i.start + k for k in body.joint.angles]] = True
+
+    def followed(self, q: np.ndarray, y: np.ndarray) -> np.ndarray:
+        """The configurations at y, each on the branch of its q."""
+        if not len(q):
+            return q
+        q = self.near_closed(q)
+        way = y - q[:, self.index]
+        turning = self.turning[self.index]
+        way = np.where(turning, (way + np.pi) % (2 * np.pi) - np.pi, way)
+        around = np.where(turning, way - np.sign(way) * 2 * np.pi, way)
+        found, good = self.walked(q, way, 1)
+        for option, refine in ((way, 6), (around, 1), (around, 6)):
+            bad = np.flatnonzero(~good)
+            if not len(bad):
+                break
+            found[bad], good[bad] = self.walked(q[bad], option[bad], refine)
+        if not np.all(good):
+            k = int(np.flatnonzero(~good)[0])
+            self.refuse(q[k], y[k], found[k])
+        found = np.array(found)
+        found[:, self.index] = np.where(turning | self.plain(), y, found[:, self.index])
+        return found
+
+    def plain(self) -> np.ndarray:
+        """Which of y are taken as given, to the last bit: not those whose joint moves besides."""
+        own = set(self.closure.independent)
+        whole = np.zeros(self.tree.nq, dtype=bool)
+        for body, i, v in self.tree.parts:
+            whole[i] = body.joint.is_vector and own.issuperset(range(v.start, v.stop))
+        return whole[self.index]
+
+    def near_closed(self, q: np.ndarray) -> np.ndarray:
+        """q itself if it is closed, else with its dependent joints closed nearby."""
+        phi = np.abs(residuals(self.tree, self.closure, q)).max(axis=1, initial=0)
+        loose = phi > 1e-9 * self.closure.size
+        if not np.any(loose):
+            return q
+        new, good = self.newton(q[loose])
+        if not np.all(good):
+            self.refuse(q[loose][~good][0], q[loose][~good][0][self.index], new[~good][0])
+        q = q.copy()
+        q[loose] = new
+        return q
+
+    def walked(self, q: np.ndarray, way: np.ndarray,
+               refine: int) -> tuple[np.ndarray, np.ndarray]:
+        """q moved along the way in steps, and where that succeeded."""
+        scale = np.where(self.turning[self.index], 1.0, self.closure.size)
+        steps = refine * max(1, int(np.ceil((np.abs(way) / scale).max(initial=0) / STEP)))
+        good = np.ones(len(q), dtype=bool)
+        target = q[:, self.index]
+        sign = self.sign(q)
+        for k in range(1, steps + 1):
+            new = q.copy()
+            new[:, self.index] = target + way * (k / steps)
+            new = self.unit(self.predicted(q, new))
+            new, ok = self.newton(new)
+            good &= ok & (self.sign(new) == sign)
+            if not np.any(good):
+                return new, good
+            q = new
+        return q, good
+
+    def reached(self, q: np.ndarray, y: np.ndarray) -> np.ndarray:
+        """q, (nq,), moved towards y as far as the loops let it."""
+        way, start, sign = y - q[self.index], q, self.sign(q[None])
+        steps = max(1, int(np.ceil(np.abs(way).max(initial=0) / STEP)))
+        for k in range(1, steps + 1):
+            new = q[None].copy()
+            new[0, self.index] = start[self.index] + way * (k / steps)
+            new, ok = self.newton(self.unit(self.predicted(q[None], new)))
+            if not ok[0] or self.sign(new) != sign:
+                break
+            q = new[0]
+        return q
+
+    def predicted(self, q: np.ndarray, new: np.ndarray) -> np.ndarray:
+        """The new independent coordinates with the dependent ones moved along: K_d δ = −K_y δy."""
+        K = jacobians(self.tree, self.closure, q)
+        dy = np.concatenate([new[:, :0], *(
+            b.joint.difference(q[:, i], new[:, i]) if b.joint.is_vector else
+            np.zeros((len(q), j.stop - j.start)) for b, i, j in self.tree.parts)], axis=1)
+        own = np.array(self.closure.independent, dtype=int)
+        kept = K[:, np.array(self.closure.rows, dtype=int)]
+        b = -np.einsum("bmn,bn->bm", kept[:, :, own], dy[:, own])
+        dv = np.zeros((len(q), self.tree.nv))
+        dv[:, np.array(self.closure.dependent, dtype=int)] = _solved(self.closure.K_d(K), b)
+        return moved(self.tree, new, dv)
+
+    def unit(self, q: np.ndarray) -> np.ndarray:
+        for body, i, _ in self.tree.parts:
+            if body.joint.unit:
+                at = slice(i.start + body.joint.unit.start, i.start + body.joint.unit.stop)
+                q[:, at] /= np.maximum(np.linalg.norm(q[:, at], axis=1, keepdims=True), 1e-300)
+        return q
+
+    def sign(self, q: np.ndarray) -> np.ndarray:
+        return np.sign(np.linalg.det(self.closure.K_d(jacobians(self.tree, self.closure, q))))
+
+    def newton(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """q with the dependent joints moved until the kept rows are closed."""
+        rows, size = np.array(self.closure.rows, dtype=int), self.closure.size
+        columns = np.array(self.closure.dependent, dtype=int)
+        before = np.full(len(q), np.inf)
+        for _ in range(TURNS):
+            phi, K = both(self.tree, self.closure, q)
+            phi = phi[:, rows]
+            now = np.abs(phi).max(axis=1, initial=0)
+            if np.all((now < 1e-15 * size) | ((now < 1e-12 * size) & (now >= before))):
+                break
+            before = now
+            step = _solved(self.closure.K_d(K), -phi)
+            step *= np.minimum(1, 1 / np.maximum(np.abs(step).max(axis=1, initial=0), 1e-300)
+                               )[:, None]
+            dv = np.zeros((len(q), self.tree.nv))
+            dv[:, columns] = step
+            q = moved(self.tree, q, dv)
+        phi = np.abs(residuals(self.tree, self.closure, q))
+        kept = phi[:, rows].max(axis=1, initial=0) < 1e-11 * size
+        return q, kept & (phi.max(axis=1, initial=0) < 1e-5 * size)
+
+    def refuse(self, q: np.ndarray, y: np.ndarray, found: np.ndarray) -> None:
+        """The error for what was not closed: out of reach, or through a singular configuration."""
+        tree, closure = self.tree, self.closure
+        K = np.asarray(jacobian(tree, closure.gaps, found))
+        phi, names = residual(tree, closure.gaps, found), closure.names()
+        worst = names[int(np.nanargmax(np.abs(np.nan_to_num(phi, nan=np.inf))))] if names else ""
+        if np.all(np.isfinite(phi)) and np.abs(phi).max(initial=0) < 1e-6 * closure.size:
+            would = ", ".join(velocity_names(tree)[i] for i in suitable(K, len(closure.rows)))
+            raise SingularLoop(
+                f"closed of {tree.name}: the way to y = {y.tolist()} goes through a singular "
+                f"configuration of the loop {worst!r}, onto another branch (singular values "
+                f"{values_text(closure.K_d(K))}); independent joints that would do there: {would}")
+        raise OpenLoop(f"closed of {tree.name}: the loop {worst!r} cannot be closed at y = "
+                       f"{y.tolist()}: it stays open by {np.abs(phi).max():.3g}, out of reach; "
+                       "give a y within reach, or near= on the branch that is meant")
+
+
+def _solved(A: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """A⁻¹ b for many, by least squares where A is singular."""
+    if not A.shape[-1]:
+        return b[:, :0]
+    try:
+        return np.linalg.solve(A, b[:, :, None])[:, :, 0]
+    except np.linalg.LinAlgError:
+        return np.stack([np.linalg.lstsq(A_k, b_k, rcond=1e-12)[0]
+                         for A_k, b_k in zip(A, b, strict=True)])
+
+
