@@ -73,7 +73,8 @@ from closedform.maths.definitions import (
 )
 from closedform.maths.elastic.catalogue import ELASTIC_CATALOGUE
 from closedform.maths.flexible.catalogue import FLEXIBLE_CATALOGUE
-from closedform.maths.loops import state as _rules_of_loops  # noqa: F401
+from closedform.maths.loops import state as _rules_by_state  # noqa: F401
+from closedform.maths.loops import torques as _rules_of_torques  # noqa: F401
 from closedform.maths.loops.catalogue import LOOP_CATALOGUE
 from closedform.maths.quantity import Field, Form, Quantity, partials, row
 from closedform.model.robot import Robot

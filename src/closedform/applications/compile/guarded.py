@@ -26,7 +26,7 @@ def guarded(kernel: Kernel, robot: Robot, requests: Sequence[Request]) -> Any:
              if request.row.name == "operational_space_inertia" and request.frame is not None}
     kept = {slot.name for slot in kernel.interface.outputs}
     frames = {name: frame for name, frame in asked.items() if name in kept}
-    solves = robot.is_curved and any(request.row.solves for request in requests)
+    solves = robot.is_embedded and any(request.row.solves for request in requests)
     return Guarded(kernel, robot, frames, solves) if frames or solves else kernel
 
 

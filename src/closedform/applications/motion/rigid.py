@@ -3,11 +3,15 @@
     q̇ = Γ(q) v                                            (i)
     v̇ = M⁻¹ (f − C v − g)                                 (ii)
     f = u + Σ_k J_kᵀ F_k − friction(q, v),   Ẇ = vᵀ f        (iii)
+
+Of a robot with loops q is closed by steps of Newton's wherever (i)–(iii) are asked for, and after
+every step of `RK4`; q̇ = Γ(q) G v there, of all joints of the tree.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import cached_property, partial
 from typing import Any, final
 
@@ -74,17 +78,27 @@ class RigidSystem(System):
                 what = "quaternion" if at.stop - at.start == 4 else "vector"
                 raise ArgumentError(f"q0: the {what} of {name} must have unit length, it has "
                                     f"{length:g}")
-        refuse_singular(robot, mass_matrix(robot, projected(robot, q)))
+        refuse_singular(robot, mass_matrix(robot, projected(robot.tree, q)))
         return np.concatenate([q, v])
 
     def state(self, y: Array) -> MotionState:
         nq, nv = self.robot.nq, self.robot.nv
-        return MotionState(projected(self.robot, y[..., :nq]), y[..., nq:nq + nv])
+        return MotionState(self._retracted(y[..., :nq]), y[..., nq:nq + nv])
+
+    def _retracted(self, q: Array) -> Array:
+        """q with unit vectors at length one and loops closed."""
+        q = projected(self.robot.tree, q)
+        if self.robot.loops:
+            step = compile(self.robot).loop_step if q.dtype.kind == "f" \
+                else embedding(self.robot).stepped
+            q = step(step(q))
+        return q
 
     def rate(self, y: Array, u: Array) -> Array:
         try:
             with np.errstate(all="ignore"):
-                found = self._equations(self._dynamics, y, u)
+                found = self._looped_rate(y, u) if self.robot.loops else \
+                    self._equations(self._dynamics, y, u)
         except SingularMatrix as error:
             raise SingularMatrix(f"the mass matrix of {self.name} is singular") from error
         refuse_infinite(self.robot, found, y[self.robot.nq:-1])
@@ -94,37 +108,62 @@ class RigidSystem(System):
         """(i)–(iii) over generic arrays; `dynamics` are (q, v, f) -> v̇."""
         xp, robot, (q, v) = namespace(y, u), self.robot, self.state(y)
         f = u - self.resistance(q, v) if self.friction else u
-        return xp.concatenate([integrand(robot, y[:robot.nq], q, v), dynamics(q, v, f),
+        whole = embedding(robot).rates(q, [v])[0] if robot.loops else v
+        return xp.concatenate([integrand(robot.tree, y[:robot.nq], q, whole), dynamics(q, v, f),
                                xp.stack([v @ f])])
+
+    @cached_property
+    def _looped_rate(self) -> Kernel:
+        """(i)–(iii) of a robot with loops, which closes them in the same program."""
+        nq, nv = self.robot.nq, self.robot.nv
+        key = f"rigid rate {robot_digest(self.robot)} {self.friction} {self.slip_velocity!r}"
+        return self._kernel(key, {"y": (nq + nv + 1,), "u": (nv,)}, "rigid_rate", lambda rate: rate)
+
+    def _kernel(self, key: str, shapes: Mapping[str, tuple[int, ...]], name: str,
+                made: Callable[[Callable[..., Array]], Callable[..., Array]]) -> Kernel:
+        """What is `made` of the equations as a program, on canonical links."""
+        robot, forms = self.robot, Forms(self.robot)
+
+        def definition(*given: Array) -> Array:
+            return made(partial(self._equations, partial(forward_dynamics, robot)))(*given)
+
+        def inputs(rng: np.random.Generator) -> dict[str, Array]:
+            found = {k: 0.3 * rng.normal(size=shape) for k, shape in shapes.items()}
+            if robot.loops:
+                found["y"][:robot.nq] = robot.random(rng)
+            return found
+
+        def program() -> Program:
+            return optimised(*(record(made(partial(self._equations, partial(
+                self._canonical, forms, x))), shapes, name)
+                for x in quantity("forward_dynamics").algorithms if applies(x, robot)))
+
+        trial = replace(function_trial(name, shapes, definition), inputs=inputs)
+        return Kernel.load(key, lambda: trial.program(program()), judge=trial.code)
+
+    @staticmethod
+    def _canonical(forms: Forms, algorithm: Callable[..., Array], q: Array, v: Array,
+                   f: Array) -> Array:
+        return algorithm(forms.base, q + forms.canonical.offset, v, f)
 
     @cached_property
     def step(self) -> Kernel:
         key = f"rigid step {robot_digest(self.robot)} {self.friction} {self.slip_velocity!r}"
         nq, nv = self.robot.nq, self.robot.nv
         shapes = {"y": (nq + nv + 1,), "held": (nv + 1,)}
-        rate = partial(self._equations, partial(forward_dynamics, self.robot))
-        trial = function_trial("rigid_step", shapes, rk4_step(rate, nv))
-        return Kernel.load(key, lambda: trial.program(self._step_program(shapes)),
-                           judge=trial.code)
 
-    def _step_program(self, shapes: Mapping[str, tuple[int, ...]]) -> Program:
-        """A step on canonical links, by the algorithm that takes the fewest operations."""
-        forms, nv = Forms(self.robot), self.robot.nv
+        def made(rate: Callable[..., Array]) -> Callable[..., Array]:
+            step = rk4_step(rate, nv)
+            return step if not self.robot.loops else lambda y, held: self.retracted(step(y, held))
 
-        def recorded(algorithm: Callable[..., Array]) -> Program:
-            rate = partial(self._equations, lambda q, v, f: algorithm(
-                forms.base, q + forms.canonical.offset, v, f))
-            return record(rk4_step(rate, nv), shapes, "rigid_step")
-
-        return optimised(*(recorded(x) for x in quantity("forward_dynamics").algorithms
-                           if applies(x, self.robot)))
+        return self._kernel(key, shapes, "rigid_step", made)
 
     def resistance(self, q: Array, v: Array) -> Array:
         """Friction of the joints, d v + c sign(v), (nv,); where it changes with q, Gᵀ of it at G v.
         """
         if rubs_with_q(self.robot):
             e = embedding(self.robot)
-            g = e.slopes(q)
+            g, = e.slope_rates(q, [])
             return e.folded(self._free.resistance(q, e.raised(v, g)), g)
         d, c = self._friction
         return d * v + c * smoothed_sign(v, self.slip_velocity)
@@ -134,6 +173,9 @@ class RigidSystem(System):
         return {"kinetic": found.kinetic_energy, "potential": found.potential_energy}
 
     def retracted(self, y: Array) -> Array:
+        if self.robot.loops:
+            nq = self.robot.nq
+            return namespace(y).concatenate([self._retracted(y[..., :nq]), y[..., nq:]], axis=-1)
         return projected(self.robot, y)
 
     def inertia(self, y: Array) -> Array:

@@ -118,9 +118,9 @@ def _log_manipulability(
 
     By these too where joints follow others by polynomials: then q has to move as v does.
     """
-    if task.frame is not None and not robot.is_curved:
+    if task.frame is not None and not robot.is_embedded:
         return log_manipulability(task.frame, task.rows, task.dJ, inverse)
-    if robot.is_curved:
+    if robot.is_embedded:
         require_adding(robot, "manipulability of a robot whose joints follow by polynomials")
     n = task.J.shape[1]
     h = np.array([np.sum(inverse.G * task.dJ[:, :, k]) for k in range(n)], dtype=object)

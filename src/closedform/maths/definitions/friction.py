@@ -26,8 +26,12 @@ def joint_friction(robot: Robot, v: Array, q: Array | None = None) -> Array:
                                 "joints that follow others by polynomials changes with it, as in "
                                 "cf.joint_friction(robot, v, q)")
         e = embedding(robot)
-        g = e.slopes(q)
+        g, = e.slope_rates(q, [])
         return e.folded(joint_friction(e.free, e.raised(v, g)), g)
+    if robot.loops:                              # none of the dependent joints rubs
+        own = list(robot.closure.independent if robot.closure else ())
+        whole = [v[own.index(i)] if i in own else xp.zeros(()) for i in range(robot.tree.nv)]
+        return joint_friction(robot.tree, xp.stack(whole))[np.array(own, dtype=int)]
     terms = [xp.zeros(()) for _ in range(robot.nv)]
     for segment in robot.segments:
         joint, r, n = segment.joint, segment.ratio, len(segment.v_index)
@@ -42,6 +46,8 @@ def joint_friction(robot: Robot, v: Array, q: Array | None = None) -> Array:
 
 
 def rubs_with_q(robot: Robot) -> bool:
-    """Whether joints that follow others by polynomials have friction, which changes with q."""
-    return any(s.higher and (np.any(s.joint.viscous) or np.any(s.joint.coulomb))
-               for s in robot.segments)
+    """Whether joints have friction that follow others by polynomials or loops: it changes with q.
+    """
+    own = set(robot.closure.independent if robot.closure else range(robot.nv))
+    return any((s.higher or not own.issuperset(s.v_index))
+               and (np.any(s.joint.viscous) or np.any(s.joint.coulomb)) for s in robot.segments)

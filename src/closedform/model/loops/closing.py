@@ -22,12 +22,12 @@ from closedform.model.loops.closure import (
     values_text,
     velocity_names,
 )
-from closedform.model.loops.gap import jacobian, residual
+from closedform.model.loops.gap import jacobian, residual, residual_and_rows
 
 if TYPE_CHECKING:
     from closedform.model.tree import Tree
 
-STEP = 0.2
+STEP = 0.35
 """rad, or robot sizes: how far independent coordinates go before the loops are closed again."""
 TURNS = 12
 """Newton steps at most; they double the digits."""
@@ -90,6 +90,16 @@ def _together(A: Any, batch: int) -> np.ndarray:
     return found.reshape(batch, *A.shape)
 
 
+def both(tree: Tree, closure: Closure, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """φ, (batch, m), and K, (batch, m, n), of many configurations."""
+    phi, rows = residual_and_rows(tree, closure.gaps, _lanes(q))
+    K = np.zeros((len(q), len(rows), tree.nv))
+    for i, row in enumerate(rows):
+        for j, x in row.items():
+            K[:, i, j] = _x(x)
+    return _together(phi, len(q)), K
+
+
 def residuals(tree: Tree, closure: Closure, q: np.ndarray) -> np.ndarray:
     """φ of many configurations, (batch, m)."""
     return _together(residual(tree, closure.gaps, _lanes(q)), len(q))
@@ -97,7 +107,7 @@ def residuals(tree: Tree, closure: Closure, q: np.ndarray) -> np.ndarray:
 
 def jacobians(tree: Tree, closure: Closure, q: np.ndarray) -> np.ndarray:
     """K of many configurations, (batch, m, n)."""
-    return _together(jacobian(tree, closure.gaps, _lanes(q)), len(q))
+    return both(tree, closure, q)[1]
 
 
 def y_index(tree: Tree, closure: Closure) -> np.ndarray:
@@ -124,11 +134,11 @@ def closed(tree: Tree, closure: Closure, y: Any, near: Any = None) -> np.ndarray
                             "not fit together") from None
     ys = np.broadcast_to(given, (*batch, len(index))).reshape(-1, len(index))
     qs = np.broadcast_to(q0, (*batch, tree.nq)).reshape(-1, tree.nq)
-    q = _Path(tree, closure, index).followed(qs.astype(float), ys)
+    q = Path(tree, closure, index).followed(qs.astype(float), ys)
     return q.reshape(*batch, tree.nq)
 
 
-class _Path:
+class Path:
     """From closed configurations to others."""
 
     def __init__(self, tree: Tree, closure: Closure, index: np.ndarray) -> None:
@@ -192,9 +202,25 @@ class _Path:
             new = q.copy()
             new[:, self.index] = target + way * (k / steps)
             new = self.unit(self.predicted(q, new))
-            q, ok = self.newton(new)
-            good &= ok
-        return q, good & (self.sign(q) == sign)
+            new, ok = self.newton(new)
+            good &= ok & (self.sign(new) == sign)
+            if not np.any(good):
+                return new, good
+            q = new
+        return q, good
+
+    def reached(self, q: np.ndarray, y: np.ndarray) -> np.ndarray:
+        """q, (nq,), moved towards y as far as the loops let it."""
+        way, start, sign = y - q[self.index], q, self.sign(q[None])
+        steps = max(1, int(np.ceil(np.abs(way).max(initial=0) / STEP)))
+        for k in range(1, steps + 1):
+            new = q[None].copy()
+            new[0, self.index] = start[self.index] + way * (k / steps)
+            new, ok = self.newton(self.unit(self.predicted(q[None], new)))
+            if not ok[0] or self.sign(new) != sign:
+                break
+            q = new[0]
+        return q
 
     def predicted(self, q: np.ndarray, new: np.ndarray) -> np.ndarray:
         """The new independent coordinates with the dependent ones moved along: K_d δ = −K_y δy."""
@@ -225,12 +251,13 @@ class _Path:
         columns = np.array(self.closure.dependent, dtype=int)
         before = np.full(len(q), np.inf)
         for _ in range(TURNS):
-            phi = residuals(self.tree, self.closure, q)[:, rows]
+            phi, K = both(self.tree, self.closure, q)
+            phi = phi[:, rows]
             now = np.abs(phi).max(axis=1, initial=0)
             if np.all((now < 1e-15 * size) | ((now < 1e-12 * size) & (now >= before))):
                 break
             before = now
-            step = _solved(self.closure.K_d(jacobians(self.tree, self.closure, q)), -phi)
+            step = _solved(self.closure.K_d(K), -phi)
             step *= np.minimum(1, 1 / np.maximum(np.abs(step).max(axis=1, initial=0), 1e-300)
                                )[:, None]
             dv = np.zeros((len(q), self.tree.nv))

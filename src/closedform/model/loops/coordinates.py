@@ -6,14 +6,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from closedform.errors import OpenLoop, SingularLoop
-from closedform.model.loops.closing import closed, y_index
+from closedform.model.loops.closing import Path, closed, y_index
 from closedform.model.loops.closure import Closure, moved
 
 if TYPE_CHECKING:
     from closedform.model.tree import Tree
-
-TRIES = 30
 
 
 def raised(tree: Tree, closure: Closure, dv: np.ndarray) -> np.ndarray:
@@ -30,24 +27,16 @@ def integrated(tree: Tree, closure: Closure, q: np.ndarray, dv: np.ndarray) -> n
 
 
 def random(tree: Tree, closure: Closure, rng: np.random.Generator) -> np.ndarray:
-    """A closed configuration: independent joints at random, or as far that way as loops reach."""
-    index, at_home = y_index(tree, closure), closure.home
+    """A closed configuration: towards random independent joints, as far as loops and limits let."""
+    index = y_index(tree, closure)
     lower, upper = (np.concatenate([np.zeros(0), *(
         b.joint.per_coordinate(k, b.joint.nq, x) for b, _, _ in tree.parts)])
         for k, x in (("lower", -np.inf), ("upper", np.inf)))
-    found = at_home
-    for attempt in range(TRIES):
+    found = closure.home
+    for part in (1.0, 0.5, 0.2, 0.05):
         q = np.concatenate([np.zeros(0), *(b.joint.random(rng) for b, _, _ in tree.parts)])
-        part = 1.0 if attempt < TRIES // 3 else rng.uniform(0, 1)
-        y = at_home[index] + part * (q[index] - at_home[index])
-        for body, i, _ in tree.parts:
-            if body.joint.unit:
-                at = np.isin(index, np.arange(i.stop)[i][body.joint.unit])
-                y[at] /= np.linalg.norm(y[at]) or 1
-        try:
-            found = closed(tree, closure, y)
-        except (OpenLoop, SingularLoop):
-            continue
+        y = closure.home[index] + part * rng.uniform(0.3, 1) * (q - closure.home)[index]
+        found = Path(tree, closure, index).reached(closure.home, y)
         if np.all(found >= lower) and np.all(found <= upper):
             break
     return found

@@ -59,12 +59,26 @@ Columns = dict[int, Any]
 """By the number of a velocity, what multiplies it; none: zero."""
 
 
+class Step(NamedTuple):
+    """A segment on the way to a side of a gap, in the axes of the common body."""
+
+    segment: Segment
+    R: Array
+    t: Array        # from the origin before to its own
+    r: Array        # from its origin to the point of the side
+    own: Array | None     # the same in its own axes, where that is constant
+
+
 class End(NamedTuple):
     """A side of a gap, in the axes of the common body."""
 
     R: Array
-    p: Array
-    steps: list[tuple[Segment, Array, Array]]      # of the way: R and origin of each segment
+    steps: list[Step]
+    still: Array    # the point, if nothing moves on the way
+
+    @property
+    def p(self) -> Array:
+        return self.steps[0].t + self.steps[0].r if self.steps else self.still
 
 
 class Motion(NamedTuple):
@@ -132,16 +146,20 @@ def ends(tree: Tree, gap: Gap, q: Array) -> tuple[End, End]:
 def _end(tree: Tree, way: tuple[int, ...], frame: np.ndarray, q: Array) -> End:
     xp = namespace(q)
     R: Array = xp.eye(3)
-    o: Array = xp.zeros(3)
-    steps = []
+    places = []
     for k in way:
         s = tree.segments[k - 1]
         R_j, p_j = s.joint.pose(s.coordinates(q), xp)
         R_0, p_0 = s.placement[:3, :3], s.placement[:3, 3]
-        o = o + R @ (p_0 + R_0 @ p_j)
+        t = R @ (p_0 + R_0 @ p_j)
         R = R @ (R_0 @ R_j)
-        steps.append((s, R, o))
-    return End(R @ frame[:3, :3], o + R @ frame[:3, 3], steps)
+        places.append((s, R, t))
+    own: Array | None = frame[:3, 3]
+    r, steps = R @ frame[:3, 3], list[Step]()
+    for s, R_k, t in reversed(places):
+        steps.append(Step(s, R_k, t, r, own))
+        r, own = r + t, None
+    return End(R @ frame[:3, :3], steps[::-1], frame[:3, 3] + xp.zeros(3))
 
 
 def coordinate_factors(s: Segment, q: Array) -> Array:
@@ -166,6 +184,20 @@ def residual(tree: Tree, gaps: Sequence[Gap], q: Array) -> Array:
         A, B = ends(tree, gap, q)
         found += [_value(row, A, B) for row in gap.rows]
     return xp.stack([x + xp.zeros(()) for x in found]) if found else xp.zeros(0)
+
+
+def residual_and_rows(tree: Tree, gaps: Sequence[Gap], q: Array) -> tuple[list[Any], list[Columns]]:
+    """φ and the rows of K, which share the places of the bodies."""
+    phi, rows = list[Any](), list[Columns]()
+    for gap in gaps:
+        if isinstance(gap.cut, Gear):
+            phi += list(residual(tree, [gap], q))
+            rows += jacobian_rows(tree, [gap], q)
+            continue
+        A, B = ends(tree, gap, q)
+        phi += [_value(row, A, B) for row in gap.rows]
+        rows += _gap_rows(gap, A, B, q)
+    return phi, rows
 
 
 def _value(row: Row, A: End, B: End) -> Any:
@@ -197,23 +229,24 @@ def jacobian_rows(tree: Tree, gaps: Sequence[Gap], q: Array) -> list[Columns]:
 
 
 def _gap_rows(gap: Gap, A: End, B: End, q: Array) -> list[Columns]:
-    d = A.p - B.p
+    d = A.p - B.p if any(row.kind in ("slide", "rod") for row in gap.rows) else None
     forms = [_forms(row, A, B, d) for row in gap.rows]
     found: list[Columns] = [{} for _ in gap.rows]
     for end, sign in ((A, 1), (B, -1)):
-        for s, R, o in end.steps:
+        for s, R, _, r, own in end.steps:
             f = coordinate_factors(s, q)
             S, alone = s.joint.S, s.joint.S.shape[1] == 1
             for c, i in enumerate(s.v_index):
                 column = S[:, 0 if alone else c]
                 w = R @ column[3:]
-                v = R @ column[:3] + cross(w, end.p - o)
+                v = R @ column[:3] + cross(w, r) if own is None else \
+                    R @ (column[:3] + cross(column[3:], own))
                 for row, form in zip(found, forms, strict=True):
                     _add(row, i, (f[c] if alone else 1) * form(v, w, sign))
     return found
 
 
-def _forms(row: Row, A: End, B: End, d: Array) -> Callable[[Array, Array, int], Any]:
+def _forms(row: Row, A: End, B: End, d: Any) -> Callable[[Array, Array, int], Any]:
     """A row as a linear form of the velocities (v at the point, ω) of a side; B counts negative."""
     if row.kind == "point":
         return lambda v, w, sign: sign * (row.a @ v)
@@ -271,24 +304,24 @@ def _bend(s: Segment, q: Array, v: Array) -> Any:
 def _motion(end: End, q: Array, v: Array) -> Motion:
     """Velocities and accelerations along a way, in fixed axes.
 
-        ω̇_k = ω̇_p + ω_p × s_ω        a_k = a_p + ω̇_p × r + ω_p × (ω_p × r + 2 s_v) + s_ω × s_v
+        ω̇_k = ω̇_p + ω_p × s_ω        a_k = a_p + ω̇_p × t + ω_p × (ω_p × t + 2 s_v) + s_ω × s_v
     """
     xp = namespace(q, v)
-    w = dw = u = a = o = xp.zeros(3)
-    for s, R, o_k in end.steps:
+    w = dw = u = a = r = xp.zeros(3)
+    if not end.steps:
+        return Motion(w, dw, u, a)
+    for s, R, t, r, _ in end.steps:
         f, S = coordinate_factors(s, q), s.joint.S
-        own, r = s.velocities(v), o_k - o
+        own = s.velocities(v)
         if len(f) and S.shape[1] == 1:
             own = xp.stack([sum((f[c] * own[c] for c in range(1, len(f))), f[0] * own[0])])
         s_v, s_w = R @ (S[:3] @ own), R @ (S[3:] @ own)
-        a = a + cross(dw, r) + cross(w, cross(w, r) + 2 * s_v) + cross(s_w, s_v)
-        u = u + cross(w, r) + s_v
+        a = a + cross(dw, t) + cross(w, cross(w, t) + 2 * s_v) + cross(s_w, s_v)
+        u = u + cross(w, t) + s_v
         dw, w = dw + cross(w, s_w), w + s_w
         bend = _bend(s, q, v)
         if s.higher:
             a, dw = a + R @ S[:3, 0] * bend, dw + R @ S[3:, 0] * bend
-        o = o_k
-    r = end.p - o
     return Motion(w, dw, u + cross(w, r), a + cross(dw, r) + cross(w, cross(w, r)))
 
 
