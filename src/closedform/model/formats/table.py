@@ -12,7 +12,8 @@
     tensor = [0.1, 0, 0, 0.2, 0, 0.2]     # xx xy xz yy yz zz, or three rows
 
 `[base]` is the inertia of the root link, used when the robot is read as floating. A row of a fixed
-body with `merge = true` is part of its parent and stays as a frame.
+body with `merge = true` is part of its parent and stays as a frame. `[[loops]]`, `independent`,
+`actuated` and `[guess]` are for closed loops: see `loop_tables`.
 """
 
 from __future__ import annotations
@@ -40,12 +41,14 @@ from closedform.model.formats.dh import (
     rotation_about,
     unknown,
 )
+from closedform.model.formats.loop_tables import LOOP_KEYS, LOOP_NUMBERS, cut, given_closing, on_base
 from closedform.model.formats.toml import parse_toml
 from closedform.model.formats.urdf.document import MAX_LINKS
 from closedform.model.formats.urdf.read import base_joint, limit_faults
 from closedform.model.formats.xml import read_bytes
 from closedform.model.inertia import Inertia
 from closedform.model.joints import KEYWORDS, KINDS, Joint, Mimic
+from closedform.model.loops.records import Cut
 from closedform.model.pose import pose
 from closedform.model.robot import STANDARD_GRAVITY, Body, Frame, Robot
 
@@ -64,10 +67,11 @@ BODY_KEYS = ("name", "parent", "joint", "joint_name", "mimic", "merge", *PLACE, 
              *SHAPE_KEYS, "gravity_compensation")
 TEXTS = ("name", "parent", "joint_name", "body", "of")
 NUMBERS = (*MODIFIED_COLUMNS, *STANDARD_COLUMNS, *INERTIA, *PLACE, *LIMITS, "screw", "home",
-           *SHAPE_KEYS, "ratio", "offset", "gravity_compensation")
+           *SHAPE_KEYS, "ratio", "offset", "gravity_compensation", *LOOP_NUMBERS)
 LARGEST = 2**53
 """The largest integer that is read as a number."""
-TOP_KEYS = ("name", "convention", "gravity", "source", "rows", "frames", "base")
+TOP_KEYS = ("name", "convention", "gravity", "source", "rows", "frames", "base", "loops",
+            "independent", "actuated", "guess")
 PI = re.compile(r"([+-]?)\s*(?:(\d+(?:\.\d*)?)\s*\*\s*)?pi\s*(?:/\s*(\d+(?:\.\d*)?))?")
 
 
@@ -108,7 +112,9 @@ def _robot(data: Mapping[str, Any]) -> Robot:
         frames.insert(0, Frame(base[0], None))
     name, source = _text(data, "name", "robot"), _text(data, "source", "")
     gravity = _numbers(data.get("gravity", list(STANDARD_GRAVITY)), False, "gravity")
-    whole = Robot(name, robot.bodies, gravity, frames, source)
+    cuts = [_loop(row, k) for k, row in enumerate(_tables(data, "loops"), start=1)]
+    whole = Robot(name, robot.bodies, gravity, frames, source, loops=cuts,
+                  **given_closing(data, bool(cuts)))
     parts = {row["name"] for row in rows if row.get("merge")}
     return merged(whole.bodies, whole, parts) if parts else whole
 
@@ -122,7 +128,9 @@ def _on_free_base(robot: Robot, data: Mapping[str, Any]) -> Robot:
     bodies = [Body(name, None, joint, inertia=inertia)]
     bodies += [replace(b, parent=b.parent or name) for b in robot.bodies]
     frames = [replace(f, body=f.body or name) for f in robot.frames if f.name != name]
-    return Robot(robot.name, bodies, robot.gravity, frames, robot.source)
+    if not robot.loops:
+        return Robot(robot.name, bodies, robot.gravity, frames, robot.source)
+    return on_base(robot, name, bodies, frames)
 
 
 def _base(data: Mapping[str, Any]) -> tuple[str, Inertia] | None:
@@ -248,7 +256,8 @@ def _row(row: Mapping[str, Any], where: str) -> dict[str, Any]:
         if column in result:
             raise ModelError(f"{where}: {column} is given twice, in radians and in degrees")
         result[column] = value
-        if column in TEXTS and not isinstance(value, str):
+        several = column == "of" and isinstance(value, Mapping)
+        if column in TEXTS and not several and not isinstance(value, str):
             raise ModelError(f"{where}, {key}: a text expected, not {value!r}")
         if column in NUMBERS:
             numbers = _numbers(value, column in ANGLES and not degrees, f"{where}, {key}")
@@ -293,6 +302,21 @@ def _frame(row: Mapping[str, Any], k: int) -> Frame:
     full = _row(row, where)
     _known(full, ("name", "body", *PLACE), where)
     return Frame(full.get("name", ""), full.get("body"), _placement(full, where))
+
+
+def _loop(row: Mapping[str, Any], k: int) -> Cut:
+    where = f"loop {k}"
+    _known(row, (*LOOP_KEYS, *SHAPE_KEYS), where)
+    full = _row({key: x for key, x in row.items() if key not in ("a", "b")}, where)
+    sides = {side: row[side] for side in ("a", "b") if side in row}
+    for side, given in sides.items():
+        if isinstance(given, Mapping):
+            at = _row(given, f"{where}, {side}")
+            _known(at, ("body", *PLACE), f"{where}, {side}")
+            sides[side] = at.get("body"), _placement(at, f"{where}, {side}")
+    shape = {key: x for key, x in full.items() if key in ("joint", *SHAPE_KEYS)}
+    joint = None if full.get("joint") in ("rod", "gear") else _joint(shape, where)
+    return cut({**full, **sides}, joint, where)
 
 
 def _with_inertia(row: Mapping[str, Any], k: int) -> dict[str, Any]:

@@ -20,6 +20,12 @@ BUILTIN = {
     "iiwa14": "KUKA LBR iiwa 14 R820, 7 joints, identified inertias (Müller & Kumar 2021)",
     "panda": "Franka Emika Panda with its hand, 7 joints, fingers locked",
     "humanoid25": "humanoid of 76.4 kg on a free base, 25 joints, synthetic (TORO's tree)",
+    "four_bar": "crank, coupler and rocker in a vertical plane: one loop, 1 degree of freedom",
+    "five_bar": "planar parallel robot with two motors at its base: one loop",
+    "palletiser": "palletising robot, 4 motors: three parallelograms",
+    "delta": "Delta robot with six rods: six loops, 3 degrees of freedom",
+    "stewart": "Gough-Stewart platform on six legs: six loops, 6 degrees of freedom",
+    "ankle": "humanoid ankle pushed by two rods: two loops, pitch and roll",
 }
 """Names of the built-in robots, each with one line about it."""
 
