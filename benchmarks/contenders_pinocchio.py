@@ -48,7 +48,8 @@ CALLS = {
 class Pinocchio:
     """One robot in Pinocchio."""
 
-    def __init__(self, subject: Subject, build: bool) -> None:
+    def __init__(self, subject: Subject, build: bool, states: int = STATES) -> None:
+        self.states = states
         try:
             import pinocchio
         except ImportError as error:
@@ -58,7 +59,7 @@ class Pinocchio:
         self.model.gravity.linear = subject.robot.gravity
         self.data = self.model.createData()
         self.convention = from_pinocchio_model(subject.robot, self.model)
-        given = subject.states()
+        given = subject.states(states)
         q, v = given["q"], given["v"]
         self.q, self.v = self.convention.q_to(q), self.convention.v_to(q, v)
         # B does not depend on q here, so that a and τ are translated alike
@@ -78,9 +79,9 @@ class Pinocchio:
 
     def _native(self, name: str, task: Task) -> Job:
         bench = _Bench(self.code, self.model, self.q, self.v, self.third[task.third])
-        out = np.zeros((STATES, width(task, self.model.nv)))
-        return Job(CPP, lambda repeats: bench.run(ALGORITHMS.index(name), repeats, out), STATES,
-                   lambda: split(task, self.model.nv, out))
+        out = np.zeros((self.states, width(task, self.model.nv)))
+        return Job(CPP, lambda repeats: bench.run(ALGORITHMS.index(name), repeats, out),
+                   self.states,                   lambda: split(task, self.model.nv, out))
 
     def _call(self, task: Task) -> Job | None:
         """The call from Python, for one state."""
