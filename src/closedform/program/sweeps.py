@@ -8,6 +8,7 @@ code is a few steps, each recorded once:
     OUTWARDS    step(k) from the root to the leaves; it may read what its parent has
     INWARDS     step(k) from the leaves to the root; it may add to what its parent has
     LISTED      step(m) for the places of a list, one after the other
+    BlockLoop   several columns of row i for each body behind unit i
     PairLoop    entries (i, j) of matrices, row by row, the columns j in lanes
     ColumnLoop  matrices X of M X = B by both sweeps, for several columns at once in lanes
 
@@ -104,7 +105,22 @@ class ColumnLoop:
     wide: Mapping[str, int]
 
 
-Loop = Sweep | PairLoop | ColumnLoop
+@dataclass(frozen=True, eq=False)
+class BlockLoop:
+    """A matrix whose row i has for each body behind unit i the entries of a step, side by side.
+
+    `units` are those of the bodies. All other entries are zero.
+    """
+
+    step: Program
+    units: tuple[int, ...]
+
+    @property
+    def output(self) -> str:
+        return self.step.outputs[0].name
+
+
+Loop = Sweep | PairLoop | ColumnLoop | BlockLoop
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,6 +181,9 @@ class Sweeps:
             return found
         if isinstance(loop, ColumnLoop):
             return [(loop.inwards, self.n**2), (loop.outwards, self.n**2)]
+        if isinstance(loop, BlockLoop):
+            return [(loop.step, sum(k <= u < end for u in loop.units
+                                    for k, end in enumerate(self.ends)))]
         count = {Order.ONCE: 1, Order.LISTED: len(loop.at.get("", ()))}
         return [(loop.step, count.get(loop.order, self.n))]
 

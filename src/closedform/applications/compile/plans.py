@@ -6,7 +6,16 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from closedform.maths.frames import Reference
-from closedform.maths.sweeps import articulated, bodies, frames, joints, pairs, products, sums
+from closedform.maths.sweeps import (
+    articulated,
+    bodies,
+    frames,
+    joints,
+    pairs,
+    parameters,
+    products,
+    sums,
+)
 from closedform.maths.sweeps.joints import Step
 from closedform.program.sweeps import Order
 
@@ -27,7 +36,7 @@ class LoopPlan(NamedTuple):
 
     `results` are the outputs by the arrays that steps call them, `aliases` other names for arrays.
     `rows` names the list of the pairs' rows, none: the units. Tables in `diagonal` are added to
-    pairs, `columns` are outputs that are solved for, of the unit matrix if so. `lift`: the steps
+    pairs, `blocks` gives columns for each body, `columns` are outputs that are solved for, of the unit matrix if so. `lift`: the steps
     run on series in time, see `sweeping`. `grouped`: joints may have several velocities.
     """
 
@@ -38,6 +47,7 @@ class LoopPlan(NamedTuple):
     diagonal: Mapping[str, str] = {}
     columns: Mapping[str, bool] = {}
     aliases: Mapping[str, str] = {}
+    blocks: Step | None = None
     lift: str = ""
     grouped: bool = True
 
@@ -80,12 +90,16 @@ _PASSIVE = (*_POSES, *_SPEED, *_TURNING, *_map(bodies.inertia_and_passive),
             *_behind("h", "Sigma", "a_O", "N_O", "c_O", "D_O"), *_map(bodies.passive_columns))
 _CHRISTOFFEL = (*_POSES, *_SPEED, *_TURNING, *_map(bodies.inertia_and_flow),
                 *_behind("h", "Sigma", "p", "G"), *_map(bodies.coriolis_columns))
+_REFERENCE: Runs = (*_POSES, *_SPEED, *_TURNING, *_once(joints.reference_world),
+                    Run(OUTWARDS, joints.reference_motion))
 _WEIGHTS = (*_map(bodies.weight), *_behind("f"), *_map(bodies.bias_torque))
 _COMPOSITES = (*_POSES, *_map(bodies.inertia), *_behind("h", "Sigma"),
                *_map(bodies.momentum_of_screw))
 _TORQUE = (*_map(bodies.force), *_behind("f"), *_map(bodies.torque))
 _MOMENTUM = (*_POSES, *_SPEED, *_map(sums.momentum), *_behind("f"))
 _GROUND = _once(sums.nothing)
+_CENTROIDAL = (*_POSES, *_GROUND, *_map(bodies.inertia), *_behind("h", "Sigma"),
+               *_once(sums.center), *_map(bodies.momentum_of_screw, sums.momentum_column))
 _PRODUCTS = (*_map(products.weighted), *_behind("UT", "WT"), *_once(products.no_weight),
              Run(OUTWARDS, products.weights_before))
 _FORWARD = (*_BIAS, *_SOLVED)
@@ -156,6 +170,17 @@ PLANS: Mapping[str, LoopPlan | Callable[[Any], LoopPlan]] = {
          *_map(products.solved_pulled_back)),
         {x: x for x in ("q_bar", "v_bar", "tau_bar")},
         aliases={"b": "a_bar", "y": "weight", **_FOUND}, grouped=False),
+    "passivity_inverse_dynamics": LoopPlan(
+        _REFERENCE + (*_map(bodies.reference_force), *_behind("f"),
+                      *_map(bodies.reference_torque)), {"tau": ""}),
+    "regressor": LoopPlan(
+        (*_MOTION, Run(LISTED, parameters.regressor_block, _BODIES),
+         Run(LISTED, parameters.rotor_column, "regressor")), {"Y": ""},
+        blocks=parameters.regressor_entries),
+    "slotine_li_regressor": LoopPlan(
+        (*_REFERENCE, Run(LISTED, parameters.reference_block, _BODIES),
+         Run(LISTED, parameters.reference_rotor_column, "regressor")), {"Y": ""},
+        blocks=parameters.regressor_entries),
     "kinetic_energy": LoopPlan(
         (*_POSES, *_SPEED, *_GROUND, *_map(sums.kinetic), *_behind("E"),
          *_once(sums.kinetic_energy)), {"energy": ""}),
@@ -179,9 +204,11 @@ PLANS: Mapping[str, LoopPlan | Callable[[Any], LoopPlan]] = {
          *_behind("h", "f", "F"), *_once(sums.about_center, sums.rate_about_center)),
         {"about": "h", "rate": "dh"}),
     "com_jacobian": LoopPlan(_COMPOSITES + _map(sums.center_column), {"J": ""}),
-    "centroidal_momentum_matrix": LoopPlan(
-        (*_POSES, *_GROUND, *_map(bodies.inertia), *_behind("h", "Sigma"), *_once(sums.center),
-         *_map(bodies.momentum_of_screw, sums.momentum_column)), {"J": ""}),
+    "centroidal_momentum_matrix": LoopPlan(_CENTROIDAL, {"J": ""}),
+    "com_jacobian_rate": LoopPlan(_COMPOSITES + _map(sums.center_column), {"J": ""}, lift="rate",
+                                  grouped=False),
+    "centroidal_momentum_matrix_rate": LoopPlan(_CENTROIDAL, {"J": ""}, lift="rate",
+                                                grouped=False),
     "poses": LoopPlan((*_POSES, Run(LISTED, frames.placed, _BODIES)), {"T": ""}),
     "body_velocities": LoopPlan(
         (*_POSES, *_SPEED, Run(LISTED, frames.body_velocity, _BODIES)), {"twist": ""}),
@@ -191,6 +218,9 @@ PLANS: Mapping[str, LoopPlan | Callable[[Any], LoopPlan]] = {
                                _BODIES),
     "body_jacobian_rates": LoopPlan(
         _POSES + _SPEED + _TURNING + _located(_BODIES), {"J": ""}, (frames.local_rate,), _BODIES),
+    "body_jacobian_second_rates": LoopPlan(
+        _POSES + _SPEED + _TURNING + _located(_BODIES), {"J": ""}, (frames.local_rate,), _BODIES,
+        lift="rate", grouped=False),
     "frame_pose": LoopPlan((*_POSES, Run(LISTED, frames.placed, _FRAME)), {"T": ""}),
     "frame_velocity": _of_frame(_POSES + _SPEED, "velocity"),
     "frame_acceleration": _of_frame(_WEIGHTLESS, "acceleration"),
@@ -201,13 +231,9 @@ PLANS: Mapping[str, LoopPlan | Callable[[Any], LoopPlan]] = {
 """The rows that loops compute; of frames, by their reference. An output without a name is the
 row's only one."""
 
-_AT_ONCE = (
-    "mass_matrix", "mass_matrix_inverse", "coriolis_matrix", "christoffel_coriolis_matrix",
-    "passive_dynamics_matrices", "christoffel_dynamics_matrices", "inverse_dynamics_derivatives",
-    "inverse_dynamics_and_derivatives", "forward_dynamics_derivatives", "body_jacobians",
-    "body_jacobian_rates")
-DEPTH: Mapping[str, int] = {**dict.fromkeys(PLANS, 61), **dict.fromkeys(_AT_ONCE, 24),
-                            "forward_dynamics": 41}
+DEPTH: Mapping[str, int] = {
+    **dict.fromkeys(PLANS, 24), "inverse_dynamics": 101,
+    **dict.fromkeys(("bias", "coriolis_torque", "gravity_torque"), 61)}
 """Joints on the longest way to the world from which on a row is computed by loops: they take less
 time than straight-line code there, or code that compiles at once is worth more
 (`benchmarks/deep.py`)."""

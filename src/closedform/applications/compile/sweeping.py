@@ -27,11 +27,14 @@ from closedform.maths.scalars.series import Series
 from closedform.maths.sweeps import articulated, bodies, joints, pairs, parameters
 from closedform.maths.sweeps.joints import Step
 from closedform.model.robot import Robot
+from closedform.program.ordering.critical_path import by_critical_path, with_signs_turned
+from closedform.program.ordering.live_ranges import by_live_ranges
 from closedform.program.pipeline import kept_outputs, optimised
 from closedform.program.program import Program, Slot, size
 from closedform.program.record import record
 from closedform.program.sweeps import (
     ArrayAt,
+    BlockLoop,
     ColumnLoop,
     Loop,
     Order,
@@ -43,17 +46,18 @@ from closedform.program.sweeps import (
 )
 
 SHAPES: Mapping[str, tuple[int, ...]] = {
-    **dict.fromkeys(("q", "x", "v", "a", "tau", "rotor", "mass", "total", "rest", "inverse", "b",
+    **dict.fromkeys(("q", "x", "v", "a", "v_r", "a_r", "tau", "rotor", "mass", "total", "rest", "inverse", "b",
                      "rests", "first", "stiffness", "E", "weight", "number", "share"), ()),
     **dict.fromkeys(("joint", "motion", "spring"), (2,)),
     **dict.fromkeys(("p0", "pb", "pf", "axis", "o", "d", "h", "p", "W", "WT", "a_O", "c_O", "com",
                      "gravity", "planar"), (3,)),
     **dict.fromkeys(("R0", "Rb", "Rf", "L", "R", "G", "N_O", "D_O"), (3, 3)),
     **dict.fromkeys(("S", "V", "VP", "A", "AP", "dPsi", "dS", "ddPsi", "f", "Sigma", "U", "UA",
-                     "UT", "ST", "SP", "Z", "Q", "D", "K", "F", "delta", "deltas", "wrenches"),
+                     "UT", "ST", "SP", "Z", "Q", "D", "K", "F", "delta", "deltas", "wrenches", "VR",
+                     "AR"),
                     (6,)),
     **dict.fromkeys(("body", "ground", "given", "parameters"), (10,)),
-    "I": (21,), "free": (7,), "spherical": (4,),
+    "YB": (6, 10), "I": (21,), "free": (7,), "spherical": (4,),
 }
 """What each array has for a unit."""
 
@@ -61,12 +65,15 @@ WIDE = {"F": 6, "rests": 1, "deltas": 6}
 """What a column needs of every unit."""
 FEWEST = 16
 """Units of the smallest robot: as many as any register has lanes."""
+DEEP = min(DEPTH.values())
 OF_JOINTS: Mapping[Step, Step] = {
     bodies.columns: bodies.columns_of_joints,
     pairs.derivatives_before: pairs.derivatives_before_of_joints}
 """Steps where joints have several velocities."""
 RATES = {"x": "q_dot", "v": "v_dot", "a": "a_dot", "tau": "tau_dot"}
 """Directions of derivatives."""
+FOLLOWING = {"x": "v", "v": "a"}
+"""What follows in time."""
 
 
 def sweeps_of(forms: Forms, requests: Sequence[Request], wrenches: bool,
@@ -83,6 +90,22 @@ def sweeps_of(forms: Forms, requests: Sequence[Request], wrenches: bool,
         return None
     made = _Assembly(forms, units, requests, wrenches, only)
     return cache(made.sweeps) if made.is_possible else None
+
+
+def expected_operations(forms: Forms, requests: Sequence[Request]) -> int:
+    """About how many operations straight-line code would take of a robot that is deep, 0 of others.
+
+    A joint takes some hundred, as often as there are products of two orders; an entry a few.
+    """
+    robot = forms.robot
+    if _depth(robot) < DEEP:
+        return 0
+    total = 0
+    for request in requests:
+        shapes = request.row.output_shapes(robot, forms.order).values()
+        orders = (forms.order + 1) * (forms.order + 2) // 2 if "rates" in request.row.inputs else 1
+        total += 120 * orders * len(robot.segments) + 3 * sum(map(size, shapes))
+    return total
 
 
 def _depth(robot: Robot) -> int:
@@ -119,7 +142,18 @@ class _Assembly:
         self.tables, self.lists = dict(units.tables), dict(units.lists)
         self.places = {slot.name: Place(1) for slot in self.inputs} | {
             "wrenches": Place(6), "gravity": Place(0), "parameters": Place(10),
+            "parameters ": Place(1),
             "rates": Place(1, units.n), "payload": Place(10)}
+        entries = np.argwhere(robot.rotor_map != 0)
+        share = [[float(robot.rotor_map[tuple(x)])] for x in entries]
+        self.tables["share"] = np.array(share, dtype=float).reshape(-1, 1)
+        columns, first = len(robot.parameters), 10 * len(robot.bodies)
+        numbers = {"u": tuple(int(u) for u, _ in entries)}
+        self.lists |= {
+            "rotors": {"": tuple(range(len(entries))), **numbers,
+                       "s": tuple(first + int(r) for _, r in entries)},
+            "regressor": {"": tuple(int(u) * columns + first + int(r) for u, r in entries),
+                          **numbers, "s": tuple(range(len(entries)))}}
         self.plain = robot.nq == units.n and not units.grouped
         self.parts = [self._part(k, r, own) for k, (r, own) in
                       enumerate(zip(requests, output_names(requests), strict=True))]
@@ -182,16 +216,20 @@ class _Assembly:
                 if made is None:
                     continue
                 read, written = _touched(made)
-                key = run, tuple(part.aliases.items()), tuple(version.get(x, 0) for x in read)
+                own = run, part.over * (run.over == "frame"), part.plan.lift, *map(tuple, (read, written))
+                key = own, tuple(version.get(x, 0) for x in read)
                 if done.get(key) == tuple(version.get(x, 0) for x in written):
                     continue
                 for x in written:
                     version[x] = version.get(x, 0) + 1
-                done[run, key[1], tuple(version.get(x, 0) for x in read)] = done[key] = tuple(
+                done[own, tuple(version.get(x, 0) for x in read)] = done[key] = tuple(
                     version[x] for x in written)
                 loops.append(made)
-            loops += self._matrices(part)
-        loops = _needed(loops, {f"out{m}" for m in range(len(self.outputs))})
+            matrices = self._matrices(part)
+            late_columns = [x for x in loops if part.plan.blocks and isinstance(x, Sweep)
+                            and any(y.name.startswith("out") for y in x.step.outputs)]
+            loops = [x for x in loops if x not in late_columns] + matrices + late_columns
+        loops = _needed(loops, {f"out{m}" for m in range(len(self.outputs))}, set(self.tables))
         return self._finished(loops)
 
     def _finished(self, loops: list[Loop]) -> Sweeps:
@@ -227,7 +265,10 @@ class _Assembly:
         at = self.lists[part.over if run.over == "frame" else run.over] if run.over else {}
         if run.order is Order.LISTED and not at[""]:
             return None
-        return Sweep(self._recorded(part, run.step), run.order, at)
+        step = self._recorded(part, run.step)
+        if run.order in (Order.OUTWARDS, Order.INWARDS):
+            step = with_signs_turned(by_live_ranges(by_critical_path(step, halves=True)))
+        return Sweep(step, run.order, at)
 
     def _matrices(self, part: _Part) -> list[Loop]:
         plan, loops = part.plan, list[Loop]()
@@ -240,6 +281,9 @@ class _Assembly:
             if kept:
                 loops.append(PairLoop(kept_outputs(before, kept), kept_outputs(
                     behind[0], kept) if behind else None, extra, self._rows(part)))
+        if plan.blocks is not None:
+            loops.insert(0, BlockLoop(self._recorded(part, plan.blocks),
+                                      self.lists["bodies"]["u"]))
         for output, unit in plan.columns.items():
             inwards = self._recorded(part, articulated.pushed if unit else articulated.pulled)
             loops.append(ColumnLoop(inwards, self._recorded(part, articulated.moved), output, unit,
@@ -261,13 +305,6 @@ class _Assembly:
                 self.tables["ground given"] = rest
         if whole:
             runs.append(Run(Order.LISTED, parameters.with_body, "bodies"))
-            entries = np.argwhere(robot.rotor_map != 0)
-            self.tables["share"] = np.array(
-                [[robot.rotor_map[tuple(x)]] for x in entries], dtype=float).reshape(-1, 1)
-            self.lists["rotors"] = {
-                "": tuple(range(len(entries))), "u": tuple(int(u) for u, _ in entries),
-                "s": tuple(10 * len(robot.bodies) + int(r) for _, r in entries)}
-            self.places["parameters "] = Place(1)
             runs.append(Run(Order.LISTED, parameters.with_rotor, "rotors"))
         else:
             self.tables["given"] = own
@@ -279,7 +316,7 @@ class _Assembly:
                 runs.append(Run(Order.LISTED, _with_payload, "payload"))
         runs += [Run(order, parameters.own_mass) for order in (Order.ONCE, Order.MAP)]
         runs.append(Run(Order.INWARDS, bodies.behind("mass")))
-        return runs, {"total": "mass", "ground": "body"}
+        return runs, {"total": "mass", "ground": "body", "number": "parameters "}
 
     # ------------------------------------------------------------------ recording
     def _recorded(self, part: _Part, step: Step) -> Program:
@@ -334,7 +371,7 @@ def _slot(array: str, ending: str) -> str:
 class _Lifted(NamedTuple):
     """Arrays as series in time: their coefficients one after the other, order + 1 of each.
 
-    Of a `jvp` the state moves along a direction, of a `jet` along its rates.
+    Of a `jvp` the state moves along a direction, of a `rate` and of a `jet` along the motion.
     """
 
     how: str
@@ -351,6 +388,8 @@ class _Lifted(NamedTuple):
             return {array: shape}
         if self.how == "jvp" and array in RATES:
             return {array: (), RATES[array]: ()}
+        if self.how == "rate" and array in FOLLOWING:
+            return {array: (), FOLLOWING[array]: ()}
         if self.how == "jet" and array in ("x", "v", "a"):
             return {**({"x": ()} if array == "x" else {}), "rates": (self.order + 2,)}
         return {array: (self.count, *shape)}
@@ -360,6 +399,8 @@ class _Lifted(NamedTuple):
             return found[array]
         if self.how == "jvp" and array in RATES:
             return Series([found[array], found[RATES[array]]])
+        if self.how == "rate" and array in FOLLOWING:
+            return Series([found[array], found[FOLLOWING[array]]])
         if self.how == "jet" and array in ("x", "v", "a"):
             rates = list(found["rates"])
             all_ = {"x": [found.get("x"), *rates], "v": rates, "a": rates[1:]}[array]
@@ -375,7 +416,7 @@ class _Lifted(NamedTuple):
             return x
         entries = np.asarray(x, dtype=object)
         parts = [[_coefficient(y, k) for y in entries.ravel()] for k in range(self.count)]
-        if final and self.how == "jvp":
+        if final and self.how != "jet":
             parts = parts[1:]
         elif final:
             parts = [[y * math.factorial(k) if k > 1 else y for y in row]
@@ -383,7 +424,7 @@ class _Lifted(NamedTuple):
         flat = [y for row in parts for y in row]
         whole = np.empty(len(flat), dtype=object)
         whole[:] = flat
-        shape = entries.shape if final and self.how == "jvp" else (len(parts), *entries.shape)
+        shape = entries.shape if final and self.how != "jet" else (len(parts), *entries.shape)
         return whole.reshape(shape)
 
 
@@ -409,20 +450,22 @@ def _with_constants(x: Any, table: np.ndarray) -> Any:
 
 # ---------------------------------------------------------------------- what is needed
 def _touched(loop: Sweep) -> tuple[list[str], list[str]]:
-    """Arrays that a sweep reads, and those that it writes."""
-    written = dict.fromkeys(ArrayAt.of(y.name).array for y in loop.step.outputs)
-    return sorted(arrays_read(loop)), list(written)
+    """Arrays that a sweep reads, and those that it writes; `X@` is what the world has of X."""
+    read, written = sorted(arrays_read(loop)), [ArrayAt.of(y.name).array for y in loop.step.outputs]
+    world = [f"{x}@" for x in written]
+    found = {Order.ONCE: world, Order.INWARDS: [*written, *world]}.get(loop.order, written)
+    return [*read, *(f"{x}@" for x in read)], found
 
 
-def _needed(loops: Sequence[Loop], wanted: set[str]) -> list[Loop]:
-    """The loops without what nobody reads, from the last to the first."""
+def _needed(loops: Sequence[Loop], wanted: set[str], tables: set[str]) -> list[Loop]:
+    """The loops without what nobody reads or a table has, from the last to the first."""
     found: list[Loop] = []
     for loop in reversed(loops):
         if isinstance(loop, Sweep):
-            pruned = _pruned(loop, wanted)
+            pruned = _pruned(loop, wanted - tables)
             while pruned is not None and not arrays_read(pruned) <= wanted:   # of a parent's
                 wanted = wanted | arrays_read(pruned)
-                pruned = _pruned(loop, wanted)
+                pruned = _pruned(loop, wanted - tables)
             if pruned is None:
                 continue
             loop = pruned

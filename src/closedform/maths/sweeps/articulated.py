@@ -42,12 +42,14 @@ def eliminated(
     I: Array, f: Array, S: Array, tau: Number, rotor: Number, x: Number, spring: Array, I_p: Array,
     f_p: Array,
 ) -> StepArrays:
-    """(ii) and (iii): K = D⁻¹ I S, rest = D⁻¹ (τ − k (q − q₀) − S · f), and what the parent feels.
+    """(ii) and (iii): K = −D⁻¹ I S, rest = D⁻¹ (τ − k (q − q₀) − S · f), and what the parent feels.
+
+    −D⁻¹ in place of D⁻¹ makes sums of all differences: no sign is turned at the end of one.
     """
     found, inverse = _eliminated(I, S, rotor, I_p)
     U = found["UA"]
-    rest = (tau - spring[0] * (x - spring[1]) - power(S, f)) * inverse
-    return found | {"f_p": f_p + (f + U * rest), "rest": rest}
+    rest = (power(S, f) - (tau - spring[0] * (x - spring[1]))) * inverse
+    return found | {"f_p": f_p + f + U * rest, "rest": rest}
 
 
 def inertia_eliminated(I: Array, S: Array, rotor: Number, I_p: Array) -> StepArrays:
@@ -59,14 +61,14 @@ def _eliminated(I: Array, S: Array, rotor: Number, I_p: Array) -> tuple[StepArra
     place = np.zeros((6, 6), dtype=int)
     place[UPPER] = np.arange(21)
     U = I[np.maximum(place, place.T)] @ S
-    inverse = 1 / (power(S, U) + rotor)
+    inverse = -1 / (power(S, U) + rotor)
     K, (rows, columns) = U * inverse, UPPER
-    return {"I_p": I_p + (I - U[rows] * K[columns]), "UA": U, "K": K, "inverse": inverse}, inverse
+    return {"I_p": I_p + I + U[rows] * K[columns], "UA": U, "K": K, "inverse": inverse}, inverse
 
 
 def solved(K: Array, rest: Number, S: Array, delta_p: Array) -> StepArrays:
-    """q̈ = rest − K · δ_p and δ = δ_p + S q̈."""
-    a = rest - power(K, delta_p)
+    """q̈ = rest + K · δ_p and δ = δ_p + S q̈."""
+    a = rest + power(K, delta_p)
     return {"a": a, "delta": delta_p + S * a}
 
 
@@ -74,7 +76,7 @@ def pushed(
     S: Array, UA: Array, inverse: Number, b: Number, F: Array, F_p: Array,
 ) -> StepArrays:
     """A torque b on an articulated body whose inertia is known, at rest."""
-    rest = (b - power(S, F)) * inverse
+    rest = (power(S, F) - b) * inverse
     return {"F_p": F_p + (F + UA * rest), "rests": rest}
 
 
@@ -87,7 +89,7 @@ def pulled(
 
 def moved(K: Array, S: Array, rests: Number, deltas_p: Array) -> StepArrays:
     """The acceleration y that comes of it."""
-    y = rests - power(K, deltas_p)
+    y = rests + power(K, deltas_p)
     return {"y": y, "deltas": deltas_p + S * y}
 
 

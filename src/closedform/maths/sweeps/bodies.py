@@ -32,9 +32,9 @@ def moments_of(body: Array, R: Array, o: Array) -> Moments:
 def body_moments(
     body: Array, R: Array, o: Array, V: Array, A: Array,
 ) -> tuple[Moments, Array]:
-    """The moments of a body in the world's frame, and f = I A + B V."""
+    """The moments of a body in the world's frame, and f = I A + V ×* I V."""
     own = moments_of(body, R, o)
-    return own, own @ A + christoffel_operator(own, V) @ V
+    return own, own @ A + force_cross(V, own @ V)
 
 
 def inertia(R: Array, o: Array, body: Array) -> StepArrays:
@@ -44,8 +44,28 @@ def inertia(R: Array, o: Array, body: Array) -> StepArrays:
 
 
 def force(R: Array, o: Array, body: Array, V: Array, A: Array) -> StepArrays:
-    """f = I A + B V."""
-    return {"f": body_moments(body, R, o, V, A)[1]}
+    """f = I A + V ×* I V, by Newton and Euler in the body's axes at its origin.
+
+        f = m u + α × h + ω × (ω × h)    n = J α + ω × J ω + h × u    J = tr(Σ) 1 − Σ
+
+    u is the acceleration of the origin.
+    """
+    xp = namespace(R, V, A)
+    w, alpha = R.T @ V[3:], R.T @ A[3:]
+    u = R.T @ (A[:3] - cross(o, A[3:]) + cross(V[3:], V[:3] - cross(o, V[3:])))
+    m, h, (xx, xy, yy, xz, yz, zz) = body[0], body[1:4], body[4:]
+    J = xp.array([[yy + zz, -xy, -xz], [-xy, xx + zz, -yz], [-xz, -yz, xx + yy]])
+    f = R @ (m * u + cross(alpha, h) + cross(w, cross(w, h)))
+    n = R @ (J @ alpha + cross(w, J @ w) + cross(h, u))
+    return {"f": xp.concatenate([f, n + cross(o, f)])}
+
+
+def reference_force(
+    R: Array, o: Array, body: Array, V: Array, VR: Array, AR: Array,
+) -> StepArrays:
+    """f = I A_r + V ×* I V_r, of the passive C."""
+    own = moments_of(body, R, o)
+    return {"f": own @ AR + force_cross(V, own @ VR)}
 
 
 def weight(R: Array, o: Array, body: Array, gravity: Array) -> StepArrays:
@@ -102,6 +122,12 @@ def torque(
 ) -> StepArrays:
     """τ = S · f, what the rotor takes, and the spring k (q − q₀)."""
     return {"tau": power(S, f) + rotor * a + spring[0] * (x - spring[1])}
+
+
+def reference_torque(
+    S: Array, f: Array, a_r: Number, rotor: Number, x: Number, spring: Array,
+) -> StepArrays:
+    return torque(S, f, a_r, rotor, x, spring)
 
 
 def bias_torque(S: Array, f: Array, x: Number, spring: Array) -> StepArrays:

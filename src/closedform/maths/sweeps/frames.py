@@ -25,17 +25,18 @@ def _at(X: Array, p: Array) -> Array:
     return namespace(X).concatenate([X[:3] - cross(p, X[3:]), X[3:]])
 
 
-def _local(X: Array, R: Array, p: Array) -> Array:
+def local_twist(X: Array, R: Array, p: Array) -> Array:
+    """A twist about the world's origin, at p in the axes R."""
     there = _at(X, p)
     return namespace(X).concatenate([R.T @ there[:3], R.T @ there[3:]])
 
 
 def body_velocity(V_u: Array, R_u: Array, o_u: Array, Rb: Array, pb: Array) -> StepArrays:
-    return {"twist": _local(V_u, R_u @ Rb, o_u + R_u @ pb)}
+    return {"twist": local_twist(V_u, R_u @ Rb, o_u + R_u @ pb)}
 
 
 def body_acceleration(A_u: Array, R_u: Array, o_u: Array, Rb: Array, pb: Array) -> StepArrays:
-    return {"twist": _local(A_u, R_u @ Rb, o_u + R_u @ pb)}
+    return {"twist": local_twist(A_u, R_u @ Rb, o_u + R_u @ pb)}
 
 
 def aligned_velocity(V_u: Array, R_u: Array, o_u: Array, pb: Array) -> StepArrays:
@@ -63,7 +64,7 @@ def local_classical(
 ) -> StepArrays:
     """(A_v + ω × v; A_ω)."""
     R, p = R_u @ Rb, o_u + R_u @ pb
-    return _classical(_local(V_u, R, p), _local(A_u, R, p))
+    return _classical(local_twist(V_u, R, p), local_twist(A_u, R, p))
 
 
 def aligned_classical(V_u: Array, A_u: Array, R_u: Array, o_u: Array, pb: Array) -> StepArrays:
@@ -82,7 +83,7 @@ def located(R_u: Array, o_u: Array, Rb: Array, pb: Array) -> StepArrays:
 
 def local_column(S: Array, Rf_u: Array, pf_u: Array) -> StepArrays:
     """A column of the Jacobian, (6,)."""
-    return {"J": _local(S, Rf_u, pf_u)}
+    return {"J": local_twist(S, Rf_u, pf_u)}
 
 
 def aligned_column(S: Array, pf_u: Array) -> StepArrays:

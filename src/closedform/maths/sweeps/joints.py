@@ -104,3 +104,16 @@ def bias_acceleration(
 ) -> StepArrays:
     """That of a = 0."""
     return {"A": A_p + dPsi * v, "AP": first * A_p + (1 - first) * AP_p}
+
+
+def reference_world(gravity: Array) -> StepArrays:
+    """The world in a second motion, that of a reference."""
+    xp = namespace(gravity)
+    return {"VR": xp.zeros(6), "AR": xp.concatenate([-gravity, xp.zeros(3)])}
+
+
+def reference_motion(
+    VR_p: Array, AR_p: Array, S: Array, dS: Array, v_r: Number, a_r: Number,
+) -> StepArrays:
+    """V_r = Σ S v_r and A_r = Σ S a_r + Ṡ v_r."""
+    return {"VR": VR_p + S * v_r, "AR": AR_p + S * a_r + dS * v_r}

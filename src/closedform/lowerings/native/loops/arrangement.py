@@ -15,9 +15,11 @@ import numpy as np
 from closedform.lowerings.native.ir import Lanes, Module, number
 from closedform.program.sweeps import (
     ArrayAt,
+    BlockLoop,
     ColumnLoop,
     Loop,
     PairLoop,
+    Sweep,
     Sweeps,
     arrays_read,
     programs_of,
@@ -89,7 +91,9 @@ def _pitch(length: int) -> int:
 def _lists(loop: Loop) -> Iterator[tuple[int, ...]]:
     if isinstance(loop, PairLoop):
         yield from filter(None, [loop.rows])
-    elif not isinstance(loop, ColumnLoop):
+    elif isinstance(loop, BlockLoop):
+        yield loop.units
+    elif isinstance(loop, Sweep):
         yield from loop.at.values()
 
 

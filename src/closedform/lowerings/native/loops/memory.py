@@ -58,12 +58,14 @@ class Units:
         return self._outside(array) is None or places[array].record > 0
 
     def _outside(self, array: str) -> str | None:
-        """The pointer of an input or output; these are called out0, out1, …"""
+        """The pointer of an input or output; these are called out0, out1, …
+
+        An input under a name with a space behind it has another place for each unit."""
         of = self.layout.of
         if array in of.buffers or array in of.tables:
             return None
         names = {slot.name: f"%in{k}" for k, slot in enumerate(of.inputs)}
-        return names.get(array, f"%{array}")
+        return names.get(array.rstrip(), f"%{array}")
 
     def place(self, place: ArrayAt, entry: int) -> str:
         of, f, bytes_ = self.layout.of, self.e.function, BYTES[self.e.lanes.kind]

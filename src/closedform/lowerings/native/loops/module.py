@@ -8,10 +8,11 @@ from __future__ import annotations
 from closedform.lowerings.native.far_angles import add_repair
 from closedform.lowerings.native.ir import BYTES, LANES_APART, Function, Lanes, Module
 from closedform.lowerings.native.loops.arrangement import Arrangement
+from closedform.lowerings.native.loops.blocks import add_blocks
 from closedform.lowerings.native.loops.columns import add_columns
 from closedform.lowerings.native.loops.pairs import add_pairs
 from closedform.lowerings.native.loops.sweep import add_sweep
-from closedform.program.sweeps import ColumnLoop, PairLoop, Sweeps
+from closedform.program.sweeps import BlockLoop, ColumnLoop, PairLoop, Sweeps
 
 ON_STACK = 1 << 18
 """Bytes up to which the block is on the stack: threads have small ones."""
@@ -32,6 +33,8 @@ def swept_module(of: Sweeps, lanes: Lanes) -> Module:
         f = Function(module)
         if isinstance(loop, PairLoop):
             add_pairs(f, layout, loop, lanes)
+        elif isinstance(loop, BlockLoop):
+            add_blocks(f, layout, loop, lanes)
         elif isinstance(loop, ColumnLoop):
             add_columns(f, layout, loop, lanes)
         else:
