@@ -1,40 +1,45 @@
-"""Computations by loops: small programs that run for every body of a tree, or every pair of them.
+"""Computations by loops: small programs that run for every unit of a tree, or every pair of them.
 
 A straight-line program grows with the robot, its compile time too. Here a robot is tables, and the
 code is a few steps, each recorded once:
 
+    ONCE        for the world alone
     MAP         step(k) for all k, in any order: several at once in the lanes of a register
     OUTWARDS    step(k) from the root to the leaves; it may read what its parent has
     INWARDS     step(k) from the leaves to the root; it may add to what its parent has
+    LISTED      step(m) for the places of a list, one after the other
+    BlockLoop   several columns of row i for each body behind unit i
     PairLoop    entries (i, j) of matrices, row by row, the columns j in lanes
     ColumnLoop  matrices X of M X = B by both sweeps, for several columns at once in lanes
 
-A step's inputs and outputs are named as the arrays that they are entries of: `V` is that of body k,
-`V_p` that of its parent, and in pairs `S_i` belongs to the row and `S` to the column. The world is
-number −1. Bodies are numbered so that all behind a body follow it: they are k, …, end(k) − 1.
+A step's inputs and outputs are named as the arrays that they are entries of: `V` is that of unit k,
+`V_p` that of its parent, in pairs `S_i` belongs to the row and `S` to the column, and `R_u`, `q_s`
+and `V_g` are at places that lists tell; `com_w` is the world's, number −1. Units are numbered so that all
+behind one follow it: they are k, …, end(k) − 1. Those of one joint follow each other too.
 """
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
-from closedform.program.program import Operations, Program, Slot, size
+from closedform.program.program import Operations, Program, Slot
 
 
 class Order(Enum):
-    """In which order a step is run for the bodies."""
+    """In which order a step is run for the units."""
 
     ONCE = "for the world alone"
-    MAP = "for all bodies in any order"
+    MAP = "for all units in any order"
     OUTWARDS = "root to leaf"
     INWARDS = "leaf to root"
+    LISTED = "for the places of a list"
 
 
 class ArrayAt(NamedTuple):
@@ -46,26 +51,42 @@ class ArrayAt(NamedTuple):
     @classmethod
     def of(cls, slot: str) -> ArrayAt:
         name, _, at = slot.rpartition("_")
-        return cls(name, at) if name and at in ("p", "i") else cls(slot)
+        return cls(name, at) if name and at in ("p", "i", "g", "u", "s", "w") else cls(slot)
+
+
+class Place(NamedTuple):
+    """Where an input or output has its numbers: entry e of unit k is number k · record + e · pitch.
+
+    A vector and a list of records have pitch 1; what is one for all has no record.
+    """
+
+    record: int
+    pitch: int = 1
 
 
 @dataclass(frozen=True, eq=False)
 class Sweep:
-    """A step for every body."""
+    """A step for every unit; `at` has the places that its slots' endings stand for."""
 
     step: Program
     order: Order
+    at: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)
 class PairLoop:
-    """Matrices: `before` gives the entries whose column lies on the way to the world from row i,
-    `behind` those whose column is i or lies behind it. All others are zero; a table of the name in
-    `diagonal` is added to an output."""
+    """Matrices: `before` gives the entries whose column lies on the way to the world from row i or
+    belongs to its joint, `behind` those whose column lies behind it.
+
+    All others are zero; a table of the name in `diagonal` is added to an output. There is a row for
+    each unit, or for each of `rows`, which are numbers of units. A step may give several entries,
+    which stand below each other.
+    """
 
     before: Program
-    behind: Program
-    diagonal: Mapping[str, str]
+    behind: Program | None
+    diagonal: Mapping[str, str] = field(default_factory=dict)
+    rows: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +94,7 @@ class ColumnLoop:
     """An output whose columns j are each found by a sweep inwards and one outwards, in place.
 
     `inwards` takes b, the entry (k, j) of the output as it is, or of the unit matrix; `outwards`
-    gives x in its place. The arrays in `wide` have entries for every column, none of the parents'
+    gives y in its place. The arrays in `wide` have entries for every column, none of the parents'
     before the first sweep.
     """
 
@@ -85,20 +106,41 @@ class ColumnLoop:
 
 
 @dataclass(frozen=True, eq=False)
-class Sweeps:
-    """What computes outputs of inputs by loops over n bodies.
+class BlockLoop:
+    """A matrix whose row i has for each body behind unit i the entries of a step, side by side.
 
-    Inputs and outputs have an entry or a record for each body, outputs of `PairLoop` are matrices.
-    `tables` are constants, (n, entries) each; `buffers` are entries a body of what steps write.
+    `units` are those of the bodies. All other entries are zero.
+    """
+
+    step: Program
+    units: tuple[int, ...]
+
+    @property
+    def output(self) -> str:
+        return self.step.outputs[0].name
+
+
+Loop = Sweep | PairLoop | ColumnLoop | BlockLoop
+
+
+@dataclass(frozen=True, eq=False)
+class Sweeps:
+    """What computes outputs of inputs by loops over n units.
+
+    `places` tells where inputs and outputs have what; outputs of `PairLoop` are matrices. `tables`
+    are constants, (n, entries) each; `buffers` are entries a unit of what steps write. `lasts` is
+    the last unit of each unit's joint.
     """
 
     name: str
     inputs: tuple[Slot, ...]
     outputs: tuple[Slot, ...]
+    places: Mapping[str, Place]
     parents: tuple[int, ...]
+    lasts: tuple[int, ...]
     tables: Mapping[str, np.ndarray]
     buffers: Mapping[str, int]
-    loops: tuple[Sweep | PairLoop | ColumnLoop, ...]
+    loops: tuple[Loop, ...]
 
     @property
     def n(self) -> int:
@@ -113,39 +155,50 @@ class Sweeps:
                 ends[self.parents[k]] = max(ends[self.parents[k]], ends[k])
         return tuple(ends)
 
+    @property
+    def is_chain(self) -> bool:
+        return self.parents == tuple(range(-1, self.n - 1))
+
     @cached_property
     def operations(self) -> Operations:
         """The count of operations of all loops."""
-        pairs = sum(end - k for k, end in enumerate(self.ends))
         total = np.zeros(len(Operations._fields), dtype=int)
         for loop in self.loops:
-            if isinstance(loop, PairLoop):
-                total += pairs * np.array(loop.behind.operations)
-                total += (pairs - self.n) * np.array(loop.before.operations)
-            elif isinstance(loop, ColumnLoop):
-                both = np.array(loop.inwards.operations) + np.array(loop.outwards.operations)
-                total += self.n**2 * both
-            else:
-                runs = 1 if loop.order is Order.ONCE else self.n
-                total += runs * np.array(loop.step.operations)
+            for program, runs in self.runs(loop):
+                total += runs * np.array(program.operations)
         return Operations(*map(int, total))
+
+    def runs(self, loop: Loop) -> list[tuple[Program, int]]:
+        """The steps of a loop and how often they are needed."""
+        if isinstance(loop, PairLoop):
+            rows = loop.rows or range(self.n)
+            depth = [0] * self.n
+            for k, p in enumerate(self.parents):
+                depth[k] = 1 + (depth[p] if p >= 0 else 0)
+            found = [(loop.before, sum(depth[i] for i in rows if i >= 0))]
+            if loop.behind is not None:
+                found.append((loop.behind, sum(self.ends[i] - i - 1 for i in rows if i >= 0)))
+            return found
+        if isinstance(loop, ColumnLoop):
+            return [(loop.inwards, self.n**2), (loop.outwards, self.n**2)]
+        if isinstance(loop, BlockLoop):
+            return [(loop.step, sum(k <= u < end for u in loop.units
+                                    for k, end in enumerate(self.ends)))]
+        count = {Order.ONCE: 1, Order.LISTED: len(loop.at.get("", ()))}
+        return [(loop.step, count.get(loop.order, self.n))]
 
     @cached_property
     def digest(self) -> str:
         """SHA-256 of the content."""
         text = hashlib.sha256(repr((
-            "closedform sweeps 1", self.name, self.inputs, self.outputs, self.parents,
-            dict(self.buffers), list(self.tables))).encode())
+            "closedform sweeps 2", self.name, self.inputs, self.outputs, dict(self.places),
+            self.parents, self.lasts, dict(self.buffers), list(self.tables))).encode())
         for table in self.tables.values():
             text.update(np.ascontiguousarray(table).tobytes())
         for loop in self.loops:
             parts = vars(loop).values()
             text.update(repr([x.digest if isinstance(x, Program) else x for x in parts]).encode())
         return text.hexdigest()
-
-    def record_size(self, slot: Slot) -> int:
-        """How many numbers an input or output has for each body."""
-        return max(size(slot.shape) // self.n, 1)
 
 
 def follow_each_other(parents: tuple[int, ...]) -> bool:
@@ -158,3 +211,22 @@ def follow_each_other(parents: tuple[int, ...]) -> bool:
             return False
         way.append(k)
     return True
+
+
+def programs_of(loop: Loop) -> list[Program]:
+    """The steps of a loop."""
+    if isinstance(loop, PairLoop):
+        return [x for x in (loop.before, loop.behind) if x is not None]
+    return [loop.inwards, loop.outwards] if isinstance(loop, ColumnLoop) else [loop.step]
+
+
+def entries_read(program: Program) -> set[tuple[int, int]]:
+    """Arrays and entries that a step needs of its inputs."""
+    return {(x.args[0], entry) for x in program.code if x.op == "input" for entry in x.args[1:]}
+
+
+def arrays_read(loop: Loop) -> set[str]:
+    """Arrays that a loop needs."""
+    found = {ArrayAt.of(x.inputs[a].name).array for x in programs_of(loop)
+             for a, _ in entries_read(x)}
+    return found | (set(loop.diagonal.values()) if isinstance(loop, PairLoop) else set())

@@ -11,6 +11,8 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from typing import Any, final, overload
 
+import numpy as np
+
 from closedform.applications.compile.guarded import guarded
 from closedform.applications.compile.preparation import Preparation
 from closedform.applications.compile.quantities import CompiledWithInputs, Quantities
@@ -25,10 +27,12 @@ from closedform.applications.compile.requests import (
     asked_request,
     checked_reference,
 )
-from closedform.applications.compile.sweeping import sweeps_of
+from closedform.applications.compile.sweeping import expected_operations, sweeps_of
 from closedform.applications.progress import compiling
+from closedform.arrays import Array
 from closedform.errors import ArgumentError
 from closedform.lowerings.call.derived import Derivative
+from closedform.lowerings.call.interpreted import Interpreted
 from closedform.lowerings.call.kernel import Kernel
 from closedform.lowerings.call.signature import Subject
 from closedform.lowerings.native.cpu import MAKING
@@ -46,8 +50,9 @@ ENORMOUS = 200_000
 """Operations from which on a warning comes before compiling: M of 300 joints took 107 s and 1.9 GB
 for 1.6 million."""
 
-LOOKED_AT = 100
-"""Velocities up to which M of a robot that is computed by loops is looked at for being singular."""
+AFFORDABLE = 30_000
+"""Operations up to which code is written out in a line for robots that are deep, in 2 to 3 s. What
+loops cannot compute and takes more is interpreted."""
 
 
 @overload
@@ -177,11 +182,17 @@ class CompiledRobot(Quantities):
         key = f"{self._preparation.forms.digest} {'; '.join(r.text for r in requests)}{loads}{kept}"
         swept = sweeps_of(self._preparation.forms, requests, wrenches, only)
 
+        if swept is None and (expected := expected_operations(
+                self._preparation.forms, requests)) > AFFORDABLE:
+            return self._interpreted(requests, wrenches, only, expected)
+
         @cache
         def loops() -> Sweeps:
-            if self.robot.nv <= LOOKED_AT:
-                self._preparation.refuse_what_never_exists(requests)
             assert swept is not None
+            if any(r.row.solves for r in requests):
+                known = any(isinstance(x, Parameters | PayloadAt) for x in self.inputs)
+                M = None if known else self._mass_matrix
+                self._preparation.refuse_what_never_exists(requests, M)
             return swept()
 
         def fold() -> FoldedProgram:
@@ -202,6 +213,28 @@ class CompiledRobot(Quantities):
         if len(requests) > 1 or "rates" not in requests[0].row.inputs or wrenches or only:
             return made
         return made.with_rows("rates", OtherOrders(self, requests[0]))
+
+    def _mass_matrix(self, q: Array) -> Array:
+        """M by its kernel; gravity that comes at run time does not matter."""
+        found: Array = self.mass_matrix(q, *(np.zeros(3) for _ in self.inputs))
+        return found
+
+    def _interpreted(self, requests: Sequence[Request], wrenches: bool, only: tuple[str, ...],
+                     expected: int) -> Kernel:
+        """The function of these requests over NumPy, in the place of a kernel."""
+        reason = (f"machine code in a line would take some {round(expected, -3)} operations, and "
+                  f"there are no loops for it (docs/large_robots_loops.md)")
+        interface, function = self._preparation.interpreted(requests, wrenches, only)
+        of = Subject(self.robot.name, letters(r.row for r in requests))
+        made: Any = Interpreted(interface, function, of, reason)
+        warnings.warn(f"{of.title(interface.name)} is interpreted: {reason}; a call takes "
+                      "milliseconds to minutes", stacklevel=4)
+        recipe = self, [(r.row.name, r.frame, r.reference) for r in requests], wrenches, only
+        made.with_recipe(_kernel, *recipe)
+        if len(requests) == 1 and "rates" in requests[0].row.inputs and not (wrenches or only):
+            made.with_rows("rates", OtherOrders(self, requests[0]))
+        kernel: Kernel = made
+        return kernel
 
     def _made(self, row: Quantity) -> Any:
         """What computes a row of the catalogue."""

@@ -24,6 +24,7 @@ from closedform.applications.compile.requests import (
 from closedform.applications.compile.robot_trial import robot_trial
 from closedform.arrays import Array
 from closedform.errors import SingularMatrix
+from closedform.lowerings.call.signature import Interface
 from closedform.lowerings.call.trial import Trial
 from closedform.maths.algorithms.applicability import applies
 from closedform.maths.arguments import SIZES
@@ -34,7 +35,7 @@ from closedform.maths.regularity import refuse_singular
 from closedform.model.robot import Robot
 from closedform.program.lanes.sharing import FoldedProgram
 from closedform.program.pipeline import kept_outputs, optimised
-from closedform.program.program import Program, Slot
+from closedform.program.program import Operations, Program, Slot
 from closedform.program.record import record, uncollected
 
 ALL_BASES = 10
@@ -117,20 +118,52 @@ class Preparation:
 
         return robot_trial(self.forms, requests, slots, plain)
 
-    def refuse_what_never_exists(self, requests: Sequence[Request]) -> None:
-        """The `SingularMatrix` of what cannot be solved for at two random states."""
+    def interpreted(self, requests: Sequence[Request], wrenches: bool = False,
+                    only: Sequence[str] = ()) -> tuple[Interface, Callable[..., list[Array]]]:
+        """These quantities as a function over NumPy, by the algorithms that programs are made of.
+
+        In the bodies' own frames where there is such an algorithm.
+        """
+        self.refuse_what_never_exists(requests)
+        shapes, names = self._shapes(requests, wrenches), output_names(requests)
+        slots = {name: shape for request, own in zip(requests, names, strict=True)
+                 for name, shape in zip(own, request.row.output_shapes(
+                     self.robot, self.forms.order).values(), strict=True)}
+        kept = tuple(only) or tuple(slots)
+
+        def function(*arrays: Array) -> list[Array]:
+            given, found = dict(zip(shapes, arrays, strict=True)), dict[str, Array]()
+            for request, own in zip(requests, names, strict=True):
+                way = Way(self._algorithms(request)[0], Form.USER, None)
+                value = self._evaluated(request, way, given)
+                found |= zip(own, value if request.row.fields else (value,), strict=True)
+            return [found[name] for name in kept]
+
+        inputs = tuple(Slot(*item) for item in shapes.items())
+        return Interface("_and_".join(dict.fromkeys(r.row.name for r in requests)), inputs,
+                         tuple(Slot(name, slots[name]) for name in kept),
+                         Operations(0, 0, 0, 0, 0, 0), self.forms.digest), function
+
+    def refuse_what_never_exists(self, requests: Sequence[Request],
+                                 M: Callable[[Array], Array] | None = None) -> None:
+        """The `SingularMatrix` of what cannot be solved for at two random states.
+
+        `M` computes the mass matrix, where something does it faster than the definition.
+        """
         if any(isinstance(x, Parameters | PayloadAt) for x in self.forms.inputs):
             return                             # masses are known when it is called
         for request in requests:
             if request.row.solves:
-                refused = [self._refused_at(request, self.robot.random(seed)) for seed in (0, 1)]
+                refused = [self._refused_at(request, self.robot.random(seed), M)
+                           for seed in (0, 1)]
                 if refused[0] is not None and refused[1] is not None:
                     raise refused[0]
 
-    def _refused_at(self, request: Request, q: Array) -> SingularMatrix | None:
+    def _refused_at(self, request: Request, q: Array,
+                    M: Callable[[Array], Array] | None) -> SingularMatrix | None:
         try:
             if request.frame is None:
-                refuse_singular(self.robot, mass_matrix(self.robot, q))
+                refuse_singular(self.robot, M(q) if M else mass_matrix(self.robot, q))
             else:
                 request.row.definition(self.robot, q, request.frame)
         except SingularMatrix as error:

@@ -1,129 +1,111 @@
 """Which quantities of which robots are computed by loops, and the loops: recorded steps and tables.
 
-Loops take robots of joints with one coordinate each, fixed ones between them; see `units`.
+Several quantities in one kernel run one after the other; what one has computed already, and nobody
+has changed, is not computed again. What nobody reads is left out.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache, partial
+from dataclasses import replace
+from functools import cache
 from inspect import signature
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from closedform.applications.compile.forms import Forms
-from closedform.applications.compile.requests import Gravity, Request
+from closedform.applications.compile.names import output_names
+from closedform.applications.compile.plans import DEPTH, FORCES, PLANS, LoopPlan, Run
+from closedform.applications.compile.requests import Parameters, PayloadAt, Request
 from closedform.applications.compile.units import Units, units_of
-from closedform.arrays import Array
-from closedform.maths.sweeps import articulated, bodies, pairs
+from closedform.arrays import Array, namespace
+from closedform.maths.arguments import SIZES
+from closedform.maths.frames import located
+from closedform.maths.scalars.series import Series
+from closedform.maths.sweeps import articulated, bodies, joints, pairs, parameters
+from closedform.maths.sweeps.joints import Step
 from closedform.model.robot import Robot
-from closedform.program.pipeline import optimised
+from closedform.program.ordering.critical_path import by_critical_path, with_signs_turned
+from closedform.program.ordering.live_ranges import by_live_ranges
+from closedform.program.pipeline import kept_outputs, optimised
 from closedform.program.program import Program, Slot, size
 from closedform.program.record import record
-from closedform.program.sweeps import ArrayAt, ColumnLoop, Order, PairLoop, Sweep, Sweeps
+from closedform.program.sweeps import (
+    ArrayAt,
+    BlockLoop,
+    ColumnLoop,
+    Loop,
+    Order,
+    PairLoop,
+    Place,
+    Sweep,
+    Sweeps,
+    arrays_read,
+)
 
 SHAPES: Mapping[str, tuple[int, ...]] = {
-    **dict.fromkeys(("q", "v", "a", "tau", "rotor", "mass", "rest", "inverse", "b", "rests"), ()),
-    **dict.fromkeys(("p0", "pb", "joint", "o", "d", "h", "p", "W", "a_O", "c_O", "gravity"), (3,)),
-    **dict.fromkeys(("R0", "Rb", "L", "R", "G", "N_O", "D_O"), (3, 3)),
-    **dict.fromkeys(("S", "V", "VP", "A", "AP", "dPsi", "ddPsi", "f", "Sigma", "U", "UA", "Z", "Q",
-                     "D", "K", "F", "delta", "deltas", "wrenches"), (6,)),
-    "body": (10,), "I": (21,),
+    **dict.fromkeys(("q", "x", "v", "a", "v_r", "a_r", "tau", "rotor", "mass", "total", "rest", "inverse", "b",
+                     "rests", "first", "stiffness", "E", "weight", "number", "share"), ()),
+    **dict.fromkeys(("joint", "motion", "spring"), (2,)),
+    **dict.fromkeys(("p0", "pb", "pf", "axis", "o", "d", "h", "p", "W", "WT", "a_O", "c_O", "com",
+                     "gravity", "planar"), (3,)),
+    **dict.fromkeys(("R0", "Rb", "Rf", "L", "R", "G", "N_O", "D_O"), (3, 3)),
+    **dict.fromkeys(("S", "V", "VP", "A", "AP", "dPsi", "dS", "ddPsi", "f", "Sigma", "U", "UA",
+                     "UT", "ST", "SP", "Z", "Q", "D", "K", "F", "delta", "deltas", "wrenches", "VR",
+                     "AR"),
+                    (6,)),
+    **dict.fromkeys(("body", "ground", "given", "parameters"), (10,)),
+    "YB": (6, 10), "I": (21,), "free": (7,), "spherical": (4,),
 }
-"""What each array has for a body."""
+"""What each array has for a unit."""
 
 WIDE = {"F": 6, "rests": 1, "deltas": 6}
-"""What a column needs of every body."""
-
-Steps = tuple[tuple[Order, Callable[..., Any]], ...]
-
-
-class LoopPlan(NamedTuple):
-    """How a row is computed: steps, then pairs, then columns.
-
-    `depth`: joints on the longest way to the world from which on loops take less time than
-    straight-line code, or code that compiles at once is worth more.
-    `results`: what steps call the outputs. Rotors are added to the output `rotors`.
-    """
-
-    depth: int
-    steps: Steps
-    results: Mapping[str, str] = {}
-    pairs: tuple[Callable[..., Any], ...] = ()
-    rotors: str = ""
-    columns: Mapping[str, bool] = {}
-
-
-_POSES: Steps = (
-    (Order.ONCE, bodies.world), (Order.MAP, bodies.local), (Order.OUTWARDS, bodies.pose),
-    (Order.MAP, bodies.screw))
-_MOVING: Steps = ((Order.OUTWARDS, bodies.velocity), (Order.MAP, bodies.rates))
-_RATES: Steps = (*_POSES, *_MOVING)
-_MOTION: Steps = (*_RATES, (Order.OUTWARDS, bodies.acceleration))
-_BIAS: Steps = (*_RATES, (Order.OUTWARDS, bodies.bias_acceleration))
-_TORQUE: Steps = ((Order.INWARDS, bodies.force_behind), (Order.MAP, bodies.bias_torque))
-_DERIVATIVES: Steps = ((Order.MAP, bodies.inertia_and_force), (Order.INWARDS, bodies.all_behind),
-                       (Order.MAP, bodies.columns))
-_SOLVED: Steps = ((Order.ONCE, articulated.at_rest), (Order.MAP, articulated.articulated),
-                  (Order.INWARDS, articulated.eliminated), (Order.OUTWARDS, articulated.solved))
-_PASSIVE: Steps = (*_RATES, (Order.MAP, bodies.inertia_and_passive),
-                   (Order.INWARDS, bodies.passive_behind), (Order.MAP, bodies.passive_columns))
-_CHRISTOFFEL: Steps = (*_RATES, (Order.MAP, bodies.inertia_and_flow),
-                       (Order.INWARDS, bodies.flow_behind), (Order.MAP, bodies.coriolis_columns))
-_WEIGHTS: Steps = ((Order.MAP, bodies.weight), *_TORQUE)
-_C = pairs.coriolis_before, pairs.coriolis_behind
-_MC = pairs.matrices_before, pairs.matrices_behind
-_SLOPES = pairs.derivatives_before, pairs.derivatives_behind
-
-PLANS: Mapping[str, LoopPlan] = {
-    "inverse_dynamics": LoopPlan(
-        101, (*_MOTION, (Order.MAP, bodies.force), (Order.INWARDS, bodies.force_behind),
-              (Order.MAP, bodies.torque)), {"tau": "inverse_dynamics"}),
-    "bias": LoopPlan(101, (*_BIAS, (Order.MAP, bodies.force), *_TORQUE), {"tau": "bias"}),
-    "coriolis_torque": LoopPlan(
-        101, ((Order.ONCE, bodies.weightless_world), *_BIAS[1:], (Order.MAP, bodies.force),
-              *_TORQUE), {"tau": "coriolis_torque"}),
-    "gravity_torque": LoopPlan(101, (*_POSES, *_WEIGHTS), {"tau": "gravity_torque"}),
-    "forward_dynamics": LoopPlan(41, (*_BIAS, *_SOLVED), {"a": "forward_dynamics"}),
-    "mass_matrix": LoopPlan(24, (
-        *_POSES, (Order.MAP, bodies.inertia), (Order.INWARDS, bodies.inertia_behind),
-        (Order.MAP, bodies.momentum_of_screw)), {"M": "mass_matrix"},
-        (pairs.mass_before, pairs.mass_behind), "M"),
-    "coriolis_matrix": LoopPlan(24, _PASSIVE, {"C": "coriolis_matrix"}, _C),
-    "christoffel_coriolis_matrix": LoopPlan(
-        24, _CHRISTOFFEL, {"C": "christoffel_coriolis_matrix"}, _C),
-    "passive_dynamics_matrices": LoopPlan(24, (*_PASSIVE, *_WEIGHTS), {"tau": "g"}, _MC, "M"),
-    "christoffel_dynamics_matrices": LoopPlan(
-        24, (*_CHRISTOFFEL, *_WEIGHTS), {"tau": "g"}, _MC, "M"),
-    "inverse_dynamics_derivatives": LoopPlan(
-        24, (*_MOTION, *_DERIVATIVES), {}, _SLOPES, "dtau_da"),
-    "inverse_dynamics_and_derivatives": LoopPlan(
-        24, (*_MOTION, *_DERIVATIVES, (Order.MAP, bodies.torque)), {}, _SLOPES, "dtau_da"),
-    "forward_dynamics_derivatives": LoopPlan(
-        24, (*_BIAS, *_SOLVED, (Order.OUTWARDS, bodies.acceleration), *_DERIVATIVES), {},
-        (pairs.slopes_before, pairs.slopes_behind), "",
-        {"da_dq": False, "da_dv": False, "da_dtau": True}),
-}
-"""The rows that loops compute."""
+"""What a column needs of every unit."""
+FEWEST = 16
+"""Units of the smallest robot: as many as any register has lanes."""
+DEEP = min(DEPTH.values())
+OF_JOINTS: Mapping[Step, Step] = {
+    bodies.columns: bodies.columns_of_joints,
+    pairs.derivatives_before: pairs.derivatives_before_of_joints}
+"""Steps where joints have several velocities."""
+RATES = {"x": "q_dot", "v": "v_dot", "a": "a_dot", "tau": "tau_dot"}
+"""Directions of derivatives."""
+FOLLOWING = {"x": "v", "v": "a"}
+"""What follows in time."""
 
 
 def sweeps_of(forms: Forms, requests: Sequence[Request], wrenches: bool,
               only: Sequence[str]) -> Callable[[], Sweeps] | None:
     """What makes the loops that compute what is asked for; None where straight-line code does."""
-    row = requests[0].row
-    if len(requests) > 1 or only or row.name not in PLANS or any(
-            not isinstance(x, Gravity) for x in forms.inputs):
+    rows, robot = [request.row for request in requests], forms.robot
+    if not all(row.name in PLANS for row in rows):
         return None
-    if _depth(forms.robot) < PLANS[row.name].depth:         # before tables are made
+    least = min(DEPTH[row.name] for row in rows)
+    if _depth(robot) < least:                                # before tables are made
         return None
-    units = units_of(forms.robot)
-    if units is None or units.depth < PLANS[row.name].depth or (wrenches and not units.loadable):
+    units = units_of(robot)
+    if units is None or units.depth < least or units.n < FEWEST:
         return None
-    names = [*row.inputs, *(["wrenches"] if wrenches else [])]
-    inputs = tuple(Slot(*item) for item in forms.shapes(names).items())
-    outputs = tuple(Slot(*item) for item in row.output_shapes(forms.robot).items())
-    return cache(partial(_assembled, row.name, units, inputs, outputs, wrenches))
+    made = _Assembly(forms, units, requests, wrenches, only)
+    return cache(made.sweeps) if made.is_possible else None
+
+
+def expected_operations(forms: Forms, requests: Sequence[Request]) -> int:
+    """About how many operations straight-line code would take of a robot that is deep, 0 of others.
+
+    A joint takes some hundred, as often as there are products of two orders; an entry a few.
+    """
+    robot = forms.robot
+    if _depth(robot) < DEEP:
+        return 0
+    total = 0
+    for request in requests:
+        shapes = request.row.output_shapes(robot, forms.order).values()
+        orders = (forms.order + 1) * (forms.order + 2) // 2 if "rates" in request.row.inputs else 1
+        total += 120 * orders * len(robot.segments) + 3 * sum(map(size, shapes))
+    return total
 
 
 def _depth(robot: Robot) -> int:
@@ -134,53 +116,328 @@ def _depth(robot: Robot) -> int:
     return max(depth)
 
 
-def _assembled(name: str, units: Units, inputs: tuple[Slot, ...], outputs: tuple[Slot, ...],
-               wrenches: bool) -> Sweeps:
-    plan = PLANS[name]
-    given = {slot.name for slot in inputs}
+class _Part(NamedTuple):
+    """A request, its plan, and what the plan's arrays are called in these loops."""
 
-    def recorded(step: Callable[..., Any]) -> Program:
-        return _recorded(step, units, given, plan.results)
-
-    sweeps = []
-    for order, step in plan.steps:
-        sweeps.append(Sweep(recorded(step), order))
-        if wrenches and step in (bodies.force, bodies.inertia_and_force, articulated.articulated):
-            sweeps.append(Sweep(recorded(bodies.loaded), Order.OUTWARDS))
-    loops: list[Sweep | PairLoop | ColumnLoop] = [*sweeps]
-    if plan.pairs:
-        rotors = {plan.results.get(plan.rotors, plan.rotors): "rotor"} if plan.rotors else {}
-        before, behind = map(recorded, plan.pairs)
-        loops.append(PairLoop(before, behind, rotors))
-    for output, unit in plan.columns.items():
-        loops.append(ColumnLoop(recorded(articulated.pushed if unit else articulated.pulled),
-                             recorded(articulated.moved), output, unit, WIDE))
-    final = {slot.name for slot in outputs}
-    buffers = {place.array: size(y.shape) for x in sweeps for y in x.step.outputs
-               if (place := ArrayAt.of(y.name)).array not in final}
-    return Sweeps(name, inputs, outputs, units.parents, units.tables, buffers, tuple(loops))
+    plan: LoopPlan
+    aliases: Mapping[str, str]
+    over: str                            # the list of the request's frame
 
 
-def _recorded(step: Callable[..., Any], units: Units, given: set[str],
-              results: Mapping[str, str]) -> Program:
-    """A step as a program; what is the same for all bodies is a constant of it."""
-    names = list(signature(step).parameters)
+class _Assembly:
+    """The loops of some requests."""
 
-    def known(name: str, x: Any) -> Any:
-        if name == "gravity" and name not in given:
-            return units.gravity
-        return x if name not in units.tables else _with_constants(x, units.tables[name])
+    def __init__(self, forms: Forms, units: Units, requests: Sequence[Request], wrenches: bool,
+                 only: Sequence[str]) -> None:
+        self.forms, self.units, self.wrenches = forms, units, wrenches
+        robot = forms.robot
+        self.requests = requests
+        names = [n for n in SIZES if any(n in r.row.inputs for r in requests)]
+        shapes = forms.shapes([*names, *(["wrenches"] if wrenches else [])])
+        self.inputs = tuple(Slot(*item) for item in shapes.items())
+        found = {name: shape for request, own in zip(requests, output_names(requests), strict=True)
+                 for name, shape in zip(own, request.row.output_shapes(robot, forms.order).values(),
+                                        strict=True)}
+        self.outputs = tuple(Slot(name, found[name]) for name in only or found if name in found)
+        self.tables, self.lists = dict(units.tables), dict(units.lists)
+        self.places = {slot.name: Place(1) for slot in self.inputs} | {
+            "wrenches": Place(6), "gravity": Place(0), "parameters": Place(10),
+            "parameters ": Place(1),
+            "rates": Place(1, units.n), "payload": Place(10)}
+        entries = np.argwhere(robot.rotor_map != 0)
+        share = [[float(robot.rotor_map[tuple(x)])] for x in entries]
+        self.tables["share"] = np.array(share, dtype=float).reshape(-1, 1)
+        columns, first = len(robot.parameters), 10 * len(robot.bodies)
+        numbers = {"u": tuple(int(u) for u, _ in entries)}
+        self.lists |= {
+            "rotors": {"": tuple(range(len(entries))), **numbers,
+                       "s": tuple(first + int(r) for _, r in entries)},
+            "regressor": {"": tuple(int(u) * columns + first + int(r) for u, r in entries),
+                          **numbers, "s": tuple(range(len(entries)))}}
+        self.plain = robot.nq == units.n and not units.grouped
+        self.parts = [self._part(k, r, own) for k, (r, own) in
+                      enumerate(zip(requests, output_names(requests), strict=True))]
 
-    def run(*arrays: Array) -> dict[str, Array]:
-        found = step(*(known(name, x) for name, x in zip(names, arrays, strict=True)))
-        return {results.get(key, key): x for key, x in found.items()}
+    @property
+    def is_possible(self) -> bool:
+        """Whether loops can express it: no frame of the world, no lift of joints that turn."""
+        rows = [u for part in self.parts for u in self.lists.get(part.over, {}).get("u", ())]
+        rows += [u for part in self.parts if part.plan.rows for u in self._rows(part)]
+        lifts = [part.plan for part in self.parts if part.plan.lift]
+        late = any(isinstance(x, Parameters | PayloadAt) for x in self.forms.inputs)
+        return min(rows, default=0) >= 0 and not (self.units.grouped and any(
+            not part.plan.grouped for part in self.parts)) and not (lifts and (
+                len(self.parts) > 1 or late or self.wrenches))
 
-    shapes = {name: SHAPES[ArrayAt.of(name).array] for name in names}
-    return optimised(record(run, shapes, step.__name__))
+    def _part(self, k: int, request: Request, own: Sequence[str]) -> _Part:
+        plan = PLANS[request.row.name]
+        if not isinstance(plan, LoopPlan):
+            plan = plan(request.reference)
+        aliases = {} if self.units.grouped else {}
+        if self.plain:
+            aliases["x"] = "q"
+        aliases |= {"free": "q", "spherical": "q", "planar": "q", **plan.aliases}
+        fields = dict(zip((name for name, _ in request.row.outputs), own, strict=True))
+        kept = {slot.name: f"out{m}" for m, slot in enumerate(self.outputs)}
+        for array, field in plan.results.items():
+            name = own[0] if field == "" else fields[field]
+            aliases[array] = kept.get(name, f"{name} of {k}")
+        over = ""
+        if request.frame is not None:
+            place, segment = located(self.forms.robot, request.frame)
+            over = f"frame {k}"
+            aliases |= {"Rb": f"Rb{k}", "pb": f"pb{k}"}
+            self._add_frame(k, over, segment, place.placement)
+        columns = {kept[name]: unit for field, unit in plan.columns.items()
+                   if (name := own[0] if field == "" else fields[field]) in kept}
+        return _Part(plan._replace(columns=columns), aliases, over)
+
+    def _add_frame(self, k: int | str, over: str, segment: int, placement: np.ndarray) -> None:
+        unit, T = self.units.places[segment]
+        T = T @ np.asarray(placement, dtype=float)
+        self.lists[over] = {"": (0,), "u": (unit,)}
+        self.tables |= {f"Rb{k}": T[:3, :3].reshape(1, 9), f"pb{k}": T[:3, 3].reshape(1, 3)}
+
+    def _rows(self, part: _Part) -> tuple[int, ...]:
+        if not part.plan.rows:
+            return ()
+        return self.lists[part.over if part.plan.rows == "frame" else part.plan.rows]["u"]
+
+    # ------------------------------------------------------------------ loops
+    def sweeps(self) -> Sweeps:
+        loops: list[Loop] = []
+        done: dict[Any, tuple[int, ...]] = {}
+        version: dict[str, int] = {}
+        late, late_aliases = self._at_run_time()
+        for part in self.parts:
+            part = part._replace(aliases=late_aliases | dict(part.aliases))
+            for run in (*late, *self._runs(part.plan)):
+                made = self._sweep(part, run)
+                if made is None:
+                    continue
+                read, written = _touched(made)
+                own = run, part.over * (run.over == "frame"), part.plan.lift, *map(tuple, (read, written))
+                key = own, tuple(version.get(x, 0) for x in read)
+                if done.get(key) == tuple(version.get(x, 0) for x in written):
+                    continue
+                for x in written:
+                    version[x] = version.get(x, 0) + 1
+                done[own, tuple(version.get(x, 0) for x in read)] = done[key] = tuple(
+                    version[x] for x in written)
+                loops.append(made)
+            matrices = self._matrices(part)
+            late_columns = [x for x in loops if part.plan.blocks and isinstance(x, Sweep)
+                            and any(y.name.startswith("out") for y in x.step.outputs)]
+            loops = [x for x in loops if x not in late_columns] + matrices + late_columns
+        loops = _needed(loops, {f"out{m}" for m in range(len(self.outputs))}, set(self.tables))
+        return self._finished(loops)
+
+    def _finished(self, loops: list[Loop]) -> Sweeps:
+        units, places = self.units, dict(self.places)
+        buffers: dict[str, int] = {}
+        for loop in loops:
+            for y in loop.step.outputs if isinstance(loop, Sweep) else ():
+                array = ArrayAt.of(y.name).array
+                if not array.startswith("out"):
+                    buffers[array] = size(y.shape)
+                elif loop.order is Order.LISTED:
+                    places[array] = Place(size(y.shape))
+                else:
+                    places[array] = Place(0) if loop.order is Order.ONCE else Place(1, units.n)
+        used = {x for loop in loops for x in arrays_read(loop)}
+        tables = {name: x for name, x in self.tables.items() if name in used}
+        return Sweeps("_and_".join(dict.fromkeys(r.row.name for r in self.requests)), self.inputs,
+                      self.outputs, places, units.parents, units.lasts, tables, buffers,
+                      tuple(loops))
+
+    def _runs(self, plan: LoopPlan) -> list[Run]:
+        found = []
+        for run in plan.runs:
+            found.append(run)
+            if self.wrenches and run.step in FORCES:
+                found.append(Run(Order.LISTED, bodies.loaded, "bodies"))
+        return found
+
+    def _sweep(self, part: _Part, run: Run) -> Sweep | None:
+        """A run; None where its list is empty, or q is there already."""
+        if run.step is joints.coordinate and self.plain:
+            return None
+        at = self.lists[part.over if run.over == "frame" else run.over] if run.over else {}
+        if run.order is Order.LISTED and not at[""]:
+            return None
+        step = self._recorded(part, run.step)
+        if run.order in (Order.OUTWARDS, Order.INWARDS):
+            step = with_signs_turned(by_live_ranges(by_critical_path(step, halves=True)))
+        return Sweep(step, run.order, at)
+
+    def _matrices(self, part: _Part) -> list[Loop]:
+        plan, loops = part.plan, list[Loop]()
+        if plan.pairs:
+            before, *behind = (self._recorded(part, step) for step in plan.pairs)
+            kept = [y.name for y in before.outputs if y.name.startswith("out")]
+            extra = {part.aliases[name]: table for name, table in plan.diagonal.items()
+                     if part.aliases.get(name) in kept and (
+                         table not in self.tables or np.any(self.tables[table] != 0))}
+            if kept:
+                loops.append(PairLoop(kept_outputs(before, kept), kept_outputs(
+                    behind[0], kept) if behind else None, extra, self._rows(part)))
+        if plan.blocks is not None:
+            loops.insert(0, BlockLoop(self._recorded(part, plan.blocks),
+                                      self.lists["bodies"]["u"]))
+        for output, unit in plan.columns.items():
+            inwards = self._recorded(part, articulated.pushed if unit else articulated.pulled)
+            loops.append(ColumnLoop(inwards, self._recorded(part, articulated.moved), output, unit,
+                                    WIDE))
+        return loops
+
+    def _at_run_time(self) -> tuple[list[Run], dict[str, str]]:
+        """Steps that gather bodies whose parameters come with the state."""
+        given = [x for x in self.forms.inputs if isinstance(x, Parameters | PayloadAt)]
+        if not given:
+            return [], {}
+        runs, robot = [Run(order, parameters.empty) for order in (Order.ONCE, Order.MAP)], (
+            self.forms.robot)
+        whole = any(isinstance(x, Parameters) for x in given)
+        own = self.tables.pop("body")
+        for name in ("mass", "total", "ground", *(["rotor"] if whole else [])):
+            rest = self.tables.pop(name)
+            if name == "ground" and not whole:
+                self.tables["ground given"] = rest
+        if whole:
+            runs.append(Run(Order.LISTED, parameters.with_body, "bodies"))
+            runs.append(Run(Order.LISTED, parameters.with_rotor, "rotors"))
+        else:
+            self.tables["given"] = own
+            runs.append(Run(Order.MAP, parameters.as_given))
+        for x in given:
+            if isinstance(x, PayloadAt):
+                place, segment = located(robot, x.frame)
+                self._add_frame("payload", "payload", segment, place.placement)
+                runs.append(Run(Order.LISTED, _with_payload, "payload"))
+        runs += [Run(order, parameters.own_mass) for order in (Order.ONCE, Order.MAP)]
+        runs.append(Run(Order.INWARDS, bodies.behind("mass")))
+        return runs, {"total": "mass", "ground": "body", "number": "parameters "}
+
+    # ------------------------------------------------------------------ recording
+    def _recorded(self, part: _Part, step: Step) -> Program:
+        """A step as a program; what is the same for all units is a constant of it."""
+        step = OF_JOINTS.get(step, step) if self.units.grouped else step
+        names = list(signature(step).parameters)
+        lifted = _Lifted(part.plan.lift, self.forms.order, self.tables)
+        slots: dict[str, tuple[int, ...]] = {}
+        for name in names:
+            array, ending = ArrayAt.of(name)
+            for source, shape in lifted.sources(array, SHAPES[array]).items():
+                slots[_slot(part.aliases.get(source, source), ending)] = shape
+
+        def known(name: str, given: Mapping[str, Any]) -> Any:
+            array, ending = ArrayAt.of(name)
+            if array == "gravity" and "gravity" not in self.input_names:
+                return self.units.gravity
+            found = {source: given[_slot(part.aliases.get(source, source), ending)]
+                     for source in lifted.sources(array, SHAPES[array])}
+            real = part.aliases.get(array, array)
+            if real in self.tables:
+                return _with_constants(found[array], self.tables[real])
+            return lifted.value(array, found, SHAPES[array])
+
+        def run(*arrays: Array) -> dict[str, Array]:
+            given = dict(zip(slots, arrays, strict=True))
+            found: dict[str, Array] = {}
+            for key, x in step(*(known(name, given) for name in names)).items():
+                array, ending = ArrayAt.of(key)
+                real = part.aliases.get(array, array)
+                found[_slot(real, ending)] = lifted.result(x, real.startswith("out"))
+            return found
+
+        return optimised(record(run, slots, step.__name__))
+
+    @property
+    def input_names(self) -> set[str]:
+        return {slot.name for slot in self.inputs}
+
+
+def _with_payload(body_u: Array, payload: Array, Rbpayload: Array, pbpayload: Array) -> Any:
+    return parameters.with_body(body_u, payload, Rbpayload, pbpayload)
+
+
+SHAPES = {**SHAPES, "payload": (10,), "Rbpayload": (3, 3), "pbpayload": (3,)}
+
+
+def _slot(array: str, ending: str) -> str:
+    return f"{array}_{ending}" if ending else array
+
+
+class _Lifted(NamedTuple):
+    """Arrays as series in time: their coefficients one after the other, order + 1 of each.
+
+    Of a `jvp` the state moves along a direction, of a `rate` and of a `jet` along the motion.
+    """
+
+    how: str
+    order: int
+    tables: Mapping[str, np.ndarray]
+
+    @property
+    def count(self) -> int:
+        return self.order + 1 if self.how == "jet" else 2
+
+    def sources(self, array: str, shape: tuple[int, ...]) -> dict[str, tuple[int, ...]]:
+        """The arrays that one is read from."""
+        if not self.how or array in self.tables or array == "gravity":
+            return {array: shape}
+        if self.how == "jvp" and array in RATES:
+            return {array: (), RATES[array]: ()}
+        if self.how == "rate" and array in FOLLOWING:
+            return {array: (), FOLLOWING[array]: ()}
+        if self.how == "jet" and array in ("x", "v", "a"):
+            return {**({"x": ()} if array == "x" else {}), "rates": (self.order + 2,)}
+        return {array: (self.count, *shape)}
+
+    def value(self, array: str, found: Mapping[str, Any], shape: tuple[int, ...]) -> Any:
+        if not self.how or array == "gravity":
+            return found[array]
+        if self.how == "jvp" and array in RATES:
+            return Series([found[array], found[RATES[array]]])
+        if self.how == "rate" and array in FOLLOWING:
+            return Series([found[array], found[FOLLOWING[array]]])
+        if self.how == "jet" and array in ("x", "v", "a"):
+            rates = list(found["rates"])
+            all_ = {"x": [found.get("x"), *rates], "v": rates, "a": rates[1:]}[array]
+            return Series([x / math.factorial(k) if k > 1 else x
+                           for k, x in enumerate(all_[:self.count])])
+        whole = np.empty(shape, dtype=object)
+        for at in np.ndindex(shape):
+            whole[at] = Series([found[array][(k, *at)] for k in range(self.count)])
+        return whole if shape else whole[()]
+
+    def result(self, x: Any, final: bool) -> Any:
+        if not self.how:
+            return x
+        entries = np.asarray(x, dtype=object)
+        parts = [[_coefficient(y, k) for y in entries.ravel()] for k in range(self.count)]
+        if final and self.how != "jet":
+            parts = parts[1:]
+        elif final:
+            parts = [[y * math.factorial(k) if k > 1 else y for y in row]
+                     for k, row in enumerate(parts)]
+        flat = [y for row in parts for y in row]
+        whole = np.empty(len(flat), dtype=object)
+        whole[:] = flat
+        shape = entries.shape if final and self.how != "jet" else (len(parts), *entries.shape)
+        return whole.reshape(shape)
+
+
+def _coefficient(x: Any, k: int) -> Any:
+    if isinstance(x, Series):
+        return x.c[k] if k < len(x.c) else 0.0
+    return x if k == 0 else 0.0
 
 
 def _with_constants(x: Any, table: np.ndarray) -> Any:
     """The recorded entries of a table, those that are all alike as numbers."""
+    if not len(table):
+        return x
     alike = np.ptp(table, axis=0) == 0
     if np.ndim(x) == 0:
         return float(table[0, 0]) if alike[0] else x
@@ -189,3 +446,35 @@ def _with_constants(x: Any, table: np.ndarray) -> Any:
     found = np.empty(len(flat), dtype=object)
     found[:] = flat
     return found.reshape(np.shape(x))
+
+
+# ---------------------------------------------------------------------- what is needed
+def _touched(loop: Sweep) -> tuple[list[str], list[str]]:
+    """Arrays that a sweep reads, and those that it writes; `X@` is what the world has of X."""
+    read, written = sorted(arrays_read(loop)), [ArrayAt.of(y.name).array for y in loop.step.outputs]
+    world = [f"{x}@" for x in written]
+    found = {Order.ONCE: world, Order.INWARDS: [*written, *world]}.get(loop.order, written)
+    return [*read, *(f"{x}@" for x in read)], found
+
+
+def _needed(loops: Sequence[Loop], wanted: set[str], tables: set[str]) -> list[Loop]:
+    """The loops without what nobody reads or a table has, from the last to the first."""
+    found: list[Loop] = []
+    for loop in reversed(loops):
+        if isinstance(loop, Sweep):
+            pruned = _pruned(loop, wanted - tables)
+            while pruned is not None and not arrays_read(pruned) <= wanted:   # of a parent's
+                wanted = wanted | arrays_read(pruned)
+                pruned = _pruned(loop, wanted - tables)
+            if pruned is None:
+                continue
+            loop = pruned
+        wanted = wanted | arrays_read(loop)
+        found.insert(0, loop)
+    return found
+
+
+def _pruned(loop: Sweep, wanted: set[str]) -> Sweep | None:
+    """A sweep with the outputs that are wanted."""
+    kept = [y.name for y in loop.step.outputs if ArrayAt.of(y.name).array in wanted]
+    return replace(loop, step=kept_outputs(loop.step, kept)) if kept else None

@@ -30,7 +30,7 @@ from closedform.lowerings.native.functions import (
     single_states_module,
 )
 from closedform.lowerings.native.ir import Kind, Module
-from closedform.lowerings.native.swept import swept_module
+from closedform.lowerings.native.loops.module import swept_module
 from closedform.lowerings.store import program_bytes
 from closedform.lowerings.store.cache import Cache, entry_key
 from closedform.program.check import check

@@ -1,10 +1,5 @@
 """What one body adds to the sweeps over a robot; everything is written in the world's frame.
 
-Every joint is a turn about the z axis of its frame, a slide along it, or both:
-
-    R_k = R_p R_0 R_z(turn q + offset)      o_k = o_p + R_p (p_0 + slide q R_0 z)
-    S = (turn o × z + slide z; turn z)      V_k = V_p + S v      A_k = A_p + S a + Ψ̇ v
-
 The names of arguments and results are those of the arrays: `X_p` is the parent's X. What follows
 from S, V and A is in `moments`, `operators` and `one_frame.screws`.
 
@@ -12,6 +7,8 @@ Cites: [EcheandiaWensing2021, algorithm 1]; [SinghRussellWensing2022].
 """
 
 from __future__ import annotations
+
+from inspect import Parameter, Signature
 
 from closedform.arrays import Array, Number, namespace
 from closedform.maths.algorithms.joint_steps import JointStep
@@ -23,62 +20,11 @@ from closedform.maths.algorithms.operators import (
     passive_operator,
 )
 from closedform.maths.spatial import cross, force_cross, motion_cross, power, skew
-
-StepArrays = dict[str, Array]
-
-
-def world(gravity: Array) -> StepArrays:
-    """The frame of the world, at rest; its acceleration stands for gravity."""
-    xp = namespace(gravity)
-    return {"R": xp.eye(3), "o": xp.zeros(3), "V": xp.zeros(6),
-            "A": xp.concatenate([-gravity, xp.zeros(3)])}
+from closedform.maths.sweeps.joints import Step, StepArrays
 
 
-def weightless_world(gravity: Array) -> StepArrays:
-    """The world without gravity."""
-    return world(0 * gravity)
-
-
-def local(q: Number, R0: Array, p0: Array, joint: Array) -> StepArrays:
-    """The pose of a body in its parent: L = R_0 R_z and d."""
-    xp = namespace(R0)
-    turn, slide, offset = joint
-    angle = turn * q + offset
-    c, s = xp.cos(angle), xp.sin(angle)
-    x, y, z = R0[:, 0], R0[:, 1], R0[:, 2]
-    return {"L": xp.stack([c * x + s * y, c * y - s * x, z]).T, "d": p0 + z * (slide * q)}
-
-
-def pose(R_p: Array, o_p: Array, L: Array, d: Array) -> StepArrays:
-    return {"R": R_p @ L, "o": o_p + R_p @ d}
-
-
-def screw(R: Array, o: Array, joint: Array) -> StepArrays:
-    turn, slide, _ = joint
-    z = R[:, 2]
-    return {"S": namespace(R).concatenate([cross(o, z) * turn + z * slide, z * turn])}
-
-
-def velocity(V_p: Array, S: Array, v: Number) -> StepArrays:
-    """V, and the parent's V beside it."""
-    return {"V": V_p + S * v, "VP": V_p}
-
-
-def rates(VP: Array, S: Array) -> StepArrays:
-    """Ψ̇ = V_p × S."""
-    return {"dPsi": motion_cross(VP, S)}
-
-
-def acceleration(A_p: Array, S: Array, dPsi: Array, v: Number, a: Number) -> StepArrays:
-    return {"A": A_p + S * a + dPsi * v, "AP": A_p}
-
-
-def bias_acceleration(A_p: Array, dPsi: Array, v: Number) -> StepArrays:
-    """That of a = 0."""
-    return {"A": A_p + dPsi * v, "AP": A_p}
-
-
-def _moments(body: Array, R: Array, o: Array) -> Moments:
+def moments_of(body: Array, R: Array, o: Array) -> Moments:
+    """The moments of a body in the world's frame."""
     own = Moments(body[0], body[1:4], tuple(body[4:]))
     return own.in_parent(JointStep((R,), o))
 
@@ -86,94 +32,109 @@ def _moments(body: Array, R: Array, o: Array) -> Moments:
 def body_moments(
     body: Array, R: Array, o: Array, V: Array, A: Array,
 ) -> tuple[Moments, Array]:
-    """The moments of a body in the world's frame, and f = I A + B V."""
-    own = _moments(body, R, o)
-    return own, own @ A + christoffel_operator(own, V) @ V
+    """The moments of a body in the world's frame, and f = I A + V ×* I V."""
+    own = moments_of(body, R, o)
+    return own, own @ A + force_cross(V, own @ V)
 
 
 def inertia(R: Array, o: Array, body: Array) -> StepArrays:
     """The moments h and Σ of a body in the world's frame."""
-    found = _moments(body, R, o)
+    found = moments_of(body, R, o)
     return {"h": found.h, "Sigma": namespace(R).stack(list(found.Sigma))}
 
 
 def force(R: Array, o: Array, body: Array, V: Array, A: Array) -> StepArrays:
-    """f = I A + B V."""
-    return {"f": body_moments(body, R, o, V, A)[1]}
+    """f = I A + V ×* I V, by Newton and Euler in the body's axes at its origin.
+
+        f = m u + α × h + ω × (ω × h)    n = J α + ω × J ω + h × u    J = tr(Σ) 1 − Σ
+
+    u is the acceleration of the origin.
+    """
+    xp = namespace(R, V, A)
+    w, alpha = R.T @ V[3:], R.T @ A[3:]
+    u = R.T @ (A[:3] - cross(o, A[3:]) + cross(V[3:], V[:3] - cross(o, V[3:])))
+    m, h, (xx, xy, yy, xz, yz, zz) = body[0], body[1:4], body[4:]
+    J = xp.array([[yy + zz, -xy, -xz], [-xy, xx + zz, -yz], [-xz, -yz, xx + yy]])
+    f = R @ (m * u + cross(alpha, h) + cross(w, cross(w, h)))
+    n = R @ (J @ alpha + cross(w, J @ w) + cross(h, u))
+    return {"f": xp.concatenate([f, n + cross(o, f)])}
+
+
+def reference_force(
+    R: Array, o: Array, body: Array, V: Array, VR: Array, AR: Array,
+) -> StepArrays:
+    """f = I A_r + V ×* I V_r, of the passive C."""
+    own = moments_of(body, R, o)
+    return {"f": own @ AR + force_cross(V, own @ VR)}
 
 
 def weight(R: Array, o: Array, body: Array, gravity: Array) -> StepArrays:
     """f of a body at rest."""
     xp = namespace(R, gravity)
-    return {"f": _moments(body, R, o) @ xp.concatenate([-gravity, xp.zeros(3)])}
+    return {"f": moments_of(body, R, o) @ xp.concatenate([-gravity, xp.zeros(3)])}
 
 
 def inertia_and_flow(R: Array, o: Array, body: Array, V: Array) -> StepArrays:
     """Moments, and the Christoffel symbols' operator by p and G."""
-    own = _moments(body, R, o)
+    own = moments_of(body, R, o)
     B = christoffel_operator(own, V)
     return {"h": own.h, "Sigma": namespace(R).stack(list(own.Sigma)), "p": B.p, "G": B.G}
 
 
 def inertia_and_passive(R: Array, o: Array, body: Array, V: Array) -> StepArrays:
     """Moments, and the passive operator [[a~, −N], [c~ + N, D]] by a, N, c and D."""
-    own = _moments(body, R, o)
+    own = moments_of(body, R, o)
     O = passive_operator(own, V)
     return {"h": own.h, "Sigma": namespace(R).stack(list(own.Sigma)), "a_O": O.a, "N_O": -O.B,
             "c_O": own.m * V[:3], "D_O": O.D}
 
 
 def inertia_and_force(R: Array, o: Array, body: Array, V: Array, A: Array) -> StepArrays:
-    own = _moments(body, R, o)
+    own = moments_of(body, R, o)
     B = christoffel_operator(own, V)
     return {"h": own.h, "Sigma": namespace(R).stack(list(own.Sigma)), "p": B.p, "G": B.G,
             "f": own @ A + B @ V}
 
 
-def loaded(f: Array, wrenches: Array, R: Array, o: Array, Rb: Array, pb: Array) -> StepArrays:
-    """f less a wrench on the body, which is given in the user's frame (R_b, p_b) of it."""
-    xp, turn = namespace(f, wrenches), R @ Rb
+def loaded(f_u: Array, wrenches: Array, R_u: Array, o_u: Array, Rb: Array, pb: Array) -> StepArrays:
+    """f less a wrench on a body, which is given in the user's frame (R_b, p_b) of it."""
+    xp, turn = namespace(f_u, wrenches), R_u @ Rb
     push = turn @ wrenches[:3]
-    moment = turn @ wrenches[3:] + cross(o + R @ pb, push)
-    return {"f": f - xp.concatenate([push, moment])}
+    moment = turn @ wrenches[3:] + cross(o_u + R_u @ pb, push)
+    return {"f_u": f_u - xp.concatenate([push, moment])}
 
 
-def force_behind(f: Array, f_p: Array) -> StepArrays:
-    return {"f_p": f_p + f}
+def behind(*arrays: str) -> Step:
+    """What sums arrays over all that lies behind a joint, the own included: X_p ← X_p + X."""
+    def summed(*given: Array) -> StepArrays:
+        own, parents = given[:len(arrays)], given[len(arrays):]
+        return {f"{name}_p": y + x for name, x, y in zip(arrays, own, parents, strict=True)}
+
+    names = [*arrays, *(f"{name}_p" for name in arrays)]
+    summed.__signature__ = Signature(  # type: ignore[attr-defined]
+        [Parameter(name, Parameter.POSITIONAL_ONLY) for name in names])
+    summed.__name__ = "behind"
+    return summed
 
 
-def inertia_behind(h: Array, Sigma: Array, h_p: Array, Sigma_p: Array) -> StepArrays:
-    return {"h_p": h_p + h, "Sigma_p": Sigma_p + Sigma}
-
-
-def all_behind(
-    h: Array, Sigma: Array, p: Array, G: Array, f: Array,
-    h_p: Array, Sigma_p: Array, p_p: Array, G_p: Array, f_p: Array,
+def torque(
+    S: Array, f: Array, a: Number, rotor: Number, x: Number, spring: Array,
 ) -> StepArrays:
-    return {"h_p": h_p + h, "Sigma_p": Sigma_p + Sigma, "p_p": p_p + p, "G_p": G_p + G,
-            "f_p": f_p + f}
+    """τ = S · f, what the rotor takes, and the spring k (q − q₀)."""
+    return {"tau": power(S, f) + rotor * a + spring[0] * (x - spring[1])}
 
 
-def flow_behind(
-    h: Array, Sigma: Array, p: Array, G: Array, h_p: Array, Sigma_p: Array, p_p: Array, G_p: Array,
+def reference_torque(
+    S: Array, f: Array, a_r: Number, rotor: Number, x: Number, spring: Array,
 ) -> StepArrays:
-    return {"h_p": h_p + h, "Sigma_p": Sigma_p + Sigma, "p_p": p_p + p, "G_p": G_p + G}
+    return torque(S, f, a_r, rotor, x, spring)
 
 
-def passive_behind(
-    h: Array, Sigma: Array, a_O: Array, N_O: Array, c_O: Array, D_O: Array,
-    h_p: Array, Sigma_p: Array, a_O_p: Array, N_O_p: Array, c_O_p: Array, D_O_p: Array,
-) -> StepArrays:
-    return {"h_p": h_p + h, "Sigma_p": Sigma_p + Sigma, "a_O_p": a_O_p + a_O,
-            "N_O_p": N_O_p + N_O, "c_O_p": c_O_p + c_O, "D_O_p": D_O_p + D_O}
+def bias_torque(S: Array, f: Array, x: Number, spring: Array) -> StepArrays:
+    return {"tau": power(S, f) + spring[0] * (x - spring[1])}
 
 
-def torque(S: Array, f: Array, a: Number, rotor: Number) -> StepArrays:
-    """τ = S · f and what the rotor takes."""
-    return {"tau": power(S, f) + rotor * a}
-
-
-def bias_torque(S: Array, f: Array) -> StepArrays:
+def coriolis_torque(S: Array, f: Array) -> StepArrays:
     return {"tau": power(S, f)}
 
 
@@ -202,18 +163,28 @@ def columns(
             "D": 2 * (I @ dPsi + B @ S)}
 
 
+def columns_of_joints(
+    S: Array, dPsi: Array, dS: Array, VP: Array, AP: Array, mass: Number, h: Array, Sigma: Array,
+    p: Array, G: Array, f: Array,
+) -> StepArrays:
+    """The same where joints have several velocities: D = I (Ψ̇ + Ṡ) + 2 B S."""
+    I, B = composite(mass, h, Sigma), ChristoffelOperator(p, G)
+    found = columns(S, dPsi, VP, AP, mass, h, Sigma, p, G, f)
+    return found | {"D": I @ (dPsi + dS) + 2 * (B @ S)}
+
+
 def coriolis_columns(
-    S: Array, dPsi: Array, mass: Number, h: Array, Sigma: Array, p: Array, G: Array,
+    S: Array, dS: Array, mass: Number, h: Array, Sigma: Array, p: Array, G: Array,
 ) -> StepArrays:
     """U = I S, Z = Oᵀ S and D = I Ṡ + O S, of the Christoffel symbols' operator O."""
     I, O = composite(mass, h, Sigma), ChristoffelOperator(p, G)
-    return {"U": I @ S, "Z": O.transposed_times(S), "D": I @ dPsi + O @ S}
+    return {"U": I @ S, "Z": O.transposed_times(S), "D": I @ dS + O @ S}
 
 
 def passive_columns(
-    S: Array, dPsi: Array, mass: Number, h: Array, Sigma: Array, a_O: Array, N_O: Array,
+    S: Array, dS: Array, mass: Number, h: Array, Sigma: Array, a_O: Array, N_O: Array,
     c_O: Array, D_O: Array,
 ) -> StepArrays:
     """The same of the passive operator."""
     I, O = composite(mass, h, Sigma), BlockOperator(a_O, -N_O, skew(c_O) + N_O, D_O)
-    return {"U": I @ S, "Z": O.transposed_times(S), "D": I @ dPsi + O @ S}
+    return {"U": I @ S, "Z": O.transposed_times(S), "D": I @ dS + O @ S}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from closedform.arrays import Array
 from closedform.maths.spatial import power
-from closedform.maths.sweeps.bodies import StepArrays
+from closedform.maths.sweeps.joints import StepArrays
 
 
 def mass_before(U_i: Array, S: Array) -> StepArrays:
@@ -15,9 +15,9 @@ def mass_behind(S_i: Array, U: Array) -> StepArrays:
     return {"M": power(S_i, U)}
 
 
-def coriolis_before(U_i: Array, Z_i: Array, S: Array, dPsi: Array) -> StepArrays:
+def coriolis_before(U_i: Array, Z_i: Array, S: Array, dS: Array) -> StepArrays:
     """C_ij = U_i · Ṡ_j + Z_i · S_j."""
-    return {"C": power(U_i, dPsi) + power(Z_i, S)}
+    return {"C": power(U_i, dS) + power(Z_i, S)}
 
 
 def coriolis_behind(S_i: Array, D: Array) -> StepArrays:
@@ -30,23 +30,21 @@ def derivatives_before(U_i: Array, W_i: Array, S: Array, dPsi: Array, ddPsi: Arr
             "dtau_dv": power(2 * U_i, dPsi) + W_i @ S[3:], "dtau_da": power(U_i, S)}
 
 
+def derivatives_before_of_joints(
+    U_i: Array, W_i: Array, S: Array, dPsi: Array, dS: Array, ddPsi: Array,
+) -> StepArrays:
+    """The same where joints have several velocities: ∂τ_i/∂v_j = U_i · (Ψ̇_j + Ṡ_j) + W_i · ω_j."""
+    return {"dtau_dq": power(U_i, ddPsi) + W_i @ dPsi[3:],
+            "dtau_dv": power(U_i, dPsi + dS) + W_i @ S[3:], "dtau_da": power(U_i, S)}
+
+
 def derivatives_behind(S_i: Array, Q: Array, D: Array, U: Array) -> StepArrays:
     return {"dtau_dq": power(S_i, Q), "dtau_dv": power(S_i, D), "dtau_da": power(S_i, U)}
 
 
-def matrices_before(U_i: Array, Z_i: Array, S: Array, dPsi: Array) -> StepArrays:
-    return mass_before(U_i, S) | coriolis_before(U_i, Z_i, S, dPsi)
+def matrices_before(U_i: Array, Z_i: Array, S: Array, dS: Array) -> StepArrays:
+    return mass_before(U_i, S) | coriolis_before(U_i, Z_i, S, dS)
 
 
 def matrices_behind(S_i: Array, U: Array, D: Array) -> StepArrays:
     return mass_behind(S_i, U) | coriolis_behind(S_i, D)
-
-
-def slopes_before(U_i: Array, W_i: Array, S: Array, dPsi: Array, ddPsi: Array) -> StepArrays:
-    """∂τ/∂q and ∂τ/∂v alone, where ∂a/∂q and ∂a/∂v will be."""
-    found = derivatives_before(U_i, W_i, S, dPsi, ddPsi)
-    return {"da_dq": found["dtau_dq"], "da_dv": found["dtau_dv"]}
-
-
-def slopes_behind(S_i: Array, Q: Array, D: Array) -> StepArrays:
-    return {"da_dq": power(S_i, Q), "da_dv": power(S_i, D)}

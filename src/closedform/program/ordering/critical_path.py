@@ -8,6 +8,7 @@ it, an instruction more is paid, and only if the sum is then known `WORTH` cycle
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from closedform.program.expr import Graph, Scalar
@@ -20,9 +21,17 @@ WORTH = 2 * SUM
 """Cycles that an instruction more has to save."""
 
 
-def by_critical_path(program: Program) -> Program:
-    """The same sums and products with what is known last at the end of each."""
-    return _Timed(program).to_program()
+HALVED = 4
+"""Terms from which on a sum is computed in two halves, where that is asked for."""
+
+
+def by_critical_path(program: Program, halves: bool = False) -> Program:
+    """The same sums and products with what is known last at the end of each.
+
+    With `halves` long sums are computed in two halves: an operation more and half the time, for
+    steps that wait for each other.
+    """
+    return _Timed(program, halves).to_program()
 
 
 class _Term(NamedTuple):
@@ -37,8 +46,9 @@ class _Term(NamedTuple):
 class _Timed(Flat):
     """A flattened program that knows when its values are known."""
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: Program, halves: bool = False) -> None:
         super().__init__(program)
+        self.halves = halves
         self.time: dict[int, int] = {}      # of a value
         self.factors: dict[int, int] = {}   # of the two last factors of a product
 
@@ -83,11 +93,20 @@ class _Timed(Flat):
                 fused = self._fusible(x)
                 terms.append(_Term(self.factors[x] if fused else self.time[x], fused, y, sign))
         terms = _ordered(terms, total)
-        self.time[value] = _known_at(terms, total)
-        result: Scalar = total
-        for term in terms:
-            result = result + term.value if term.sign > 0 else result - term.value
+        parts = [terms[0::2], terms[1::2]] if self.halves and len(terms) >= HALVED else [terms]
+        times = [_known_at(part, total if k == 0 else 0.0) for k, part in enumerate(parts)]
+        self.time[value] = max(times) + SUM * (len(parts) - 1)
+        result, *others = (_chained(part, total if k == 0 else 0.0) for k, part in enumerate(parts))
+        for other in others:
+            result = result + other
         return result
+
+
+def _chained(terms: Sequence[_Term], start: float) -> Scalar:
+    result: Scalar = start
+    for term in terms:
+        result = result + term.value if term.sign > 0 else result - term.value
+    return result
 
 
 def _known_at(terms: Sequence[_Term], start: float) -> int:
@@ -111,3 +130,17 @@ def _ordered(terms: list[_Term], start: float) -> list[_Term]:
     free = sorted(plain + products, key=lambda t: t.time)
     return min(((plain + products, 0), (mixed, 1), (free, WORTH)),
                key=lambda order: _known_at(order[0], start) + order[1])[0]
+
+
+def with_signs_turned(program: Program) -> Program:
+    """The same program with b − a in place of −(a − b) where only an output has that."""
+    code, uses, outputs = list(program.code), program.uses, []
+    for output in program.outputs:
+        entries = []
+        for e in output.entries:
+            if e.index >= 0 and e.sign < 0 and uses[e.index] == 1 and code[e.index].op == "sub":
+                code[e.index] = code[e.index]._replace(args=code[e.index].args[::-1])
+                e = replace(e, sign=-e.sign)
+            entries.append(e)
+        outputs.append(output._replace(entries=tuple(entries)))
+    return replace(program, code=tuple(code), outputs=tuple(outputs))

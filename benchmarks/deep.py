@@ -1,0 +1,122 @@
+"""Chains of many joints: `python benchmarks/deep.py [joints ...]`.
+
+For each quantity the time of one state by loops and as straight-line code, how many times
+Pinocchio C++ takes, and what compiling took. The depths from which on
+`closedform.applications.compile.sweeping` takes loops are read off here.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import time
+import warnings
+from contextlib import ExitStack
+from dataclasses import replace
+from typing import Any
+from unittest.mock import patch
+
+import numpy as np
+from clock import FULL, Effort, Job, measured, pin_to_one_core
+from contenders_ours import native_loop
+from contenders_pinocchio import CPP, Pinocchio
+from rich.console import Console
+from rich.table import Table
+from subjects import DERIVATIVES, FD, ID, MASS, MATRICES, Subject, Task
+
+import closedform as cf
+from closedform.applications.compile import sweeping
+from closedform.lowerings.store.cache import Cache
+from closedform.maths.catalogue import quantity
+from closedform.model.pose import pose
+
+STATES = 64
+AFFORDABLE = {"inverse_dynamics": 300, "forward_dynamics": 200}
+"""Joints up to which straight-line code is compiled for comparison; 60 where nothing is said."""
+
+TASKS = (
+    Task(ID, ("inverse_dynamics",)), Task(FD, ("forward_dynamics",), third="tau"),
+    Task(MASS, ("mass_matrix",)), Task(MATRICES, ("christoffel_dynamics_matrices",)),
+    Task(DERIVATIVES, ("inverse_dynamics_and_derivatives",)),
+)
+
+
+def chain(n: int) -> cf.Robot:
+    """n revolute joints about x, y and z in turn, bodies with random masses."""
+    rng, bodies = np.random.default_rng(0), []
+    for k in range(n):
+        A = rng.normal(size=(3, 3))
+        joint = cf.Revolute(np.roll((0, 0, 1), k), lower=-3.0, upper=3.0, velocity=1.0, effort=1.0)
+        bodies.append(cf.Body(
+            name=f"b{k}", parent=f"b{k - 1}" if k else None, joint=joint,
+            placement=pose(np.eye(3), 0.1 * rng.normal(size=3)),
+            inertia=cf.Inertia(rng.uniform(0.5, 2), 0.1 * rng.normal(size=3),
+                               0.01 * (A @ A.T + np.eye(3)))))
+    return cf.Robot(f"chain of {n}", bodies)
+
+
+def compiled(robot: cf.Robot, row: str, depth: int) -> tuple[Any, float]:
+    """A kernel by loops from some depth on, and how long it took; nothing is cached."""
+    plans = {k: p._replace(depth=depth) for k, p in sweeping.PLANS.items()}
+    with ExitStack() as stack:
+        stack.enter_context(patch.object(sweeping, "PLANS", plans))
+        start = time.perf_counter()
+        kernel = getattr(cf.compile(robot, cache=Cache(None)), row)
+        return kernel, time.perf_counter() - start
+
+
+def job(label: str, kernel: Any, given: dict[str, Any], states: int) -> Job:
+    inputs = [np.ascontiguousarray(given[slot.name][:states]) for slot in kernel.interface.inputs]
+    outputs = [np.zeros((states, *slot.shape)) for slot in kernel.interface.outputs]
+    return native_loop(label, kernel.native, [*inputs, *outputs])
+
+
+def row(subject: Subject, task: Task, effort: Effort) -> list[str]:
+    """What is printed of a task of a robot."""
+    name, n = task.quantities[0], subject.robot.nv
+    states = 8 if any(len(shape) > 1 for shape in _shapes(name, subject.robot)) else STATES
+    given, jobs, spent = subject.states(), [], {}
+    for label, depth in (("loops", 1), ("straight", 10**6)):
+        if label == "loops" or n <= AFFORDABLE.get(name, 60):
+            kernel, spent[label] = compiled(subject.robot, name, depth)
+            jobs.append(job(label, kernel, given, states))
+    jobs += [x for x in Pinocchio(replace(subject, count=states), True).jobs(task) if x.label == CPP]
+    times = measured(jobs, effort)
+
+    def ratio(theirs: str, ours: str) -> str:
+        if theirs not in times or ours not in times:
+            return "–"
+        all_ = [t / o for t, o in zip(times[theirs], times[ours], strict=True)]
+        return f"{statistics.quantiles(all_, n=4)[0]:.1f}, {statistics.median(all_):.1f}"
+
+    def us(label: str) -> str:
+        return f"{statistics.median(times[label]) / 1000:.1f}" if label in times else "–"
+
+    return [str(n), task.name, us("loops"), us("straight"), ratio(CPP, "loops"),
+            ratio(CPP, "straight"), ratio("straight", "loops"),
+            *(f"{spent[x]:.2f}" if x in spent else "–" for x in ("loops", "straight"))]
+
+
+def _shapes(name: str, robot: cf.Robot) -> list[tuple[int, ...]]:
+    return list(quantity(name).output_shapes(robot).values())
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("joints", nargs="*", type=int, default=[15, 20, 30, 40, 60, 100, 200])
+    options = parser.parse_args()
+    core = pin_to_one_core()
+    warnings.simplefilter("ignore")
+    table = Table("joints", "quantity", "loops, µs", "straight, µs", "Pinocchio C++ / loops",
+                  "Pinocchio C++ / straight", "straight / loops", "compiling loops, s",
+                  "straight, s")
+    for n in options.joints:
+        subject = Subject(f"chain of {n}", "arm", chain(n))
+        for task in TASKS:
+            table.add_row(*row(subject, task, FULL))
+    Console(width=150).print(table)
+    print(f"Ratios: lower quartile, median of rounds in which all take turns; {core}.")
+
+
+if __name__ == "__main__":
+    main()

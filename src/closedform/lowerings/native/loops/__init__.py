@@ -1,0 +1,1 @@
+"""Loops over the units of large robots as machine code."""

@@ -1,0 +1,109 @@
+"""The memory of a step: entries of arrays at some units, and results stored or handed on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from closedform.lowerings.native.emit import StepWriter
+from closedform.lowerings.native.ir import BYTES, Emitter, Function, Lanes
+from closedform.lowerings.native.loops.arrangement import Arrangement
+from closedform.lowerings.native.steps import steps
+from closedform.program.program import Program
+from closedform.program.sweeps import ArrayAt
+
+Values = dict[tuple[int, int], str]
+"""Entries of a program's inputs or outputs: array and entry."""
+
+
+@dataclass
+class Units:
+    """Entries of arrays at the units `at`, which are numbers by the endings of slots."""
+
+    layout: Arrangement
+    program: Program
+    e: Emitter
+    at: Mapping[str, str]
+    known: Mapping[tuple[int, int], str] = field(default_factory=dict)   # read before
+    results: Values = field(default_factory=dict)
+    unstored: frozenset[int] = frozenset()          # outputs that are handed on alone
+
+    def read(self, array: int, entry: int, count: int) -> Sequence[str]:
+        return [self.known.get((array, entry + k)) or self._read(array, entry + k)
+                for k in range(count)]
+
+    def _read(self, array: int, entry: int) -> str:
+        place = ArrayAt.of(self.program.inputs[array].name)
+        where, e = self.place(place, entry), self.e
+        everywhere = place.at not in ("", "g") or not self._moves(place.array)
+        if e.lanes.width > 1 and everywhere:
+            one = Emitter(e.function, Lanes(e.lanes.kind, 1, e.lanes.fma))
+            return splat(e, one.load(where))
+        return e.load(where, align=BYTES[e.lanes.kind])
+
+    def write(self, array: int, entry: int, values: Sequence[str], constant: bool) -> None:
+        for k, x in enumerate(values):
+            self.results[array, entry + k] = x
+            if array not in self.unstored:
+                place = ArrayAt.of(self.program.outputs[array].name)
+                self.e.store(x, self.place(place, entry + k), align=BYTES[self.e.lanes.kind])
+
+    def fill(self, array: int, count: int, constant: float) -> None:
+        for k in range(count):
+            self.write(array, k, [self.e.number(constant)], True)
+
+    def _moves(self, array: str) -> bool:
+        """Whether an array has entries for each unit."""
+        places = self.layout.of.places
+        return self._outside(array) is None or places[array].record > 0
+
+    def _outside(self, array: str) -> str | None:
+        """The pointer of an input or output; these are called out0, out1, …
+
+        An input under a name with a space behind it has another place for each unit."""
+        of = self.layout.of
+        if array in of.buffers or array in of.tables:
+            return None
+        names = {slot.name: f"%in{k}" for k, slot in enumerate(of.inputs)}
+        return names.get(array.rstrip(), f"%{array}")
+
+    def place(self, place: ArrayAt, entry: int) -> str:
+        of, f, bytes_ = self.layout.of, self.e.function, BYTES[self.e.lanes.kind]
+        base = self._outside(place.array)
+        if base is not None:
+            record, pitch = of.places[place.array]
+            if record:
+                base = f.offset(base, f.let(f"mul i64 {self.at[place.at]}, {record * bytes_}"))
+            return f.offset(base, entry * pitch * bytes_)
+        base = "@tables" if place.array in of.tables else "%block"
+        first = f.let(f"getelementptr {self.e.lanes.kind}, ptr {base}, i64 {self.at[place.at]}")
+        behind = self.layout.start[place.array] + entry * self.layout.pitch[place.array]
+        return f.offset(first, behind * bytes_)
+
+
+def splat(e: Emitter, x: str) -> str:
+    """One number in all lanes."""
+    if e.lanes.width == 1:
+        return x
+    t = e.lanes.type
+    first = e.function.let(f"insertelement {t} poison, {e.lanes.kind} {x}, i32 0")
+    return e.function.let(f"shufflevector {t} {first}, {t} poison, "
+                          f"<{e.lanes.width} x i32> zeroinitializer")
+
+
+def run(memory: Units) -> Values:
+    """A step; what comes of it."""
+    program = memory.program
+    StepWriter(program, memory.e, memory, "null", {}).run(
+        steps(program, memory.e.lanes.fma, columns=1))
+    return memory.results
+
+
+def listed(f: Function, layout: Arrangement, numbers: tuple[int, ...], k: str) -> str:
+    """Entry k of a list."""
+    if numbers == tuple(range(len(numbers))):
+        return k
+    if numbers == tuple(range(-1, len(numbers) - 1)):
+        return f.let(f"sub i64 {k}, 1")
+    at = f.let(f"getelementptr i64, ptr {layout.lists[numbers]}, i64 {k}")
+    return f.let(f"load i64, ptr {at}, align 8")
