@@ -63,6 +63,8 @@ FOLDERS = {
         "export": {"compile", "flexible", "elastic"},
         "identification": {"compile", "motion", "report"},
         "report": {"compile", "motion", "redundancy", "conventions", "base_parameters", "export"},
+        "studio": {"compile", "motion", "redundancy", "flexible", "elastic", "base_parameters",
+                   "export", "identification", "report"},
     },
 }
 """Folders inside a room, each with those beside it that it may import."""
