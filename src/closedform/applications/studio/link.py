@@ -18,6 +18,9 @@ from closedform.errors import ClosedformError
 
 LONGEST = 8192
 """Characters of a link that is looked at."""
+KINDS = {"tip": "tip", "criterion": "criterion", "load": "load", "mount": "mount",
+         "q": "coordinates", "v": "rates", "a": "rates"}
+"""The wish that each field of a link is."""
 
 
 def fields(state: State) -> dict[str, Any]:
@@ -63,17 +66,17 @@ def as_json(subject: Subject, state: State) -> str:
 def restored(subject: Subject, given: Mapping[str, Any]) -> tuple[State, str]:
     """The start with what was given, and which of it could not be taken."""
     state, left = start(subject), []
-    nothing = np.zeros(subject.robot.nv)
-    wishes = [("tip", "tip", lambda x: x), ("criterion", "criterion", lambda x: x),
-              ("load", "load", lambda x: (x[0], (*x[1:4], 0.0, 0.0, 0.0)[:3])),
-              ("mount", "mount", lambda x: x), ("q", "coordinates", lambda x: x),
-              ("v", "rates", lambda x: (x, given.get("a") or nothing)),
-              ("a", "rates", lambda x: (given.get("v") or nothing, x))]
-    for name, kind, value in wishes:
-        if name not in given:
-            continue
+    for name in (name for name in KINDS if name in given):
         try:
-            state = obey(subject, state, Wish(kind, value(given[name])))
+            state = obey(subject, state, Wish(KINDS[name], _value(name, given, state)))
         except (ClosedformError, TypeError, IndexError):
             left.append(name)
     return state, f"the link's {', '.join(left)} cannot be used here" if left else ""
+
+
+def _value(name: str, given: Mapping[str, Any], state: State) -> Any:
+    """What a field is as a wish."""
+    x = given[name]
+    if name == "load":
+        return x[0], (*x[1:4], 0.0, 0.0, 0.0)[:3]
+    return (x, state.a) if name == "v" else (state.v, x) if name == "a" else x

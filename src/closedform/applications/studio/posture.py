@@ -104,8 +104,10 @@ def wanted(robot: Robot, tip: str, T: Floats) -> Floats:
 
 def pulled(robot: Robot, tip: str, criterion: str, T: Floats, q: Floats) -> Solution:
     """`redundancy.solve` for the tip at T, from q on."""
-    return solve(robot, task_of_tip(robot, tip), wanted(robot, tip, T),
-                 criterion_named(robot, criterion), q)
+    found = solve(robot, task_of_tip(robot, tip), wanted(robot, tip, T),
+                  criterion_named(robot, criterion), q)
+    assert isinstance(found, Solution)                  # of one target
+    return found
 
 
 def _problem(robot: Robot, tip: str, criterion: str) -> Problem:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
@@ -33,8 +34,7 @@ class Controls:
         self.sliders: list[Any] = []
         self.boxes: dict[str, Any] = {}
         gui = self.gui
-        gui.configure_theme(show_logo=False, show_share_button=False, brand_color=(37, 99, 168),
-                            dark_mode=session.dark)
+        self._theme(session.dark)
         gui.set_panel_label(f"closedform · {self.subject.robot.name}")
         self._see()
         self._configurations()
@@ -53,22 +53,27 @@ class Controls:
     def _configurations(self) -> None:
         gui, ask = self.gui, self.session.ask
         self.named = gui.add_dropdown("configuration", tuple(self.subject.configurations))
-        self.named.on_update(lambda e: e.client and ask("named", self.named.value))
-        self.home = gui.add_button_group("go", ("home", "random", "undo"))
-
-        @self.home.on_click
-        def _(event: Any) -> None:
-            kind = self.home.value
-            ask({"home": "named"}.get(kind, kind), "home" if kind == "home" else _seed())
-
+        self.named.on_update(self._by_hand(lambda: ask("named", self.named.value)))
+        home = gui.add_button_group("go", ("home", "random", "undo"))
+        go = {"home": ("named", "home"), "random": ("random", None), "undo": ("undo", True)}
+        home.on_click(lambda e: ask(*go.get(home.value, go["home"])))
         unit = gui.add_checkbox("degrees", False)
 
-        @unit.on_update
-        def _(event: Any) -> None:
+        def change(event: Any) -> None:
             self.degrees = bool(unit.value)
             for slider in self.sliders:
                 slider.remove()
             self._fill_joints()
+
+        unit.on_update(change)
+
+    @staticmethod
+    def _by_hand(act: Callable[[], None]) -> Callable[[Any], None]:
+        """A callback for what a hand does; values that we set ourselves come without a client."""
+        def called(event: Any) -> None:
+            if event.client is not None:
+                act()
+        return called
 
     def _fill_joints(self) -> None:
         q = self.session.state.q
@@ -113,11 +118,12 @@ class Controls:
                 box.on_update(self._layer(layer, box))
             dark = gui.add_checkbox("dark", self.session.dark)
 
-            @dark.on_update
-            def _(event: Any) -> None:
-                self.session.dark = bool(dark.value)
-                gui.configure_theme(show_logo=False, show_share_button=False,
-                                    brand_color=(37, 99, 168), dark_mode=bool(dark.value))
+            dark.on_update(lambda e: self._theme(bool(dark.value)))
+
+    def _theme(self, dark: bool) -> None:
+        self.session.dark = dark
+        self.gui.configure_theme(show_logo=False, show_share_button=False,
+                                 brand_color=(37, 99, 168), dark_mode=dark)
 
     def _layer(self, layer: str, box: Any) -> Any:
         def chosen(event: Any) -> None:
@@ -138,10 +144,10 @@ class Controls:
         gui, ask = self.gui, self.session.ask
         with gui.add_folder("Tip"):
             tip = gui.add_dropdown("tip", self.subject.tips, initial_value=self.session.state.tip)
-            tip.on_update(lambda e: e.client and ask("tip", tip.value))
+            tip.on_update(self._by_hand(lambda: ask("tip", tip.value)))
             aim = gui.add_dropdown("maximise", CRITERIA,
                                    initial_value=self.session.state.criterion)
-            aim.on_update(lambda e: e.client and ask("criterion", aim.value))
+            aim.on_update(self._by_hand(lambda: ask("criterion", aim.value)))
             self.along = gui.add_slider("self-motion", -1.0, 1.0, 0.001, 0.0, disabled=True)
 
             async def moved(event: Any) -> None:
@@ -151,7 +157,7 @@ class Controls:
             self.find = gui.add_button("Find all branches")
             self.find.on_click(lambda e: self._find_branches())
             self.branch = gui.add_dropdown("branch", ("—",), disabled=True)
-            self.branch.on_update(lambda e: e.client and self._to_branch(self.branch.value))
+            self.branch.on_update(self._by_hand(lambda: self._to_branch(self.branch.value)))
 
     def _find_branches(self) -> None:
         session = self.session
@@ -205,10 +211,10 @@ class Controls:
             pitch = gui.add_slider("mount pitch [°]", -180.0, 180.0, 1.0,
                                    float(np.round(DEGREE * state.mount[1])))
         for widget in (mass, at):
-            widget.on_update(lambda e: e.client and ask("load", (mass.value, at.value)))
+            widget.on_update(self._by_hand(lambda: ask("load", (mass.value, at.value))))
         for widget in (roll, pitch):
-            widget.on_update(lambda e: e.client and ask(
-                "mount", (roll.value / DEGREE, pitch.value / DEGREE)))
+            widget.on_update(self._by_hand(lambda: ask(
+                "mount", (roll.value / DEGREE, pitch.value / DEGREE))))
 
     # ------------------------------------------------------------------ keys
     def _keys(self) -> None:
@@ -216,7 +222,7 @@ class Controls:
         ask, session = self.session.ask, self.session
         keys = {
             ("Home", "H"): lambda: ask("named", "home"),
-            ("Random configuration", "R"): lambda: ask("random", _seed()),
+            ("Random configuration", "R"): lambda: ask("random"),
             ("Play or pause", "space"): lambda: self.motion.toggle(),
             ("Next branch", "N"): lambda: ask("branch", session.state.branch + 1),
             ("Previous branch", "P"): lambda: ask("branch", session.state.branch - 1),
@@ -283,8 +289,3 @@ class Controls:
         for command in self.commands:
             command.remove()
         self.gui.reset()
-
-
-def _seed() -> int:
-    """A new seed each time."""
-    return int(np.random.default_rng().integers(2**31))

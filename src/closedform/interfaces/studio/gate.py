@@ -105,17 +105,17 @@ def serve(port: int = 8200, host: str = "127.0.0.1") -> Gate:
                  messages.FileTransferStartUpload, messages.FileTransferPart):
         inner.unregister_handler(kind)                       # nothing of the server takes files
 
-    @inner.on_client_connect
-    def _(connection: Any) -> None:
+    def arrived(connection: Any) -> None:
         number = connection.client_id
         gate.paths[number] = unquote(inner._live_connections[number].request.path)
         _limit_uploads(gate, messages, connection)
 
-    @inner.on_client_disconnect
-    def _(connection: Any) -> None:
+    def left(connection: Any) -> None:
         gate.paths.pop(connection.client_id, None)
         gate.refused.pop(connection.client_id, None)
 
+    inner.on_client_connect(arrived)
+    inner.on_client_disconnect(left)
     return gate
 
 
@@ -208,7 +208,8 @@ def _limit_uploads(gate: Gate, messages: Any, connection: Any) -> None:
         if not 0 < message.part_count <= 1 + message.size_bytes:
             reason = reason or "an upload in an impossible number of parts"
         if reason:
-            gate.refused.get(client_id, lambda reason: None)(reason)
+            if client_id in gate.refused:
+                gate.refused[client_id](reason)
             return
         sizes.clear()
         sizes[message.transfer_uuid] = int(message.size_bytes)

@@ -53,13 +53,14 @@ class Pages:
         """Which matrices are seen."""
         chosen = self.gui.add_dropdown("matrices", tuple(SETS), initial_value=first)
 
-        @chosen.on_update
-        def _(event: Any) -> None:
+        def choose(event: Any) -> None:
             self.chosen = SETS.get(chosen.value, ("M",))
             for key in MATRICES:
                 self.html[key].visible = self._is_seen(key)
             self._sent.clear()
             self.owed = True
+
+        chosen.on_update(choose)
 
     def _is_seen(self, key: str) -> bool:
         return key not in MATRICES or key in self.chosen

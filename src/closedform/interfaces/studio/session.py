@@ -11,7 +11,6 @@ import queue
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
@@ -72,23 +71,23 @@ class Session:
         self.gizmo = self.client.scene.add_transform_controls(
             "/target", scale=0.22 * self.scene.size, depth_test=False, line_width=3, visible=False)
 
-        @self.gizmo.on_update
-        async def _(event: Any) -> None:        # async keeps the order of the phases
-            if event.client is not None:
-                self.ask("gizmo", (np.array(self.gizmo.wxyz, float),
-                                   np.array(self.gizmo.position, float), event.phase))
-
+        self.gizmo.on_update(self._dragged)
         self.pages = Pages(self.client.gui, self.subject)
         self.controls = Controls(self)
         up = self.scene.size * np.array([1.4, -1.4, 0.7])
         self.client.camera.position = tuple(self.scene.middle + up)
         self.client.camera.look_at = tuple(self.scene.middle)
-        subject, tip = self.subject, self.state.tip
+        subject = self.subject
         self.later("meshes", self._add_meshes)
-        self.later("equations", lambda: (subject.equations(tip), self.ask("refresh", True)))
+        self.later("equations", self._make_equations)
         self.later("inverse kinematics", self._make_gizmo)
         self.later("base parameters", lambda: self.pages.add_base(subject))
         self.later("formulas", lambda: self.pages.add_formulas(subject))
+
+    async def _dragged(self, event: Any) -> None:       # async keeps the order of the phases
+        if event.client is not None:
+            self.ask("gizmo", (np.array(self.gizmo.wxyz, float),
+                               np.array(self.gizmo.position, float), event.phase))
 
     def open(self, subject: Subject, found: str = "") -> None:
         """Look at another robot from now on; `found` is what lint said of its file."""
@@ -235,6 +234,10 @@ class Session:
         with self.showing:
             self.scene.add_looks(found)
 
+    def _make_equations(self) -> None:
+        self.subject.equations(self.state.tip)
+        self.ask("refresh", True)
+
     def _make_gizmo(self) -> None:
         """The kernels of `solve` are made first, then the gizmo appears."""
         pulled = posture.pulls(self.subject.robot, self.state.tip)
@@ -248,11 +251,6 @@ class Session:
 
     def new_tip(self) -> None:
         """The kernels of another tip."""
-        subject, tip = self.subject, self.state.tip
         self.gizmo.visible = False
-        self.later("equations", lambda: (subject.equations(tip), self.ask("refresh", True)))
+        self.later("equations", self._make_equations)
         self.later("inverse kinematics", self._make_gizmo)
-
-    def with_state(self, **changes: Any) -> State:
-        """The state with some of it changed, for what is computed beside."""
-        return replace(self.state, **changes)

@@ -15,7 +15,7 @@ NUMBERS = itertools.count()
 class Browser:
     """One client: keeps what it was sent, sends what it is told."""
 
-    def __init__(self, address, path="", storage=None, origin=None, viser_version="1.1.1", **options):
+    def __init__(self, address, path="", storage=None, origin=None, **options):
         import viser
         self.url = address.replace("http://", "ws://").rstrip("/") + path
         self.gui, self.nodes, self.commands, self.downloads = {}, {}, {}, {}
@@ -23,7 +23,7 @@ class Browser:
         self.socket = websockets.sync.client.connect(
             self.url, origin=origin, subprotocols=[f"viser-v{viser.__version__}"],
             max_size=None, compression=None, open_timeout=60, **options)
-        self.alive = True
+        self.alive, self.cpu = True, 0.0         # seconds of CPU that listening took
         self.thread = threading.Thread(target=self._listen, daemon=True)
         self.thread.start()
         self.send("ViewerCameraMessage", wxyz=(1.0, 0.0, 0.0, 0.0), position=(1.0, 1.0, 1.0),
@@ -36,15 +36,15 @@ class Browser:
     def _listen(self):
         try:
             for raw in self.socket:
+                self.cpu = time.thread_time()
                 size, packed = struct.unpack("<QQ", raw[:16])
                 inner = zstandard.ZstdDecompressor().decompress(raw[16:16 + packed],
                                                                 max_output_size=size)
                 for message in msgspec.msgpack.decode(inner)["messages"]:
                     self.messages += 1
                     self._take(message)
-        except Exception:
-            pass
-        self.alive = False
+        except Exception:             # the server is gone, or we are
+            self.alive = False
 
     def _take(self, m):
         kind = m["type"]
