@@ -60,6 +60,14 @@ def test_a_log_is_played_with_the_models_torques_laid_over():
     assert dict(found.facts)["RMS of measured − model [N m]"] < 1e-10
 
 
+def test_rows_of_q_alone_are_a_trajectory_with_its_derivatives():
+    swing = recording.swing(PLANAR, HERE)
+    found = recording.of_rows(PLANAR, HERE, cf.identification.Samples(swing.times, swing.q), "run")
+    assert [x.title for x in found.strips] == ["τ", "τ̇", "τ̈"]
+    np.testing.assert_allclose(found.strips[1].values[20:-20], swing.strips[1].values[20:-20],
+                               atol=1e-4 * np.abs(swing.strips[1].values).max())
+
+
 def test_identification_of_a_log_tells_fit_residual_and_verdict():
     rng = np.random.default_rng(0)
     t = np.arange(0, 20, 0.01)

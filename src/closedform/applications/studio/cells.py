@@ -89,7 +89,7 @@ def bars(values: Floats, most: Floats, names: Sequence[str], label: str) -> str:
         bound = np.isfinite(limit) and limit > 0
         part = 50 * float(np.clip(x / (limit if bound else largest), -1, 1))
         beyond = bound and abs(x) > limit
-        told = f"{100 * abs(x) / limit:.0f} % of {limit:g}" if bound else ""
+        told = f"{100 * abs(x) / limit:.0f} % of {limit:.3g}" if bound else ""
         lines.append(
             f'<tr><th scope="row">{escape(name)}</th><td class="t"><i style="left:'
             f'{50 + min(part, 0):.1f}%;width:{abs(part):.1f}%;background:rgb('

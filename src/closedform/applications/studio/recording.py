@@ -29,6 +29,8 @@ from closedform.model.elasticity.joints import ElasticJoints
 POINTS, SECONDS = 501, 5.0
 LONGEST = 60.0
 """Seconds of a simulation, at most."""
+SPLINED = 5_000
+"""Rows of a trajectory, at most; a file with more is a log."""
 MOST = 20_000
 """Moments of a recording; longer logs are thinned."""
 
@@ -82,11 +84,13 @@ def swing(subject: Subject, state: State) -> Recording:
                        torques(robot, cosines(robot), np.linspace(0, SECONDS, POINTS)))
 
 
-def samples(subject: Subject, state: State, times: Floats, q: Floats, name: str) -> Recording:
-    """The spline of degree 7 through samples of q."""
+def of_rows(subject: Subject, state: State, rows: Any, name: str) -> Recording:
+    """The motion in a file: rows of q alone are a trajectory, those with v or τ a log."""
+    if rows.v is not None or rows.tau is not None or len(rows.t) > SPLINED:
+        return of_log(subject, state, rows, name)
     robot = as_robot(subject, state)
-    path = Sampled(times, continuous(robot, q))
-    return _of_torques(name, torques(robot, path, np.linspace(times[0], times[-1], POINTS)))
+    path = Sampled(rows.t, continuous(robot, rows.q))     # by a spline of degree 7
+    return _of_torques(name, torques(robot, path, np.linspace(rows.t[0], rows.t[-1], POINTS)))
 
 
 def _of_torques(title: str, found: Torques) -> Recording:

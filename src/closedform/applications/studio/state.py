@@ -51,9 +51,9 @@ class State:
 
 
 def start(subject: Subject) -> State:
-    """At home and at rest."""
+    """Ready and at rest."""
     rest = np.zeros(subject.robot.nv)
-    return State(subject.home, rest, rest, subject.tip)
+    return State(subject.ready, rest, rest, subject.tip)
 
 
 def arguments(subject: Subject, state: State) -> tuple[Floats, ...]:

@@ -25,6 +25,8 @@ SLOPES = ("inverse_dynamics_derivatives",)
 AT_TIP = ("frame_pose", "frame_jacobian")
 TOOLS = ("tcp", "_ee", "tool0", "tool", "tip", "flange")
 """How the names of frames end that people move robots by."""
+SINGULAR, TRIED = 1e-3, 30
+"""σ min / σ max that counts as singular; configurations that are tried."""
 LARGE = 40
 """Velocities from which on slopes are left out: their kernels take minutes to make."""
 
@@ -62,11 +64,29 @@ class Subject:
         q[outside] = (self.robot.lower[outside] + self.robot.upper[outside]) / 2
         return self.kept(q)
 
-    @property
+    @cached_property
+    def ready(self) -> Floats:
+        """Home, or where the tip is singular there the best of a few random configurations.
+
+        A straight arm can neither be pulled nor has it an inertia at its tip.
+        """
+        kernel, nothing = self.places(self.tip), (np.zeros(3), np.zeros(10))
+
+        def least(q: Floats) -> float:
+            sigma = np.linalg.svd(kernel(q, *nothing).frame_jacobian, compute_uv=False)
+            return float(sigma[min(len(sigma), self.robot.nv) - 1] / (sigma[0] or 1.0))
+
+        if self.robot.is_floating or least(self.home) > SINGULAR:
+            return self.home
+        tried = [self.kept(self.robot.random(seed)) for seed in range(TRIED)]
+        best = max(tried, key=least)
+        return best if least(best) > SINGULAR else self.home
+
+    @cached_property
     def configurations(self) -> dict[str, Floats]:
         """Configurations with names."""
-        return {"home": self.home, **{name: self.kept(q) for name, q in
-                                      self.robot.configurations.items() if name != "home"}}
+        named = {name: self.kept(q) for name, q in self.robot.configurations.items()}
+        return {"ready": self.ready, **named, "home": self.home}
 
     def kept(self, q: Floats) -> Floats:
         """q within the limits, its quaternions of length one."""

@@ -50,7 +50,7 @@ class DataControls:
             session.open(subject, finding_list(upload.findings) + _notes(upload))
             return
         self.log = upload
-        made = recording.of_log(session.subject, session.state, upload.samples, upload.name)
+        made = recording.of_rows(session.subject, session.state, upload.samples, upload.name)
         self.fit.visible = upload.samples.tau is not None
         self._say("log", f"<p>{cells.escape(upload.name)}: {len(upload.samples.t)} rows</p>"
                   + _notes(upload))

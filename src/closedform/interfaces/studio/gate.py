@@ -28,7 +28,7 @@ MESSAGE = 8 << 20
 """Bytes of one message of a client; pictures of the scene are the largest."""
 CLIENTS = 16
 """At most so many at once."""
-PATH = 8192
+PATH = 8000
 """Characters of an address."""
 HEADERS = {"X-Content-Type-Options": "nosniff", "X-Frame-Options": "SAMEORIGIN",
            "Referrer-Policy": "no-referrer"}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from typing import Any, final
 
 from closedform.applications.studio import cells, posture
@@ -25,8 +26,8 @@ MATRICES = frozenset(key for keys in SETS.values() for key in keys)
 class Pages:
     """The panel on the left: its tabs, and what each shows."""
 
-    def __init__(self, gui: Any, subject: Subject) -> None:
-        self.gui, self.subject = gui, subject
+    def __init__(self, gui: Any, subject: Subject, wake: Callable[[], None]) -> None:
+        self.gui, self.subject, self.wake = gui, subject, wake
         self.owed = False
         self._sent: dict[str, tuple[str, float]] = {}
         self.panel, self.html, self.tabs = gui.add_panel(), {}, {}
@@ -46,7 +47,7 @@ class Pages:
         with self.tabs["Formulas"]:
             self.html["formulas"] = gui.add_html(_framed("formulas", "Formulas", "<p>…</p>"))
         self.panel.dock_left()
-        self.panel.set_width(400)
+        self.panel.set_width(450)
         self.formulas: Any = None
 
     def _choice(self, first: str) -> None:
@@ -58,7 +59,7 @@ class Pages:
             for key in MATRICES:
                 self.html[key].visible = self._is_seen(key)
             self._sent.clear()
-            self.owed = True
+            self.wake()
 
         chosen.on_update(choose)
 
@@ -102,7 +103,7 @@ class Pages:
         """Formulas of small robots, the listing of others."""
         self.formulas = formulas.prepared(subject.robot)
         self._sent.pop("formulas", None)
-        self.owed = True
+        self.wake()
 
     def one_freedom_left(self, tip: str) -> bool:
         """Whether the arm can move with its tip at rest, along a curve."""

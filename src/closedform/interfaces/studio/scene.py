@@ -32,10 +32,10 @@ class Scene:
 
     def __init__(self, scene: Any, subject: Subject) -> None:
         self.scene, self.subject, robot = scene, subject, subject.robot
-        places = np.asarray(subject.places(subject.tip)(subject.home, np.zeros(3),
-                                                        np.zeros(10)).poses, dtype=float)
-        spread = np.concatenate([places[:, :3, 3], np.zeros((1, 3))]) if not robot.is_floating \
-            else places[:, :3, 3]
+        at_home = subject.places(subject.tip)(subject.home, np.zeros(3), np.zeros(10))
+        places = np.asarray(at_home.poses, dtype=float)
+        spread = np.concatenate([places[:, :3, 3], at_home.frame_pose[None, :3, 3],
+                                 np.zeros((0 if robot.is_floating else 1, 3))])
         self.size = max(float(np.ptp(spread, axis=0).max(initial=0.0)), 0.2)
         self.middle = (spread.max(axis=0) + spread.min(axis=0)) / 2
         self.layers, self.has_meshes = dict(LAYERS), False

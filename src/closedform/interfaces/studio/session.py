@@ -72,9 +72,9 @@ class Session:
             "/target", scale=0.22 * self.scene.size, depth_test=False, line_width=3, visible=False)
 
         self.gizmo.on_update(self._dragged)
-        self.pages = Pages(self.client.gui, self.subject)
+        self.pages = Pages(self.client.gui, self.subject, self._wake.set)
         self.controls = Controls(self)
-        up = self.scene.size * np.array([1.4, -1.4, 0.7])
+        up = self.scene.size * np.array([1.5, -1.5, 0.6])
         self.client.camera.position = tuple(self.scene.middle + up)
         self.client.camera.look_at = tuple(self.scene.middle)
         subject = self.subject

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 
-import numpy as np
-
 from closedform.applications.base_parameters.picture import COLUMNS, KINDS, states
 from closedform.applications.base_parameters.summary import entries, headline, shares
 from closedform.applications.studio import cells
@@ -100,11 +98,3 @@ def base_picture(robot: Robot) -> str:
         f"{cells.escape(x.sum) or 'as it is'}</details>" for x in entries(base))
     return (f'<p>{cells.escape(headline(base))}</p><table class="base" aria-label="base '
             f'parameters"><tr><td></td>{head}</tr>{"".join(lines)}</table><p>{legend}</p>{folded}')
-
-
-def columns(s: Shown, regressor: np.ndarray) -> str:
-    """The size of each base parameter's column of the regressor at this posture."""
-    base = base_of(s.subject.robot)
-    sizes = np.linalg.norm(regressor[:, list(base.kept)], axis=0)
-    return cells.bars(sizes, np.full(len(sizes), np.inf), base.names,
-                      "columns of the regressor")
