@@ -55,6 +55,8 @@ class Browser:
             self.gui.pop(m["uuid"], None)
         elif kind.startswith("Gui") and "props" in m:
             self.gui[m["uuid"]] = {"kind": kind, "value": m.get("value"), **m["props"]}
+        elif kind == "TransformControlsMessage":
+            self.gizmo = {"name": m["name"], "owner": m.get("owner", "")}
         elif kind == "RegisterCommandMessage":
             self.commands[m["props"]["label"]] = m["uuid"]
         elif kind in ("NotificationShowMessage", "NotificationMessage"):
@@ -107,6 +109,21 @@ class Browser:
     def press(self, command):
         uuid = self.wait(lambda: self.commands.get(command), what=command)
         self.send("CommandTriggerMessage", uuid=uuid)
+
+    def drag(self, position, wxyz=(1.0, 0.0, 0.0, 0.0)):
+        """The gizmo taken, moved and let go."""
+        self.send("TransformControlsDragStartMessage", **self.gizmo)
+        self.send("TransformControlsUpdateMessage", wxyz=wxyz, position=position, **self.gizmo)
+        self.send("TransformControlsDragEndMessage", **self.gizmo)
+
+    def download(self, end, seconds=120.0):
+        """The content of a file that arrived under a name that ends so."""
+        def found():
+            for x in list(self.downloads.values()):
+                if x["name"].endswith(end) and x["parts"]:
+                    return b"".join(x["parts"][k] for k in sorted(x["parts"]))
+            return None
+        return self.wait(found, seconds, f"a file {end}")
 
     def upload(self, label, name, content, part=1 << 19, announced=None):
         uuid, _ = self.wait(lambda: self.widget(label), what=label)

@@ -1,6 +1,7 @@
 """Files from a browser: bounded, of known kinds, read apart; hostile ones are refused by name."""
 
 import io
+import re
 import zipfile
 
 import numpy as np
@@ -14,9 +15,9 @@ ROBOT = cf.load("planar2r")
 
 
 def test_a_robot_is_read_with_its_findings_and_its_last_name():
-    found = read_upload("..\\..//etc/arm.urdf", ROBOT.to_urdf().encode())
+    found = read_upload("..\\..//etc/arm.urdf", cf.load("puma560").to_urdf().encode())
     assert found.name == "arm.urdf"
-    assert found.robot.joint_names == ROBOT.joint_names
+    assert found.robot.joint_names == cf.load("puma560").joint_names
     assert isinstance(found.findings, tuple)
 
 
@@ -38,9 +39,16 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_hostile_xml_is_refused_by_name(name):
-    with pytest.raises(cf.FormatError, match=name.replace(".", r"\.")):
-        read_upload(name, HOSTILE[name])
+def test_hostile_xml_is_refused(name, tmp_path):
+    path = tmp_path / name
+    path.write_bytes(HOSTILE[name])
+    with pytest.raises(cf.FormatError, match=re.escape(name)):
+        uploads._read(path, None)
+
+
+def test_hostile_xml_is_refused_by_the_name_it_came_with():
+    with pytest.raises(cf.FormatError, match=r"^outside\.urdf:"):
+        read_upload("outside.urdf", HOSTILE["outside.urdf"])
 
 
 def test_zip_bombs_are_refused_by_name_before_they_are_unpacked(monkeypatch):

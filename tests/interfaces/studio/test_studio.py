@@ -37,10 +37,12 @@ def studio():
 
 @pytest.fixture
 def browser(studio):
+    count = len(studio.sessions)
     made = Browser(studio.gate.address)
     made.wait(lambda: "title=" in made.panel("M"), what="the mass matrix")
     yield made
     made.close()
+    made.wait(lambda: len(studio.sessions) <= count, what="the end of the session")
 
 
 def session_of(studio, number=-1):
@@ -175,7 +177,7 @@ def test_two_clients_do_not_disturb_each_other(studio, browser):
 
 def test_a_link_opens_its_state_and_a_damaged_one_says_so(studio):
     there = Browser(studio.gate.address, "/planar2r/q=0.25,-0.5")
-    there.wait(lambda: "title=" in there.panel("M"))
+    there.wait(lambda: "title=" in there.panel("M"), what="M")
     np.testing.assert_array_equal(session_of(studio).state.q, [0.25, -0.5])
     there.close()
     broken = Browser(studio.gate.address, "/planar2r/q=nan,1")
@@ -197,6 +199,42 @@ def test_a_swing_is_played_and_can_be_stepped(studio, browser):
     q, v, _ = session.recording.moment(session.time)
     browser.wait(lambda: np.array_equal(session.state.q, q))
     np.testing.assert_array_equal(session.state.v, np.clip(v, -1e3, 1e3))
+
+
+# ---------------------------------------------------------------------- the gizmo
+def test_the_gizmo_pulls_the_tip_and_a_target_out_of_reach_moves_nothing(studio, browser):
+    session, robot = session_of(studio), cf.load(ROBOT)
+    browser.wait(lambda: session.gizmo.visible, what="the gizmo")
+    q = np.array([0.3, 1.1])
+    goal = np.asarray(cf.frame_pose(robot, q, session.state.tip))[:3, 3]
+    browser.drag(tuple(map(float, goal)))
+    browser.wait(lambda: session.state.solution is not None, what="a certificate")
+    there = np.asarray(cf.frame_pose(robot, session.state.q, session.state.tip))[:3, 3]
+    np.testing.assert_allclose(there, goal, atol=1e-9)
+    verdict = session.state.solution.verdict.value
+    browser.wait(lambda: verdict in browser.panel("certificate"), what="the verdict")
+    before = session.state.q
+    browser.drag((99.0, 0.0, 0.0))
+    browser.wait(lambda: "unreachable" in browser.panel("certificate"), what="the refusal")
+    assert np.array_equal(session.state.q, before)
+    browser.drag((float("nan"), 0.0, 0.0))
+    browser.set("joint1", 0.125)
+    browser.wait(lambda: session.state.q[0] == 0.125)
+
+
+# ---------------------------------------------------------------------- taken away
+def test_what_is_taken_away_arrives(studio, browser):
+    browser.click("URDF")
+    assert cf.load(browser.download(".urdf").decode()).nv == 2
+    browser.click("Numbers shown (CSV)")
+    assert browser.download("_state.csv").startswith(b"quantity,row,column,value")
+    browser.click("Python of this state")
+    assert b"cf.inverse_dynamics" in browser.download(".py")
+    browser.click("Link to this state")
+    browser.wait(lambda: "/planar2r/q=" in browser.panel("link"), what="the link")
+    browser.click("Page of the scene (HTML)")
+    page = browser.download(".html")
+    assert b"__VISER_EMBED_DATA__" in page and b"http://localhost" not in page[:2000]
 
 
 # ---------------------------------------------------------------------- uploads

@@ -25,6 +25,8 @@ SLOPES = ("inverse_dynamics_derivatives",)
 AT_TIP = ("frame_pose", "frame_jacobian")
 TOOLS = ("tcp", "_ee", "tool0", "tool", "tip", "flange")
 """How the names of frames end that people move robots by."""
+NEAR = 0.05
+"""Of a range: so near to a limit no arm is at home."""
 SINGULAR, TRIED = 1e-3, 30
 """σ min / σ max that counts as singular; configurations that are tried."""
 LARGE = 40
@@ -55,13 +57,15 @@ class Subject:
 
     @cached_property
     def home(self) -> Floats:
-        """The configuration `home` of the file, else the neutral one within the limits."""
+        """The configuration `home` of the file, else the neutral one, not at a limit."""
         for name in ("home", "ready", "default"):
             if name in self.robot.configurations:
                 return self.kept(self.robot.configurations[name])
-        q = self.robot.neutral()
-        outside = (q < self.robot.lower) | (q > self.robot.upper)    # as panda's elbow
-        q[outside] = (self.robot.lower[outside] + self.robot.upper[outside]) / 2
+        q, low, high = self.robot.neutral(), self.robot.lower, self.robot.upper
+        with np.errstate(invalid="ignore"):
+            tight = NEAR * (high - low)                  # panda's elbow and wrist have no zero
+            moved = np.isfinite(tight) & ((q < low + tight) | (q > high - tight))
+        q[moved] = (low[moved] + high[moved]) / 2
         return self.kept(q)
 
     @cached_property

@@ -28,8 +28,8 @@ LARGEST = {**dict.fromkeys(ROBOTS, 8 << 20), **dict.fromkeys(LOGS, 64 << 20)}
 """Bytes of an upload, by the end of its name."""
 UNPACKED = 512 << 20
 """Bytes that a packed log may grow to."""
-SECONDS, MEMORY = 20, 4 << 30
-"""What reading a file may take."""
+SECONDS, PATIENCE, MEMORY = 20, 180, 4 << 30
+"""What reading a file may take: of CPU, of the clock on a busy machine, bytes."""
 
 
 class Upload(NamedTuple):
@@ -72,7 +72,7 @@ def read_upload(name: str, content: bytes, robot: Robot | None = None) -> Upload
         try:
             done = subprocess.run([sys.executable, "-c", code, str(path), name],
                                   input=pickle.dumps(robot), capture_output=True,
-                                  timeout=3 * SECONDS, check=False, cwd=folder,
+                                  timeout=PATIENCE, check=False, cwd=folder,
                                   env={**os.environ, "OPENBLAS_NUM_THREADS": "1"})
         except subprocess.TimeoutExpired:
             raise FormatError(f"{name}: reading it took too long") from None

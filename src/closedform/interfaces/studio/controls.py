@@ -86,8 +86,8 @@ class Controls:
                 low, high = np.ceil(dial.low * unit / step), np.floor(dial.high * unit / step)
                 word = "m" if not dial.turns else "°" if self.degrees else "rad"
                 slider = self.gui.add_slider(
-                    f"{dial.name} [{word}]", float(low * step), float(high * step), step,
-                    self._rounded(k, float(x)))
+                    dial.name, float(low * step), float(high * step), step,
+                    self._rounded(k, float(x)), hint=f"{dial.name} [{word}]")
                 slider.on_update(self._turned(k, slider))
                 self.sliders.append(slider)
 
@@ -104,9 +104,10 @@ class Controls:
 
     def _turned(self, k: int, slider: Any) -> Any:
         async def turned(event: Any) -> None:
-            if event.client is not None:
+            x = slider.value                    # viser checks neither range nor finiteness
+            if event.client is not None and isinstance(x, float | int) and np.isfinite(x):
                 turns = self.subject.dials.all[k].turns
-                self.session.ask("dial", {k: slider.value / self._unit(turns)})
+                self.session.ask("dial", {k: x / self._unit(turns)})
         return turned
 
     # ------------------------------------------------------------------ layers

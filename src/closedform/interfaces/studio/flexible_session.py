@@ -10,7 +10,7 @@ import numpy as np
 
 from closedform.applications.studio import cells
 from closedform.applications.studio.bending import Bending
-from closedform.interfaces.studio.scene import BLUE, ORANGE
+from closedform.interfaces.studio.scene import BLUE, ORANGE, ground
 from closedform.maths.flexible.arm import FlexibleArm
 
 EVERY = 1 / 25
@@ -28,8 +28,7 @@ class FlexibleSession:
         gui.set_panel_label(f"closedform · {arm.name}")
         scene.configure_environment_map(None)
         scene.configure_default_lights(True, cast_shadow=False)
-        scene.add_grid("/grid", width=3 * reach, height=3 * reach, cell_size=reach / 10,
-                       shadow_opacity=0.0)
+        ground(scene, reach)
         self.line = scene.add_line_segments("/arm", np.zeros((1, 2, 3)), BLUE, line_width=8)
         self.tip = scene.add_icosphere("/tip", 0.02 * reach, ORANGE, cast_shadow=False)
         self.trace = scene.add_line_segments("/trace", np.zeros((1, 2, 3)), ORANGE, line_width=2)
@@ -46,6 +45,9 @@ class FlexibleSession:
         gui.main_panel.dock_right()
         client.camera.position = (reach / 2, -0.3 * reach, 1.7 * reach)
         client.camera.look_at = (reach / 2, 0.0, 0.0)
+
+    def begin(self) -> None:
+        """Start the thread."""
         threading.Thread(target=self._work, daemon=True, name="studio arm").start()
 
     def close(self) -> None:

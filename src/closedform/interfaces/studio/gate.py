@@ -14,6 +14,7 @@ import ipaddress
 import secrets
 import socket
 import threading
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
@@ -91,6 +92,7 @@ def serve(port: int = 8200, host: str = "127.0.0.1") -> Gate:
     """A server for this machine alone; for others too, behind a token, where `host` says so."""
     viser, messages, sockets = _parts()
     port = free_port(host, port)
+    warnings.filterwarnings("ignore", message="Queued a .* on a closed connection")
     gate = Gate(None, host, port, "" if is_local(host) else secrets.token_urlsafe(16))
     original = sockets.serve
     with _PATCHED, contextlib.redirect_stdout(io.StringIO()):

@@ -110,6 +110,7 @@ class Studio:
             Session(client, self, self.subject(self.source), path) if self._arm is None
             else FlexibleSession(client, self._arm))
         self.sessions[client.client_id] = session
+        session.begin()
         if client.client_id not in self.gate.server.get_clients():     # gone while it was made
             self._left(client)
 

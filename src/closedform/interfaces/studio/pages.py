@@ -109,10 +109,6 @@ class Pages:
         """Whether the arm can move with its tip at rest, along a curve."""
         return posture.freedoms_left(self.subject.robot, tip) == 1
 
-    def remove(self) -> None:
-        """Take the panel away."""
-        self.panel.remove()
-
 
 def _framed(key: str, title: str, inner: str) -> str:
     return cells.framed(key, title, inner, 0)

@@ -193,8 +193,14 @@ def _stage(scene: Any, gravity: Floats, size: float) -> None:
     scene.add_light_hemisphere("/sky", ground_color=(190, 195, 205), intensity=1.6)
     length = float(np.linalg.norm(gravity))
     scene.set_up_direction(tuple(-gravity / length) if length > 0 else "+z")
+    ground(scene, size)
+
+
+def ground(scene: Any, size: float) -> None:
+    """A grid in greys that are seen on white and on black."""
     scene.add_grid("/grid", width=3 * size, height=3 * size, cell_size=size / 10,
-                   shadow_opacity=0.0)
+                   cell_color=(150, 155, 165), section_color=(120, 125, 135), cell_thickness=0.6,
+                   section_thickness=0.8, shadow_opacity=0.0)
 
 
 def _arrows(scene: Any, name: str, colour: tuple[int, int, int], size: float) -> Any:

@@ -61,6 +61,9 @@ class Session:
         self.furnish()
         if word:
             self.tell("The link", word)
+
+    def begin(self) -> None:
+        """Start both threads; before it nothing moves."""
         self._wake.set()
         for work, name in ((self._work, "worker"), (self._work_off, "jobs")):
             threading.Thread(target=work, daemon=True, name=f"studio {name}").start()
@@ -213,7 +216,6 @@ class Session:
         self.state, _ = link.restored(subject, {})
         with self.showing:
             self.controls.remove()
-            self.pages.remove()
             self.scene.remove()
             self.furnish()
             self.controls.data.said(found)
