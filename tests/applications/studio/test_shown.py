@@ -97,6 +97,7 @@ def test_a_cell_is_a_number_with_all_its_digits_as_title():
     x = 1 / 3
     assert f"{x!r}" in cells.matrix(np.array([[x]]), "A", ["a"])
     assert cells.number(0.0) == "0" and cells.number(-1.5) == "−1.5"
+    assert cells.number(1098.7) == "1099" and cells.number(999.7) == "1000"
     assert cells.number(np.inf) == "∞" and cells.number(1e-9) == "1.00e−9"
 
 

@@ -41,7 +41,9 @@ def number(x: float, scale: float = 0.0) -> str:
     if abs(x) <= 1e-13 * scale or x == 0:
         return "0"
     size = abs(x)
-    text = f"{x:.3g}" if 1e-3 <= size < 1e4 else f"{x:.2e}".replace("e-0", "e-").replace("e+0", "e")
+    text = f"{x:.2e}".replace("e-0", "e-").replace("e+0", "e")
+    if 1e-3 <= size < 1e5:
+        text = f"{x:.3g}" if size < 999.5 else f"{x:.0f}"
     return text.replace("-", "−")
 
 
@@ -136,7 +138,7 @@ def strip(times: Floats, shown: Strip) -> str:
         drawn.append(_line(times, values[:, k], at, (low, high), f'stroke="{colour}"'))
         if shown.over is not None:
             drawn.append(_line(times, shown.over[:, k], at, (low, high),
-                               'stroke="currentColor" stroke-dasharray="3 3" opacity=".75"'))
+                               'stroke="currentColor" stroke-dasharray="2 4" opacity=".45"'))
     zero = HEIGHT * (high / (high - low)) if low < 0 < high else -1.0
     names = " ".join(f'<b style="color:{colour}">{escape(shown.names[k])}</b>'
                      for colour, k in zip(COLOURS, chosen, strict=False))
