@@ -140,6 +140,13 @@ HOLDS = {
         "applications/redundancy",
         "batch certificate climb criteria curves plots resolved solving "
         "tasks tracking"),
+    "applications/studio/test_shown.py": (
+        "applications/studio", "cells subject parting panels/dynamics panels/formulas "
+        "panels/model panels/posture panels/table"),
+    "applications/studio/test_state.py": (
+        "applications/studio", "dials link posture"),
+    "applications/studio/test_recording.py": (
+        "applications/studio", "bending fitting"),
     "applications/report/test_report.py": (
         "applications/report",
         "bench certificates formulas quantities record redundancy "

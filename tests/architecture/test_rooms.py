@@ -68,6 +68,8 @@ FOLDERS = {
         "identification": {"compile", "motion", "report", "cluster", "studies"},
         "report": {"compile", "motion", "redundancy", "conventions", "base_parameters", "export",
                    "live"},
+        "studio": {"compile", "motion", "redundancy", "flexible", "elastic", "base_parameters",
+                   "export", "identification", "report"},
     },
 }
 """Folders inside a room, each with those beside it that it may import."""

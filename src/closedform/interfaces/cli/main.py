@@ -31,6 +31,7 @@ from closedform.interfaces.cli import (
     sweep,
     torques,
 )
+from closedform.interfaces.cli.browser import studio
 from closedform.interfaces.cli.identification import excite, identify, signals
 from closedform.interfaces.cli.robot_argument import reads_robots
 from closedform.interfaces.cli.terminal import complain
@@ -38,7 +39,7 @@ from closedform.version import __version__
 
 COMMANDS = (
     show, lint, robots, quantities, report, torques, base, ik, map, sweep, flexible, elastic,
-    signals, identify, excite, export,
+    signals, identify, excite, export, studio,
 )
 """In the order of the help; each registers its commands."""
 

@@ -1,0 +1,80 @@
+"""Figures of the studio: CPU of an update on the server, its size, memory under many events.
+
+    python benchmarks/studio.py [ROBOT] [SECONDS]
+
+One process serves and a client without pictures sends slider events; CPU time, not the clock.
+"""
+
+from __future__ import annotations
+
+import resource
+import sys
+import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+
+from closedform.applications.studio.panels.table import PANELS
+from closedform.applications.studio.shown import shown
+from closedform.applications.studio.state import Wish, obey, start
+from closedform.interfaces.studio.house import Studio
+from studio_browser import Browser
+
+
+def megabytes() -> float:
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return pages * resource.getpagesize() / 2**20
+
+
+def pure(studio: Studio, source: str) -> None:
+    """What an update costs without viser."""
+    subject = studio.subject(source)
+    state = start(subject)
+    shown(subject, state)
+    count, begun = 200, time.process_time()
+    for k in range(count):
+        state = obey(subject, state, Wish("dial", {0: 0.001 * k}))
+        s = shown(subject, state)
+    kernels = (time.process_time() - begun) / count
+    begun = time.process_time()
+    for k in range(count):
+        size = sum(len(panel.framed(s, k)) for panel in PANELS if panel.follows)
+    panels = (time.process_time() - begun) / count
+    print(f"state and kernels {1e3 * kernels:.2f} ms, all panels {1e3 * panels:.2f} ms "
+          f"({size / 1e3:.0f} kB) of CPU")
+
+
+def served(studio: Studio, seconds: float) -> None:
+    """What thirty updates a second cost the server, the client's own CPU taken off."""
+    client = Browser(studio.gate.address)
+    client.wait(lambda: "title=" in client.panel("M"), 600)
+    session = next(iter(studio.sessions.values()))
+    client.wait(session._jobs.empty, 600)
+    time.sleep(2)
+    uuid, _ = client.widget(session.subject.dials.all[0].name)
+    before, serial, begun, cpu = megabytes(), session.serial, time.monotonic(), time.process_time()
+    listening = client.cpu
+    k = 0
+    while time.monotonic() - begun < seconds:
+        k += 1
+        client.send("GuiUpdateMessage", uuid=uuid, updates={"value": round(k % 997 / 1e3, 3)})
+        time.sleep(1 / 30)
+    spent = time.process_time() - cpu - (client.cpu - listening)
+    updates, took = session.serial - serial, time.monotonic() - begun
+    print(f"{updates / took:.1f} updates a second, {1e3 * spent / updates:.2f} ms of CPU each, "
+          f"{100 * spent / took:.0f} % of a core; memory {megabytes() - before:+.1f} MB")
+    client.close()
+
+
+def main(source: str = "panda", seconds: str = "20") -> None:
+    begun = time.process_time()
+    studio = Studio(source, 0)
+    studio.ready.wait()
+    print(f"{source}: ready after {time.process_time() - begun:.2f} s of CPU")
+    pure(studio, source)
+    served(studio, float(seconds))
+    studio.stop()
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

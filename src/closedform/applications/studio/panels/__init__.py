@@ -1,0 +1,1 @@
+"""Panels: one function from what is shown to HTML each, a row of `PANELS`."""

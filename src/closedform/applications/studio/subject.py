@@ -1,0 +1,150 @@
+"""What clients look at: a robot with its kernels, its dials and its tip. Frozen, shared by all."""
+
+from __future__ import annotations
+
+import threading
+import time
+from functools import cached_property
+from typing import Any, final
+
+import numpy as np
+
+from closedform.applications.compile.kernels import fuse
+from closedform.applications.compile.requests import Asked, At, Gravity, PayloadAt
+from closedform.applications.studio.dials import Dials
+from closedform.arrays import Floats
+from closedform.errors import UnknownName
+from closedform.lowerings.call.kernel import Kernel
+from closedform.model.coordinates import coordinate_names
+from closedform.model.robot import Robot
+
+PLACES = ("poses", "center_of_mass")
+TERMS = ("mass_matrix", "coriolis_matrix", "gravity_torque", "coriolis_torque",
+         "inverse_dynamics", "kinetic_energy", "potential_energy")
+SLOPES = ("inverse_dynamics_derivatives",)
+AT_TIP = ("frame_pose", "frame_jacobian")
+TOOLS = ("tcp", "_ee", "tool0", "tool", "tip", "flange")
+"""How the names of frames end that people move robots by."""
+NEAR = 0.05
+"""Of a range: so near to a limit no arm is at home."""
+SINGULAR, TRIED = 1e-3, 30
+"""σ min / σ max that counts as singular; configurations that are tried."""
+LARGE = 40
+"""Velocities from which on slopes are left out: their kernels take minutes to make."""
+
+
+@final
+class Subject:
+    """A robot, and what is computed of it: one kernel for the scene, one for the equations.
+
+    The load at the tip and gravity are inputs of both, so that both may be changed by hand.
+    """
+
+    def __init__(self, robot: Robot, source: str = "", visuals: tuple[Any, ...] = ()) -> None:
+        self.robot, self.source, self.visuals = robot, source or robot.name, visuals
+        self.dials = Dials(robot)
+        self.names = tuple(coordinate_names(robot.v_slices))
+        self.tips = tuple(dict.fromkeys(
+            [*(f.name for f in robot.frames if f.body), *robot.body_names]))
+        self._kernels: dict[tuple[str, tuple[str, ...]], Kernel] = {}
+        self._making, self._seconds = threading.RLock(), dict[str, float]()
+
+    @cached_property
+    def tip(self) -> str:
+        """The frame that is pulled: a tool's where there is one, else the last body."""
+        tools = [x.name for x in self.robot.frames if x.body and x.name.endswith(TOOLS)]
+        return (tools or list(self.robot.body_names))[-1]
+
+    @cached_property
+    def home(self) -> Floats:
+        """The configuration `home` of the file, else the neutral one, not at a limit."""
+        for name in ("home", "ready", "default"):
+            if name in self.robot.configurations:
+                return self.kept(self.robot.configurations[name])
+        q, low, high = self.robot.neutral(), self.robot.lower, self.robot.upper
+        with np.errstate(invalid="ignore"):
+            tight = NEAR * (high - low)                  # panda's elbow and wrist have no zero
+            moved = np.isfinite(tight) & ((q < low + tight) | (q > high - tight))
+        q[moved] = (low[moved] + high[moved]) / 2
+        return self.kept(q)
+
+    @cached_property
+    def ready(self) -> Floats:
+        """Home, or where the tip is singular there the best of a few random configurations.
+
+        A straight arm can neither be pulled nor has it an inertia at its tip.
+        """
+        kernel, nothing = self.places(self.tip), (np.zeros(3), np.zeros(10))
+
+        def least(q: Floats) -> float:
+            sigma = np.linalg.svd(kernel(q, *nothing).frame_jacobian, compute_uv=False)
+            return float(sigma[min(len(sigma), self.robot.nv) - 1] / (sigma[0] or 1.0))
+
+        if self.robot.is_floating or least(self.home) > SINGULAR:
+            return self.home
+        tried = [self.kept(self.robot.random(seed)) for seed in range(TRIED)]
+        best = max(tried, key=least)
+        return best if least(best) > SINGULAR else self.home
+
+    @cached_property
+    def configurations(self) -> dict[str, Floats]:
+        """Configurations with names."""
+        named = {name: self.kept(q) for name, q in self.robot.configurations.items()}
+        return {"ready": self.ready, **named, "home": self.home}
+
+    def kept(self, q: Floats) -> Floats:
+        """q within the limits, its quaternions of length one."""
+        q = np.clip(np.asarray(q, dtype=float), self.robot.lower, self.robot.upper)
+        for body, i, _ in self.robot.parts:
+            if body.joint.unit is not None:
+                turn = q[i][body.joint.unit]
+                length = float(np.linalg.norm(turn))
+                turn[:] = turn / length if length > 1e-9 else [0, 0, 0, 1]
+        return q
+
+    def checked_tip(self, name: str) -> str:
+        """The name of a frame, which must be one."""
+        if name not in self.tips:
+            raise UnknownName(f"no frame {name!r:.80} in {self.robot.name}")
+        return name
+
+    # ------------------------------------------------------------------ kernels
+    @property
+    def quantities(self) -> tuple[str, ...]:
+        """The rows of the catalogue that the equations show."""
+        return TERMS + (SLOPES if self.robot.nv <= LARGE else ())
+
+    def places(self, tip: str) -> Kernel:
+        """Poses, centre of mass, and the tip with its Jacobian: what the scene needs."""
+        return self._kernel(tip, PLACES, AT_TIP)
+
+    def equations(self, tip: str) -> Kernel:
+        """The terms of the equation of motion and their slopes."""
+        return self._kernel(tip, self.quantities)
+
+    def is_ready(self, tip: str) -> bool:
+        """Whether the equations are compiled."""
+        return (tip, self.quantities) in self._kernels
+
+    def _kernel(self, tip: str, rows: tuple[str, ...], framed: tuple[str, ...] = ()) -> Kernel:
+        key = tip, rows
+        if key not in self._kernels:
+            with self._making:                       # others wait for the one who comes first
+                if key not in self._kernels:
+                    asked: list[Asked] = [*rows, *(At(x, tip) for x in framed)]
+                    made = fuse(self.robot, asked, inputs=(Gravity(), PayloadAt(tip)))
+                    made.native                      # noqa: B018  compiled now
+                    self._kernels[key] = made
+        return self._kernels[key]
+
+    def time_per_call(self, tip: str, arguments: tuple[Floats, ...]) -> float:
+        """Seconds of one call of the equations: the best of five runs."""
+        if tip not in self._seconds:
+            kernel, best = self.equations(tip), np.inf
+            for _ in range(5):
+                begun = time.perf_counter()
+                for _ in range(20):
+                    kernel(*arguments)
+                best = min(best, (time.perf_counter() - begun) / 20)
+            self._seconds[tip] = best
+        return self._seconds[tip]

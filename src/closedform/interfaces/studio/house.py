@@ -1,0 +1,134 @@
+"""The studio as it runs: the gate, the subjects that clients share, and a session for each client.
+"""
+
+from __future__ import annotations
+
+import gc
+import threading
+import uuid
+import warnings
+from collections import OrderedDict
+from typing import Any, final
+
+from closedform.applications.flexible.files import BUILTIN_ARMS
+from closedform.applications.flexible.files import load as load_arm
+from closedform.applications.studio.subject import Subject
+from closedform.errors import ClosedformError, FormatError
+from closedform.interfaces.studio import gate as gates
+from closedform.interfaces.studio.flexible_session import FlexibleSession
+from closedform.interfaces.studio.looks import Look, looks
+from closedform.interfaces.studio.session import Session
+from closedform.maths.flexible.arm import FlexibleArm
+from closedform.model.formats.visuals import visuals_of
+from closedform.model.load import load
+
+KEPT = 4
+"""Robots that are kept with their kernels."""
+
+
+@final
+class Studio:
+    """A server with its clients. The first picture comes first: it listens before it loads."""
+
+    def __init__(self, source: str = "panda", port: int = 8200, host: str = "127.0.0.1",
+                 **loading: Any) -> None:
+        self.source, self.loading = source, loading
+        self.boot = uuid.uuid4().hex
+        self.sessions: dict[int, Session | FlexibleSession] = {}
+        self.states: dict[str, Any] = {}       # what the browsers keep, by run and client
+        self.taken: set[str] = set()           # states of before that a tab has been given back
+        self.error = ""
+        self._subjects: OrderedDict[str, Subject] = OrderedDict()
+        self._looks: dict[str, list[Look]] = {}
+        self._arm: FlexibleArm | None = None
+        self._lock, self.ready = threading.Lock(), threading.Event()
+        self.gate = gates.serve(port, host)
+        self.gate.server.on_client_connect(self._arrived)
+        self.gate.server.on_client_disconnect(self._left)
+        threading.Thread(target=self._load, daemon=True, name="studio loading").start()
+
+    # ------------------------------------------------------------------ what is looked at
+    def _load(self) -> None:
+        try:
+            self._arm = self._flexible()
+            if self._arm is None:
+                subject = self.subject(self.source)
+                subject.places(subject.tip)
+        except (ClosedformError, OSError) as error:
+            self.error = str(error)
+        finally:
+            self.ready.set()
+
+    def _flexible(self) -> FlexibleArm | None:
+        """The source as a flexible arm, if it is one."""
+        if self.source in BUILTIN_ARMS:
+            return load_arm(self.source)
+        if self.source.lower().endswith(".toml"):
+            try:
+                return load_arm(self.source)
+            except FormatError:
+                return None
+        return None
+
+    def subject(self, source: str) -> Subject:
+        """The subject of a robot's file or name, of which the last few are kept."""
+        with self._lock:
+            if source not in self._subjects:
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore")
+                    robot = load(source, **self.loading)
+                self.keep(Subject(robot, source, visuals_of(source)))
+            self._subjects.move_to_end(source)
+            return self._subjects[source]
+
+    def keep(self, subject: Subject) -> None:
+        """A subject for all clients; the oldest gives way."""
+        self._subjects[subject.source] = subject
+        while len(self._subjects) > KEPT:
+            gone, _ = self._subjects.popitem(last=False)
+            self._looks.pop(gone, None)
+
+    def looks(self, subject: Subject) -> list[Look]:
+        """The meshes of a subject, read once."""
+        if subject.source not in self._looks:
+            self._looks[subject.source] = looks(subject.robot, subject.visuals)
+        return self._looks[subject.source]
+
+    # ------------------------------------------------------------------ clients
+    def _arrived(self, client: Any) -> None:
+        path = self.gate.path_of(client.client_id)
+        waiting = None
+        if not self.ready.is_set():
+            waiting = client.add_notification("closedform", "the robot is being loaded",
+                                              loading=True, with_close_button=False)
+            self.ready.wait()
+            waiting.remove()
+        if self.error:
+            client.add_notification("This robot cannot be loaded", self.error[:300], color="red")
+            return
+        session: Session | FlexibleSession = (
+            Session(client, self, self.subject(self.source), path) if self._arm is None
+            else FlexibleSession(client, self._arm))
+        self.sessions[client.client_id] = session
+        session.begin()
+        if client.client_id not in self.gate.server.get_clients():     # gone while it was made
+            self._left(client)
+
+    def _left(self, client: Any) -> None:
+        gone = self.sessions.pop(client.client_id, None)
+        self.states.pop(f"{self.boot} {client.client_id}", None)
+        if gone is not None:
+            gone.close()
+        if not self.sessions:                  # the last window: what only it needed goes
+            with self._lock:
+                for source in [x for x in self._subjects if x != self.source]:
+                    self._subjects.pop(source)
+                    self._looks.pop(source, None)
+            gc.collect()
+
+    def stop(self) -> None:
+        """End all sessions and the server."""
+        for session in list(self.sessions.values()):
+            session.close()
+        self.sessions.clear()
+        self.gate.stop()

@@ -1,0 +1,114 @@
+"""The tabs of panels: HTML that is sent where it has changed; large tables four times a second."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any, final
+
+from closedform.applications.studio import cells, posture
+from closedform.applications.studio.panels import formulas, model
+from closedform.applications.studio.panels.table import PANELS, StudioPanel
+from closedform.applications.studio.shown import Shown
+from closedform.applications.studio.subject import Subject
+from closedform.errors import ClosedformError
+
+LARGE = 12_000
+"""Characters of a panel from which on it is sent four times a second at most."""
+SLOW = 0.25
+SETS = {"M, C, ∂τ/∂q": ("M", "C", "dtau_dq"), "M": ("M",), "C": ("C",), "∂τ/∂q": ("dtau_dq",),
+        "∂τ/∂v": ("dtau_dv",), "Λ": ("Lambda",)}
+"""Which matrices are seen together."""
+MATRICES = frozenset(key for keys in SETS.values() for key in keys)
+
+
+@final
+class Pages:
+    """The panel on the left: its tabs, and what each shows."""
+
+    def __init__(self, gui: Any, subject: Subject, wake: Callable[[], None]) -> None:
+        self.gui, self.subject, self.wake = gui, subject, wake
+        self.owed = False
+        self._sent: dict[str, tuple[str, float]] = {}
+        self.panel, self.html, self.tabs = gui.add_panel(), {}, {}
+        few = subject.robot.nv <= cells.READABLE
+        self.chosen = SETS["M, C, ∂τ/∂q"] if few else ("M",)
+        for tab in (*dict.fromkeys(p.tab for p in PANELS), "Motion", "Formulas"):
+            self.tabs[tab] = self.panel.add_tab(tab)
+            with self.tabs[tab]:
+                if tab == "Posture":
+                    self.html["style"] = gui.add_html(cells.style())
+                if tab == "Matrices":
+                    self._choice("M, C, ∂τ/∂q" if few else "M")
+                self.html |= {p.key: gui.add_html("", visible=self._is_seen(p.key))
+                              for p in PANELS if p.tab == tab}
+        with self.tabs["Model"]:
+            self.html["base"] = gui.add_html(_framed("base", "Base parameters", "<p>…</p>"))
+        with self.tabs["Formulas"]:
+            self.html["formulas"] = gui.add_html(_framed("formulas", "Formulas", "<p>…</p>"))
+        self.panel.dock_left()
+        self.panel.set_width(450)
+        self.formulas: Any = None
+
+    def _choice(self, first: str) -> None:
+        """Which matrices are seen."""
+        chosen = self.gui.add_dropdown("matrices", tuple(SETS), initial_value=first)
+
+        def choose(event: Any) -> None:
+            self.chosen = SETS.get(chosen.value, ("M",))
+            for key in MATRICES:
+                self.html[key].visible = self._is_seen(key)
+            self._sent.clear()
+            self.wake()
+
+        chosen.on_update(choose)
+
+    def _is_seen(self, key: str) -> bool:
+        return key not in MATRICES or key in self.chosen
+
+    def show(self, s: Shown, serial: int) -> None:
+        """Send every panel that has changed."""
+        now, self.owed = time.monotonic(), False
+        for panel in PANELS:
+            if not self._is_seen(panel.key) or (not panel.follows and panel.key in self._sent):
+                continue
+            self._send(panel, s, serial, now)
+        if self.formulas is not None:
+            self._put("formulas", formulas.page(self.formulas, s), "Formulas", serial, now)
+
+    def _send(self, panel: StudioPanel, s: Shown, serial: int, now: float) -> None:
+        try:
+            inner = panel.html(s)
+        except (ClosedformError, ArithmeticError, ValueError) as error:
+            inner = f"<p>{cells.escape(error)}</p>"
+        self._put(panel.key, inner, panel.title, serial, now)
+
+    def _put(self, key: str, inner: str, title: str, serial: int, now: float) -> None:
+        before, at = self._sent.get(key, ("", -1.0))
+        if inner == before:
+            return
+        if len(inner) > LARGE and now - at < SLOW:
+            self.owed = True
+            return
+        self._sent[key] = inner, now
+        self.html[key].content = cells.framed(key, title, inner, serial)
+
+    # ------------------------------------------------------------------ made in the background
+    def add_base(self, subject: Subject) -> None:
+        """Base parameters as a picture."""
+        self.html["base"].content = _framed("base", "Base parameters",
+                                            model.base_picture(subject.robot))
+
+    def add_formulas(self, subject: Subject) -> None:
+        """Formulas of small robots, the listing of others."""
+        self.formulas = formulas.prepared(subject.robot)
+        self._sent.pop("formulas", None)
+        self.wake()
+
+    def one_freedom_left(self, tip: str) -> bool:
+        """Whether the arm can move with its tip at rest, along a curve."""
+        return posture.freedoms_left(self.subject.robot, tip) == 1
+
+
+def _framed(key: str, title: str, inner: str) -> str:
+    return cells.framed(key, title, inner, 0)

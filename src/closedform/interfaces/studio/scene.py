@@ -1,0 +1,244 @@
+"""The robot in three dimensions: one client's nodes. They are numbered, never named by a file."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any, final
+
+import numpy as np
+
+from closedform.applications.studio.dials import wxyz
+from closedform.applications.studio.shown import Shown
+from closedform.applications.studio.subject import Subject
+from closedform.arrays import Floats
+from closedform.interfaces.studio.looks import Look
+from closedform.model.joints import Joint
+
+BLUE, ORANGE, GREEN, PINK = (74, 127, 181), (217, 114, 44), (63, 155, 99), (177, 58, 108)
+RED, GREY = (190, 50, 40), (130, 135, 145)
+FLAT = {"cast_shadow": False, "receive_shadow": False}
+LAYERS = {"meshes": True, "bones": True, "inertia": False, "frames": False, "joints": False,
+          "centre of mass": True, "manipulability": False, "loads": False, "torques": False}
+"""What can be seen, and whether it is at first; bones give way to meshes."""
+WEIGHT, TORQUE = 0.15, 0.2
+"""Of the robot's size: an arrow of the largest weight, of a torque at its limit."""
+ARC = 24
+
+
+@final
+class Scene:
+    """The nodes of one client's scene, and which layers are seen."""
+
+    def __init__(self, scene: Any, subject: Subject) -> None:
+        self.scene, self.subject, robot = scene, subject, subject.robot
+        at_home = subject.places(subject.tip)(subject.home, np.zeros(3), np.zeros(10))
+        places = np.asarray(at_home.poses, dtype=float)
+        spread = np.concatenate([places[:, :3, 3], at_home.frame_pose[None, :3, 3],
+                                 np.zeros((0 if robot.is_floating else 1, 3))])
+        self.size = max(float(np.ptp(spread, axis=0).max(initial=0.0)), 0.2)
+        self.middle = (spread.max(axis=0) + spread.min(axis=0)) / 2
+        self.layers, self.has_meshes = dict(LAYERS), False
+        _stage(scene, np.asarray(robot.gravity, dtype=float), self.size)
+        self.bodies = [scene.add_frame(f"/b{k}", show_axes=False)
+                       for k in range(len(robot.bodies))]
+        self.nodes: dict[str, list[Any]] = {name: [] for name in LAYERS}
+        self._bones(places)
+        self._inertias()
+        self._joints(places)
+        r = 0.02 * self.size
+        self.nodes["frames"] = [
+            scene.add_frame(f"/b{k}/axes", axes_length=5 * r, axes_radius=0.2 * r, visible=False)
+            for k in range(len(robot.bodies))]
+        self.nodes["frames"] += [
+            scene.add_frame(f"/b{robot.body_names.index(f.body)}/f{k}", axes_length=4 * r,
+                            axes_radius=0.15 * r, visible=False, position=f.placement[:3, 3],
+                            wxyz=wxyz(np.asarray(f.placement, float)[:3, :3]))
+            for k, f in enumerate(robot.frames) if f.body is not None]
+        self.com = scene.add_icosphere("/com", 1.2 * r, PINK, subdivisions=2, **FLAT)
+        self.ellipsoid = scene.add_icosphere("/ellipsoid", 1.0, GREEN, opacity=0.25,
+                                             visible=False, **FLAT)
+        self.weights = _arrows(scene, "/weights", PINK, self.size)
+        self.torques = _arrows(scene, "/torques", ORANGE, self.size)
+        self.ghosts = scene.add_line_segments("/ghosts", np.zeros((1, 2, 3)), ORANGE, line_width=3,
+                                              visible=False)
+        self.elbow = scene.add_line_segments("/elbow", np.zeros((1, 2, 3)), GREEN, line_width=3,
+                                             visible=False)
+        self.nodes |= {"centre of mass": [self.com], "manipulability": [self.ellipsoid],
+                       "loads": [self.weights], "torques": [self.torques]}
+
+    # ------------------------------------------------------------------ what is there
+    def _bones(self, T: Floats) -> None:
+        """A bone from each body's origin to each child's, and to its frames; a ball at each joint.
+        """
+        robot, r = self.subject.robot, 0.018 * self.size
+        ends = [(p, (np.linalg.inv(T[p - 1]) @ T[k])[:3, 3] if p else T[k][:3, 3])
+                for k, p in enumerate(robot.parents) if p or not robot.is_floating]
+        tip = robot.frame(self.subject.tip)
+        if tip.body is not None:
+            ends.append((robot.body_names.index(tip.body) + 1,
+                         np.asarray(tip.placement, dtype=float)[:3, 3]))
+        for i, (p, end) in enumerate(ends):
+            length = float(np.linalg.norm(end))
+            if length > 1e-6:
+                self.nodes["bones"].append(self.scene.add_cylinder(
+                    f"/b{p - 1}/bone{i}" if p else f"/world/bone{i}", r, length, BLUE,
+                    wxyz=_towards(end / length), position=end / 2, radial_segments=12, **FLAT))
+        for k in range(len(robot.bodies)):
+            self.nodes["bones"].append(self.scene.add_icosphere(
+                f"/b{k}/joint", 1.4 * r, ORANGE, subdivisions=1, **FLAT))
+
+    def _inertias(self) -> None:
+        """The ellipsoid of a solid with each body's mass and tensor; red where no body has it."""
+        for k, body in enumerate(self.subject.robot.bodies):
+            if not body.inertia.mass > 0:
+                continue
+            values, axes = np.linalg.eigh(np.asarray(body.inertia.tensor, dtype=float))
+            axes[:, 0] *= np.sign(np.linalg.det(axes))
+            squares = 2.5 * (values.sum() - 2 * values) / float(body.inertia.mass)
+            half = np.sqrt(np.maximum(squares, (0.004 * self.size) ** 2))
+            colour = GREEN if body.inertia.impossibility() is None else RED
+            self.nodes["inertia"].append(self.scene.add_icosphere(
+                f"/b{k}/inertia", 1.0, colour, opacity=0.45, scale=tuple(half.tolist()),
+                wxyz=wxyz(axes), position=np.asarray(body.inertia.com, float), visible=False,
+                **FLAT))
+
+    def _joints(self, T: Floats) -> None:
+        """Axes of the joints, and the range of a turn as an arc: both rest in the parent."""
+        robot, r = self.subject.robot, 0.07 * self.size
+        for k, (body, p) in enumerate(zip(robot.bodies, robot.parents, strict=True)):
+            lines = _axis_and_range(body.joint, r)
+            if lines is None:
+                continue
+            A = np.asarray(body.placement, dtype=float)
+            parent = f"/b{p - 1}" if p else "/world"
+            self.nodes["joints"].append(self.scene.add_line_segments(
+                f"{parent}/range{k}", lines.astype(np.float32), GREY, line_width=2, visible=False,
+                position=A[:3, 3], wxyz=wxyz(A[:3, :3])))
+
+    def add_looks(self, looks: Sequence[Look]) -> None:
+        """Meshes, when they have been read; bones step back."""
+        for i, look in enumerate(looks):
+            parent = f"/b{look.body}" if look.body >= 0 else "/world"
+            self.nodes["meshes"].append(self.scene.add_mesh_trimesh(
+                f"{parent}/v{i}", look.mesh, wxyz=wxyz(look.placement[:3, :3]),
+                position=look.placement[:3, 3], **FLAT))
+        if looks and not self.has_meshes:
+            self.has_meshes = True
+            self.see("bones", False)
+
+    def see(self, layer: str, visible: bool) -> None:
+        """Show a layer or hide it."""
+        self.layers[layer] = visible
+        for node in self.nodes[layer]:
+            node.visible = visible
+
+    # ------------------------------------------------------------------ at a state
+    def show(self, s: Shown) -> None:
+        """Move everything to where it is."""
+        T = s.places.poses
+        turns = wxyz(T[:, :3, :3])
+        for node, A, turn in zip(self.bodies, T, turns, strict=True):
+            node.position, node.wxyz = A[:3, 3], turn
+        if self.layers["centre of mass"]:
+            self.com.position = s.places.center_of_mass
+        if self.layers["manipulability"]:
+            axes, half = s.ellipsoid
+            self.ellipsoid.position, self.ellipsoid.wxyz = s.places.frame_pose[:3, 3], wxyz(axes)
+            self.ellipsoid.scale = tuple(0.25 * np.maximum(half, 1e-3 * self.size))
+        if self.layers["loads"]:
+            at, force = s.weights
+            most = float(np.linalg.norm(force, axis=1).max(initial=0.0)) or 1.0
+            self.weights.points = _pairs(at, WEIGHT * self.size * force / most)
+        if self.layers["torques"] and s.terms is not None:
+            self.torques.points = _pairs(*self._torque_arrows(s))
+
+    def _torque_arrows(self, s: Shown) -> tuple[Floats, Floats]:
+        """Along each joint's axis, by the part of its limit, or of the largest torque."""
+        tau, most = s.terms.inverse_dynamics, s.effort
+        largest = float(np.abs(tau).max(initial=0.0)) or 1.0
+        starts, ways = [], []
+        for body, _, j in s.subject.robot.parts:
+            k = s.subject.robot.body_names.index(body.name)
+            line = body.joint.moving.line if body.joint.nv == 1 else None
+            if line is not None:
+                T, x = s.places.poses[k], float(tau[j][0])
+                bound = float(most[j][0])
+                part = x / (bound if np.isfinite(bound) and bound > 0 else largest)
+                starts.append(T[:3, 3])
+                ways.append(TORQUE * self.size * part * (T[:3, :3] @ np.asarray(line[0], float)))
+        return np.reshape(starts, (-1, 3)), np.reshape(ways, (-1, 3))
+
+    def show_curves(self, ghosts: Sequence[Floats], elbow: Floats | None) -> None:
+        """Other branches as thin arms, and the way of the elbow along the self-motion."""
+        robot = self.subject.robot
+        lines = [(T[p - 1][:3, 3], T[k][:3, 3]) for T in ghosts
+                 for k, p in enumerate(robot.parents) if p]
+        self.ghosts.visible, self.elbow.visible = bool(lines), elbow is not None
+        if lines:
+            self.ghosts.points = np.array(lines, dtype=np.float32)
+        if elbow is not None:
+            self.elbow.points = np.stack([elbow[:-1], elbow[1:]], axis=1).astype(np.float32)
+
+    def remove(self) -> None:
+        """Take all of it away."""
+        self.scene.reset()
+
+
+def _stage(scene: Any, gravity: Floats, size: float) -> None:
+    """Light and ground; without a GPU the default environment takes 15 s, shadows 29 of 30 frames.
+    """
+    scene.configure_environment_map(None)
+    scene.configure_default_lights(True, cast_shadow=False)
+    scene.add_light_hemisphere("/sky", ground_color=(190, 195, 205), intensity=1.6)
+    length = float(np.linalg.norm(gravity))
+    scene.set_up_direction(tuple(-gravity / length) if length > 0 else "+z")
+    ground(scene, size)
+
+
+def ground(scene: Any, size: float) -> None:
+    """A grid in greys that are seen on white and on black."""
+    scene.add_grid("/grid", width=3 * size, height=3 * size, cell_size=size / 10,
+                   cell_color=(150, 155, 165), section_color=(120, 125, 135), cell_thickness=0.6,
+                   section_thickness=0.8, shadow_opacity=0.0)
+
+
+def _arrows(scene: Any, name: str, colour: tuple[int, int, int], size: float) -> Any:
+    return scene.add_arrows(name, np.zeros((1, 2, 3)), colour, shaft_radius=0.004 * size,
+                            head_radius=0.011 * size, head_length=0.025 * size, visible=False)
+
+
+def _pairs(at: Floats, way: Floats) -> Floats:
+    if not len(at):
+        return np.zeros((1, 2, 3), dtype=np.float32)
+    return np.stack([at, at + way], axis=1).astype(np.float32)
+
+
+def _towards(d: Floats) -> Floats:
+    """The turn of z onto a direction."""
+    w, axis = 1.0 + d[2], np.array([-d[1], d[0], 0.0])
+    x = np.array([w, *axis]) if w > 1e-9 else np.array([0.0, 1.0, 0.0, 0.0])
+    return x / np.linalg.norm(x)
+
+
+def _axis_and_range(joint: Joint, r: float) -> Floats | None:
+    """Lines of a joint of one coordinate: its axis, and its range as an arc or a slide."""
+    moves = joint.moving
+    line = moves.line if moves.nv == 1 else None
+    if line is None:
+        return None
+    e, p = (np.asarray(x, dtype=float) for x in line)
+    parts = [[p - r * e, p + r * e]]
+    low, high = (float(moves.per_coordinate(k, 1, np.nan)[0]) for k in ("lower", "upper"))
+    if np.isfinite(low) and np.isfinite(high) and moves.lengths:
+        parts = [[p + low * e, p + high * e]]
+    elif np.isfinite(low) and np.isfinite(high):
+        side = np.eye(3)[int(np.argmin(np.abs(e)))]
+        a = np.cross(e, side)
+        a /= np.linalg.norm(a)
+        b = np.cross(e, a)
+        turn = np.linspace(low, high, ARC)
+        points = p + r * (np.outer(np.cos(turn), a) + np.outer(np.sin(turn), b))
+        parts += [[x, y] for x, y in pairwise(points)]
+        parts += [[p, points[0]], [p, points[-1]]]
+    return np.array(parts)

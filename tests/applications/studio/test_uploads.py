@@ -1,0 +1,71 @@
+"""Files from a browser: bounded, of known kinds, read apart; hostile ones are refused by name."""
+
+import io
+import re
+import zipfile
+
+import numpy as np
+import pytest
+
+import closedform as cf
+from closedform.applications.studio import uploads
+from closedform.applications.studio.uploads import allowed, read_upload
+
+ROBOT = cf.load("planar2r")
+
+
+def test_a_robot_is_read_with_its_findings_and_its_last_name():
+    found = read_upload("..\\..//etc/arm.urdf", cf.load("puma560").to_urdf().encode())
+    assert found.name == "arm.urdf"
+    assert found.robot.joint_names == cf.load("puma560").joint_names
+    assert isinstance(found.findings, tuple)
+
+
+def test_files_over_the_limit_and_of_other_kinds_are_refused_by_name():
+    assert "8 MiB" in allowed("a.urdf", (8 << 20) + 1) and allowed("a.urdf", 8 << 20) == ""
+    assert "64 MiB" in allowed("a.csv", (64 << 20) + 1)
+    assert allowed("a.urdf", 0)
+    for name in ("a.exe", "a.zip", "a.py", "a.pickle", "urdf", "a.urdf.gz"):
+        assert name in allowed(name, 10)
+
+
+HOSTILE = {
+    "laughs.urdf": b'<!DOCTYPE l [<!ENTITY a "a"><!ENTITY b "&a;&a;">]><robot name="&b;"/>',
+    "outside.urdf": b'<!DOCTYPE r [<!ENTITY x SYSTEM "file:///etc/passwd">]><robot name="&x;"/>',
+    "include.xml": b'<mujoco><include file="/etc/passwd"/></mujoco>',
+    "mesh.xml": b'<mujoco><asset><mesh file="../../x.stl"/></asset></mujoco>',
+    "xacro.urdf": b'<robot xmlns:xacro="x"><xacro:include filename="/etc/passwd"/></robot>',
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_hostile_xml_is_refused(name, tmp_path):
+    path = tmp_path / name
+    path.write_bytes(HOSTILE[name])
+    with pytest.raises(cf.FormatError, match=re.escape(name)):
+        uploads._read(path, None)
+
+
+def test_hostile_xml_is_refused_by_the_name_it_came_with():
+    with pytest.raises(cf.FormatError, match=r"^outside\.urdf:"):
+        read_upload("outside.urdf", HOSTILE["outside.urdf"])
+
+
+def test_zip_bombs_are_refused_by_name_before_they_are_unpacked(monkeypatch):
+    monkeypatch.setattr(uploads, "UNPACKED", 1 << 16)
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as packed:
+        packed.writestr("t.npy", b"\0" * (1 << 20))
+    with pytest.raises(cf.FormatError, match=r"bomb\.npz: would unpack"):
+        read_upload("bomb.npz", stream.getvalue(), ROBOT)
+    with pytest.raises(cf.FormatError, match=r"bomb\.urdf: a zip file under another name"):
+        read_upload("bomb.urdf", stream.getvalue(), ROBOT)
+
+
+def test_a_log_is_read_in_the_robots_order():
+    t = np.linspace(0, 1, 20)
+    names = list(ROBOT.joint_names)
+    lines = [",".join(["t", *reversed(names)])]
+    lines += [f"{x},{2 * x},{3 * x}" for x in t]
+    found = read_upload("run.csv", "\n".join(lines).encode(), ROBOT)
+    np.testing.assert_allclose(found.samples.q[:, 0], 3 * t)

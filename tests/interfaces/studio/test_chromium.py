@@ -1,0 +1,110 @@
+"""The studio in a real browser: pixels move with a slider, numbers are there, nothing leaves."""
+
+import io
+import shutil
+import time
+
+import numpy as np
+import pytest
+
+pytest.importorskip("viser", reason="the studio needs viser: pip install 'closedform[studio]'")
+webdriver = pytest.importorskip("selenium.webdriver", reason="selenium is not installed: "
+                                "THE STUDIO WAS NOT TESTED IN A BROWSER")
+Image = pytest.importorskip("PIL.Image", reason="Pillow is not installed")
+CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
+DRIVER = shutil.which("chromedriver")
+pytestmark = pytest.mark.skipif(
+    not (CHROMIUM and DRIVER), reason="no Chromium (apt install chromium chromium-driver): "
+    "THE STUDIO WAS NOT TESTED IN A BROWSER")
+
+from closedform.interfaces.studio.house import Studio  # noqa: E402
+
+FLAGS = ("--headless=new", "--no-sandbox", "--use-angle=swiftshader", "--no-first-run",
+         "--enable-unsafe-swiftshader", "--ignore-gpu-blocklist", "--disable-dev-shm-usage",
+         "--disable-background-networking", "--disable-component-update", "--disable-sync")
+PATIENCE = 240
+
+
+@pytest.fixture(scope="module")
+def opened(tmp_path_factory):
+    studio = Studio("planar2r", 0)
+    options = webdriver.ChromeOptions()
+    options.binary_location = CHROMIUM
+    folder = tmp_path_factory.mktemp("profile")
+    for flag in (*FLAGS, f"--user-data-dir={folder}", "--window-size=900,600"):
+        options.add_argument(flag)
+    driver = webdriver.Chrome(options=options, service=webdriver.ChromeService(DRIVER))
+    driver.set_page_load_timeout(PATIENCE)
+    driver.get(studio.gate.address)
+    wait(lambda: studio.sessions, "a session")
+    session = next(iter(studio.sessions.values()))
+    wait(lambda: cell(driver, "reach"), "the panel of the reach")
+    wait(session._jobs.empty, "the jobs")
+    time.sleep(2.0)
+    yield studio, session, driver
+    driver.quit()
+    studio.stop()
+
+
+def wait(condition, what):
+    end = time.monotonic() + PATIENCE
+    while time.monotonic() < end:
+        found = condition()
+        if found:
+            return found
+        time.sleep(0.1)
+    raise AssertionError(f"waited in vain for {what}")
+
+
+def cell(driver, panel):
+    return driver.execute_script(
+        "const x = document.querySelector(`[data-panel=${arguments[0]}] td[title]`);"
+        "return x && x.title", panel)
+
+
+def pixels(driver):
+    canvas = driver.find_element("tag name", "canvas")
+    picture = Image.open(io.BytesIO(canvas.screenshot_as_png)).convert("RGB")
+    return np.asarray(picture, dtype=int)
+
+
+def changed(a, b):
+    """The part of the pixels that differ."""
+    return float(np.mean(np.abs(a - b).max(axis=-1) > 8))
+
+
+def test_something_is_drawn_and_moves_with_a_slider(opened):
+    _, session, driver = opened
+    session.ask("dial", {0: 0.0})
+    wait(lambda: session.state.q[0] == 0.0, "the state")
+    time.sleep(2.0)
+    still, again = pixels(driver), pixels(driver)
+    assert changed(still, again) < 0.001
+    assert np.std(still) > 5
+    session.ask("dial", {0: 1.5})
+    wait(lambda: changed(still, pixels(driver)) > 0.005, "pixels that change")
+
+
+def test_a_key_pressed_on_a_slider_moves_the_joint_and_the_number(opened):
+    _, session, driver = opened
+    before = session.state.q.copy()
+    slider = wait(lambda: driver.find_elements("css selector", "[role=slider]"), "sliders")[0]
+    driver.execute_script("arguments[0].focus()", slider)
+    slider.send_keys("\ue014")                      # the right arrow
+    wait(lambda: not np.array_equal(session.state.q, before), "the joint")
+
+
+def test_no_request_leaves_the_machine(opened):
+    _, _, driver = opened
+    names = driver.execute_script("return performance.getEntries().map(x => x.name)")
+    away = [x for x in names if x.startswith("http") and "localhost" not in x
+            and "127.0.0.1" not in x]
+    assert away == []
+
+
+def test_a_reload_finds_the_page_again_and_the_old_session_ends(opened):
+    studio, session, driver = opened
+    driver.refresh()
+    wait(lambda: studio.sessions and session not in studio.sessions.values(), "another session")
+    wait(lambda: cell(driver, "reach"), "the panel")
+    assert len(studio.sessions) == 1

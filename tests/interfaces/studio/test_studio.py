@@ -1,0 +1,353 @@
+"""The studio as clients meet it: the gate, sessions, uploads, restarts, ten thousand events."""
+
+import gc
+import http.client
+import json
+import re
+import resource
+import threading
+import time
+import weakref
+
+import numpy as np
+import pytest
+
+pytest.importorskip("viser", reason="the studio needs viser: pip install 'closedform[studio]'")
+
+from websockets.exceptions import InvalidStatus
+
+import closedform as cf
+from closedform.applications.studio import cells
+from closedform.errors import MissingDependency
+from closedform.interfaces.studio import gate as gates
+from closedform.interfaces.studio.house import Studio
+from studio_browser import Browser
+
+ROBOT = "planar2r"
+
+
+@pytest.fixture(scope="module")
+def studio():
+    made = Studio(ROBOT, 0)
+    made.ready.wait()
+    made.subject(ROBOT).equations(made.subject(ROBOT).tip)
+    yield made
+    made.stop()
+
+
+@pytest.fixture
+def browser(studio):
+    count = len(studio.sessions)
+    made = Browser(studio.gate.address)
+    made.wait(lambda: "title=" in made.panel("M"), what="the mass matrix")
+    yield made
+    made.close()
+    made.wait(lambda: len(studio.sessions) <= count, what="the end of the session")
+
+
+def session_of(studio, number=-1):
+    return studio.sessions[sorted(studio.sessions)[number]]
+
+
+def shown_matrix(browser, key="M"):
+    table = re.findall(r'<td[^>]*title="[^"]*: ([^"]+)"', browser.panel(key))
+    return np.array([float(x) for x in table])
+
+
+# ---------------------------------------------------------------------- who may connect
+def status(studio, path="/", **headers):
+    link = http.client.HTTPConnection("127.0.0.1", studio.gate.port, timeout=60)
+    link.putrequest("GET", path, skip_host=True)
+    for name, value in {"Host": f"localhost:{studio.gate.port}", **headers}.items():
+        link.putheader(name, value)
+    link.endheaders()
+    answer = link.getresponse()
+    return answer.status, answer.headers
+
+
+def test_only_this_machine_listens(studio):
+    inner = studio.gate.server._websock_server
+    assert inner._host == "127.0.0.1" and studio.gate.token == ""
+    assert gates.is_local("127.0.0.1") and gates.is_local("::1") and not gates.is_local("0.0.0.0")
+
+
+def test_the_page_is_served_with_headers_for_every_path(studio):
+    for path in ("/", "/panda/q=1,2", "/../../etc/passwd"):
+        code, headers = status(studio, path)
+        assert code == 200 and headers["X-Content-Type-Options"] == "nosniff"
+        assert headers["Content-Type"].startswith("text/html")
+
+
+def test_other_hosts_and_origins_are_refused(studio):
+    port = studio.gate.port
+    assert status(studio, Host=f"evil.example:{port}")[0] == 421
+    assert status(studio, Host="localhost")[0] == 421
+    assert status(studio, Origin="http://evil.example")[0] == 403
+    assert status(studio, "/" + "q" * 8050)[0] == 414
+    for origin in ("http://evil.example", f"http://localhost:{port + 1}", "null",
+                   f"https://localhost:{port}"):
+        with pytest.raises(InvalidStatus) as refused:
+            Browser(studio.gate.address, origin=origin)
+        assert refused.value.response.status_code == 403
+    Browser(studio.gate.address, origin=f"http://localhost:{port}").close()
+
+
+def test_another_address_needs_a_token(studio):
+    class Asked:
+        def __init__(self, path):
+            self.path, self.headers = path, self
+        get_all = staticmethod(lambda name: ["robot.local:9000"] if name == "Host" else [])
+    gate = gates.Gate(None, "0.0.0.0", 9000, "secret")
+    assert gates._refusal(gate, Asked("/"))[0] == 403
+    assert gates._refusal(gate, Asked("/guess/q=1"))[0] == 403
+    assert gates._refusal(gate, Asked("/secret/q=1")) is None
+    assert "secret" in gate.address
+    gate.paths[3] = "/secret/panda/q=1"
+    assert gate.path_of(3) == "/panda/q=1"
+
+
+def test_no_tunnel_is_opened_and_no_seventeenth_client_let_in(studio, browser, monkeypatch):
+    asked = []
+    monkeypatch.setattr(type(studio.gate.server), "request_share_url",
+                        lambda self, **k: asked.append(1))
+    browser.send("ShareUrlRequest")
+    browser.set("joint1", 0.25)
+    browser.wait(lambda: session_of(studio).state.q[0] == 0.25)
+    assert not asked
+    monkeypatch.setattr(gates, "CLIENTS", len(studio.sessions))
+    with pytest.raises(InvalidStatus) as refused:
+        Browser(studio.gate.address)
+    assert refused.value.response.status_code == 503
+
+
+def test_the_gate_refuses_another_viser(monkeypatch):
+    import viser
+    monkeypatch.setattr(viser, "__version__", "1.2.0")
+    with pytest.raises(MissingDependency, match=r"made for viser 1\.1"):
+        gates.serve(0)
+
+
+# ---------------------------------------------------------------------- what is shown
+def test_a_slider_moves_the_robot_and_the_numbers_are_the_librarys(studio, browser):
+    robot = cf.load(ROBOT)
+    for x in (0.5, -0.7, 0.123):
+        browser.set("joint2", x)
+        browser.wait(lambda x=x: session_of(studio).state.q[1] == x)
+        M = cf.mass_matrix(robot, session_of(studio).state.q)
+        browser.wait(lambda M=M: np.allclose(shown_matrix(browser), np.ravel(M), atol=1e-12),
+                     what="M of the state")
+
+
+@pytest.mark.parametrize("x", [float("nan"), float("inf"), 1e9, -1e9, "text", [1.0], None, {}])
+def test_what_a_hostile_client_sends_for_a_slider_leaves_a_state_within_the_limits(
+        studio, browser, x):
+    browser.set("joint1", x)
+    browser.set("joint2", 0.375)
+    browser.wait(lambda: session_of(studio).state.q[1] == 0.375)
+    state = session_of(studio).state
+    assert np.all(np.isfinite(state.q)) and np.all(np.abs(state.q) <= np.pi)
+    browser.set("joint1", 0.0)
+
+
+def test_keys_and_buttons_reach_the_state(studio, browser):
+    browser.set("joint1", 0.5)
+    browser.wait(lambda: session_of(studio).state.q[0] == 0.5)
+    browser.press("Home")
+    browser.wait(lambda: session_of(studio).state.q[0] == 0.0)
+    browser.press("Undo")
+    browser.wait(lambda: session_of(studio).state.q[0] == 0.5)
+
+
+def test_two_clients_do_not_disturb_each_other(studio, browser):
+    other = Browser(studio.gate.address)
+    other.wait(lambda: "title=" in other.panel("M"), what="M")
+    first, second = session_of(studio, -2), session_of(studio, -1)
+    browser.set("joint1", 0.5)
+    browser.wait(lambda: first.state.q[0] == 0.5)
+    other.set("joint1", -0.25)
+    other.wait(lambda: session_of(studio).state.q[0] == -0.25)
+    assert first.state.q[0] == 0.5
+    names = lambda: [t.name for t in threading.enumerate() if t.name.startswith("studio w")]
+    count, gone = len(names()), weakref.ref(second)
+    del second
+    other.close()
+    browser.wait(lambda: len(names()) == count - 1, what="the end of a worker")
+    browser.wait(lambda: (gc.collect(), gone())[1] is None, what="the session's memory")
+
+
+def test_a_link_opens_its_state_and_a_damaged_one_says_so(studio):
+    there = Browser(studio.gate.address, "/planar2r/q=0.25,-0.5")
+    there.wait(lambda: "title=" in there.panel("M"), what="M")
+    np.testing.assert_array_equal(session_of(studio).state.q, [0.25, -0.5])
+    there.close()
+    broken = Browser(studio.gate.address, "/planar2r/q=nan,1")
+    broken.wait(lambda: any("cannot be used" in body for _, body in broken.notifications))
+    broken.close()
+
+
+# ---------------------------------------------------------------------- motions
+def test_a_swing_is_played_and_can_be_stepped(studio, browser):
+    browser.press("Play or pause")
+    browser.wait(lambda: "numeric" in browser.panel("motion"), what="strips")
+    session = session_of(studio)
+    browser.wait(lambda: session.time > 0, what="the clock")
+    browser.click("player", "pause")
+    browser.wait(lambda: not session.playing)
+    at = session.recording.index(session.time)
+    browser.click("player", "+1")
+    browser.wait(lambda: session.recording.index(session.time) == at + 1)
+    q, v, _ = session.recording.moment(session.time)
+    browser.wait(lambda: np.array_equal(session.state.q, q))
+    np.testing.assert_array_equal(session.state.v, np.clip(v, -1e3, 1e3))
+
+
+# ---------------------------------------------------------------------- the gizmo
+def test_the_gizmo_pulls_the_tip_and_a_target_out_of_reach_moves_nothing(studio, browser):
+    session, robot = session_of(studio), cf.load(ROBOT)
+    browser.wait(lambda: session.gizmo.visible, what="the gizmo")
+    q = np.array([0.3, 1.1])
+    goal = np.asarray(cf.frame_pose(robot, q, session.state.tip))[:3, 3]
+    browser.drag(tuple(map(float, goal)))
+    browser.wait(lambda: session.state.solution is not None, what="a certificate")
+    there = np.asarray(cf.frame_pose(robot, session.state.q, session.state.tip))[:3, 3]
+    np.testing.assert_allclose(there, goal, atol=1e-9)
+    verdict = session.state.solution.verdict.value
+    browser.wait(lambda: verdict in browser.panel("certificate"), what="the verdict")
+    before = session.state.q
+    browser.drag((99.0, 0.0, 0.0))
+    browser.wait(lambda: "unreachable" in browser.panel("certificate"), what="the refusal")
+    assert np.array_equal(session.state.q, before)
+    browser.drag((float("nan"), 0.0, 0.0))
+    browser.set("joint1", 0.125)
+    browser.wait(lambda: session.state.q[0] == 0.125)
+
+
+# ---------------------------------------------------------------------- taken away
+def test_what_is_taken_away_arrives(studio, browser):
+    browser.click("URDF")
+    assert cf.load(browser.download(".urdf").decode()).nv == 2
+    browser.click("Numbers shown (CSV)")
+    assert browser.download("_state.csv").startswith(b"quantity,row,column,value")
+    browser.click("Python of this state")
+    assert b"cf.inverse_dynamics" in browser.download(".py")
+    browser.click("Link to this state")
+    browser.wait(lambda: "/planar2r/q=" in browser.panel("link"), what="the link")
+    browser.click("Page of the scene (HTML)")
+    page = browser.download(".html")
+    assert b"__VISER_EMBED_DATA__" in page and b"http://localhost" not in page[:2000]
+
+
+# ---------------------------------------------------------------------- uploads
+BUTTON = "Open a robot or a log …"
+HOSTILE = """<robot name="&lt;script&gt;alert(1)&lt;/script&gt;"><link name="base"/>
+<link name="&lt;img src=x onerror=alert(1)&gt;"><inertial><mass value="1"/>
+<inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial></link>
+<joint name="[x](javascript:alert(1))" type="continuous"><parent link="base"/>
+<child link="&lt;img src=x onerror=alert(1)&gt;"/><axis xyz="0 1 0"/></joint></robot>"""
+
+
+def test_an_uploaded_robot_is_opened_and_its_hostile_names_are_texts(studio, browser):
+    browser.upload(BUTTON, "../../arm.urdf", HOSTILE.encode())
+    browser.wait(lambda: "<h4>Bodies" in browser.panel("bodies")
+                 and cells.escape("<img src=x onerror=alert(1)>") in browser.panel("bodies"),
+                 seconds=240, what="the new robot")
+    for x in list(browser.gui.values()):
+        assert not re.search(r"<(img|script|a)\b", str(x.get("content", "")), re.I)
+    names = [name for name in browser.nodes if "img" in name or "script" in name]
+    assert names == []
+    assert session_of(studio).subject.robot.name == "<script>alert(1)</script>"
+
+
+def test_uploads_over_the_limit_are_refused_before_a_byte_is_kept(studio, browser):
+    browser.upload(BUTTON, "large.urdf", b"x" * 100, announced=9 << 20)
+    browser.wait(lambda: any("8 MiB" in body for _, body in browser.notifications))
+    browser.upload(BUTTON, "program.exe", b"x" * 100)
+    browser.wait(lambda: any("program.exe" in body for _, body in browser.notifications))
+    browser.upload(BUTTON, "lies.urdf", b"x" * 5000, announced=100)
+    gui = session_of(studio).client.gui
+    time.sleep(0.5)
+    kept = sum(len(part) for state in gui._current_file_upload_states.values()
+               for part in state["parts"].values())
+    assert kept == 0
+
+
+# ---------------------------------------------------------------------- restart, many events
+def test_a_restart_on_the_same_port_shows_the_same_posture():
+    first = Studio(ROBOT, 0)
+    tab = Browser(first.gate.address)
+    tab.wait(lambda: tab.panel("reach"))
+    tab.set("joint1", 0.625)
+    tab.wait(lambda: "0.625" in tab.storage.get("closedform.studio", ""), what="the state kept")
+    port, kept = first.gate.port, tab.storage
+    first.stop()
+    tab.close()
+    again = Studio(ROBOT, port)
+    try:
+        assert again.gate.port == port
+        back = Browser(again.gate.address, storage=kept)
+        back.wait(lambda: again.sessions and session_of(again).state.q[0] == 0.625)
+        new = Browser(again.gate.address, storage=kept)        # another tab starts at home
+        new.wait(lambda: len(again.sessions) == 2)
+        assert session_of(again).state.q[0] != 0.625
+        tampered = json.dumps({"x 1": {"robot": ROBOT, "at": "x"}})
+        odd = Browser(again.gate.address, storage={"closedform.studio": tampered})
+        odd.wait(lambda: len(again.sessions) == 3)
+        for tab in (back, new, odd):
+            tab.close()
+    finally:
+        again.stop()
+
+
+def test_ten_thousand_slider_events_show_the_last_value_and_leave_memory_flat(studio, browser):
+    session = session_of(studio)
+    uuid, _ = browser.widget("joint1")
+
+    def events(count):
+        for k in range(count):
+            browser.send("GuiUpdateMessage", uuid=uuid, updates={"value": round(k % 997 / 1e3, 3)})
+
+    events(1000)
+    browser.wait(lambda: session.state.q[0] == 0.002)
+    gc.collect()
+    before, serial, begun = _memory(), session.serial, time.monotonic()
+    events(10_000)
+    last = round(9_999 % 997 / 1e3, 3)
+    browser.wait(lambda: session.state.q[0] == last, what="the last value")
+    assert session.serial - serial <= 31 * (time.monotonic() - begun) + 5
+    gc.collect()
+    assert _memory() - before < 10 << 20
+
+
+@pytest.mark.slow
+def test_an_hour_of_play_leaves_memory_flat(studio, browser):
+    """As many updates as an hour has, without the pauses between them."""
+    session = session_of(studio)
+    browser.press("Play or pause")
+    browser.wait(lambda: session.recording is not None and session.time > 0)
+    session._closed.set()                                   # the worker ends; this thread works
+    session._wake.set()
+    for k in range(3600 * 30):
+        if k == 3000:
+            gc.collect()
+            before = _memory()
+        session._advance({})
+        session._show()
+    gc.collect()
+    assert _memory() - before < 10 << 20
+
+
+def _memory():
+    """Bytes in use now, where the system tells; the most so far elsewhere."""
+    try:
+        with open("/proc/self/statm") as file:  # noqa: PTH123
+            return int(file.read().split()[1]) * resource.getpagesize()
+    except OSError:
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10
+
+
+def test_importing_closedform_imports_no_viser():
+    import subprocess
+    import sys
+    code = ("import sys, closedform, closedform.interfaces.cli.main; "
+            "assert not {'viser', 'trimesh', 'websockets'} & set(sys.modules)")
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
