@@ -117,7 +117,8 @@ HOLDS = {
     "applications/identification/output/test_page.py": (
         "applications/identification/output", "files figures"),
     "applications/identification/estimate/test_fit.py": (
-        "applications/identification/estimate", "consistent found least_squares uncertainty"),
+        "applications/identification/estimate",
+        "consistent found least_squares prior_weight uncertainty"),
     "applications/identification/estimate/test_essential.py": (
         "applications/identification/estimate", "advice"),
     "applications/identification/logs/test_read.py": (

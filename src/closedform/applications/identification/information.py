@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 import operator
 from collections.abc import Sequence
 from dataclasses import replace
@@ -15,7 +16,7 @@ from numpy.typing import NDArray
 
 from closedform.applications.cluster.blocks import Work, checked_client, computed
 from closedform.applications.identification.logs.log import Log
-from closedform.applications.identification.model import SLIP, Model
+from closedform.applications.identification.model import Model
 from closedform.applications.identification.repetition import repeats_after
 from closedform.applications.identification.rows import effort_kind, filtered_rows, torques
 from closedform.applications.identification.signals.filter import Window
@@ -26,6 +27,8 @@ from closedform.errors import ArgumentError
 
 STATES = 4096
 """Kept rows from which it is told whether a motion repeats."""
+FLAT = 1e-5
+"""The smooth sign's least scale, of a joint's usual speed."""
 
 
 def information(model: Model, logs: Log | Sequence[Log], signals: Signals | None = None,
@@ -199,8 +202,14 @@ def predicted(rows: Floats, phi: Floats) -> Floats:
 
 
 def slip_of(model: Model, prepared: Prepared) -> Floats:
-    """The scale of the smooth sign for each motor: as given, or from the noise of the velocity."""
-    n = len(model.actuated)
+    """The scale of the smooth sign for each motor: as given, or from the noise of the velocity.
+
+    What signs of noisy velocities, σ about v, have in common with that of v is erf(v / √2 σ); it
+    lacks as much of a step as v / √(v² + slip²) does with slip = √(2/π) σ. A wider one would take
+    more from the columns near v = 0 than noise does, and Coulomb friction would come out too large.
+    """
+    at, found = list(model.actuated), prepared.survey.found
     if model.friction.slip is not None:
-        return np.full(n, float(model.friction.slip))
-    return np.maximum(SLIP / 10, 3 * prepared.velocity_noise[list(model.actuated)])
+        return np.full(len(at), float(model.friction.slip))
+    speed = np.zeros(len(prepared.velocity_noise)) if found is None else found.speed
+    return np.maximum(math.sqrt(2 / math.pi) * prepared.velocity_noise, FLAT * speed + 1e-9)[at]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -15,6 +16,8 @@ from closedform.model.inertia import PARAMETER_NAMES
 
 CHUNK = 256
 """States of one call of the kernel: its results stay in the cache while they are filtered."""
+JUMPS = ("coulomb", "stribeck")
+"""Friction whose columns have the sign of a velocity as a factor."""
 
 
 def effort_kind(model: Model, log: Log) -> str:
@@ -56,7 +59,7 @@ def filtered_rows(model: Model, window: Window, slip: Floats, effort: Floats,
     chunk = np.empty((size * step + more, ends[-1]))
     given = [np.ascontiguousarray(x) for x in (window.q, window.v, window.a,
                                                turning(model, window, slip), effort)]
-    strides = [x.strides[0] for x in given]
+    strides, signs = [x.strides[0] for x in given], _signs(model, ends)
     out = [x for end in ends[:-1] for x in (chunk.ctypes.data + 8 * end, chunk.strides[0])]
     for first in range(0, n, size):     # straight to the code: a call's checks take as long
         count = (min(first + size, n) - first) * step + more
@@ -64,6 +67,8 @@ def filtered_rows(model: Model, window: Window, slip: Floats, effort: Floats,
                   for x in (y.ctypes.data + first * step * stride, stride)]
         kernel.batch_native.function(count, *places, *out)
         made[first:first + size] = window.reduce(chunk[:count])
+        if len(signs) and window.every > 1:
+            made[first:first + size, signs] = window.reduce_means(chunk[:count, signs])
     torque = [slice(a, b) for a, b in itertools.pairwise(ends)]
     rows: list[Floats] = [made[:, t] for t in torque]
     if model.payload is not None and not loaded:
@@ -71,6 +76,12 @@ def filtered_rows(model: Model, window: Window, slip: Floats, effort: Floats,
         for row, support in zip(rows, model.support, strict=True):
             row[:, [k for k, c in enumerate(support) if model.names[c] in ten]] = 0.0
     return rows
+
+
+def _signs(model: Model, ends: Sequence[int]) -> list[int]:
+    """Which columns of all torques' rows side by side jump where a velocity turns."""
+    return [end + k for end, support in zip(ends, model.support, strict=False)
+            for k, c in enumerate(support) if model.names[c].rpartition(".")[2].startswith(JUMPS)]
 
 
 def turning(model: Model, window: Window, slip: Floats) -> Floats:

@@ -33,8 +33,8 @@ WORTH = 0.01
 """Of a torque's variation: structure that is worth a word."""
 HALF = 0.5
 """Share of the unknowns that a prior may hold alone."""
-SURE = 3.0
-"""Standard deviations by which data contradict a bound."""
+SURE = 1.5
+"""Times an interval's reach by which data contradict a bound."""
 DOUBT, TILTED, BODIES = 1.0, 2.0, 12
 """Gravity is tested where a fit leaves more %; a tilt counts from so many degrees; of so many."""
 AT_REST = 1e-3
@@ -150,8 +150,8 @@ def _bodies(fit: Fit) -> list[str]:
         reasons.append("a body lies at the border of what can be (eigenvalue "
                        f"{fit.certificate.smallest_eigenvalue:.1e} of the prior's): give the prior "
                        "more weight, or check the file's inertias")
-    negative = [n for n, x, r in zip(fit.info.columns, fit.x, fit.reach, strict=True)
-                if n.rpartition(".")[2].startswith(("viscous", "coulomb")) and x + r < 0]
+    negative = [n for n, high in zip(fit.info.columns, fit.interval[1], strict=True)
+                if n.rpartition(".")[2].startswith(("viscous", "coulomb")) and high < 0]
     if negative:
         reasons.append(f"friction below zero: {_few(negative)}")
     return reasons
@@ -162,7 +162,7 @@ def _bounds(fit: Fit) -> list[str]:
     if fit.certificate is None:
         return []
     kinds = (*(n for n in fit.model.friction.names if n not in FREE), "rotor")
-    below = -fit.by_data > SURE * fit.sd
+    below = -fit.by_data > SURE * fit.reach
     matters = np.abs(fit.by_data) * fit.equations.scale > 0.01 * np.sqrt(fit.equations.size)
     alone = np.count_nonzero(fit.model.L, axis=1) == 1       # in no sum with other parameters
     held = [n for n, out in zip(fit.model.names, below & matters & alone, strict=True)

@@ -70,7 +70,7 @@ def test_the_consistent_solution_is_a_minimum(info):
     eq = equations(info, weights)
     prior = prior_parameters(info.model)
     problem = consistent.NearPrior(info.model, eq, prior, 1e-5)
-    s, _, certificate = consistent.solved(problem)
+    s, certificate = consistent.solved(problem)
     assert certificate.gap < 1e-9 and certificate.smallest_eigenvalue > 0
     assert 0 < certificate.polish < 1e-6            # a step in log-Cholesky numbers moves nothing
 
@@ -95,7 +95,7 @@ def test_the_solution_is_that_of_a_conic_solver(info):
     eq = equations(info, weights)
     prior, w = prior_parameters(info.model), 1e-5
     problem = consistent.NearPrior(info.model, eq, prior, w)
-    ours, _, _ = consistent.solved(problem)
+    ours, _ = consistent.solved(problem)
     bodies = [cvxpy.Variable((4, 4), symmetric=True) for _ in problem.bodies]
     rest = cvxpy.Variable(len(prior) - 10 * len(bodies))
     parts, cost = [], 0

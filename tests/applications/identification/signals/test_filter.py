@@ -61,3 +61,16 @@ def test_what_lies_far_beyond_the_cutoff_is_gone():
     f = np.array([60.0, 150.0, 400.0])
     assert np.all(np.abs(response(low, 0, f)) < 1e-5)
     assert np.all(np.abs(response(low, 2, f)) < 1e-3 * (2 * np.pi * 10)**2)
+
+
+@pytest.mark.parametrize("count", [3, 4, 9])
+@pytest.mark.parametrize("f", [0.2, 0.7, 1.2])
+def test_what_a_mean_of_finer_samples_takes_is_given_back(count, f):
+    """A wave, its mean over finer samples about each sample, is filtered as it is itself."""
+    low, t = LowPass(25.0, 1.0), np.arange(200) / 25.0
+    finer = np.arange(-(count // 2), count // 2 + 1) / (25.0 * count)
+    x, waves = (np.sin(2 * np.pi * f * y) for y in (t, t[:, None] + finer))
+    mean = waves.mean(axis=1) if count % 2 else (waves[:, 1:] + waves[:, :-1]).mean(axis=1) / 2
+    made = [low.decimated(y[:, None], 3, n) for y, n in ((x, 1), (mean, count), (mean, 1))]
+    np.testing.assert_allclose(made[1], made[0], atol=1e-7)
+    assert np.abs(made[2] - made[0]).max() > 1e-5

@@ -37,6 +37,8 @@ BARRIER = 1e-6
 STALLED = 1e-6
 CLOSED = 1e-6
 """Newton's decrement, in the units of the prior's weight, at which a solution stands."""
+COMPARED = 1e-2
+"""At which it stands well enough to compare weights."""
 FREE = ("offset", "stribeck")
 """Friction numbers that may have any sign."""
 
@@ -102,14 +104,15 @@ def to_unknowns(problem: NearPrior) -> Floats:
     return to_x
 
 
-def solved(problem: NearPrior, start: Floats | None = None) -> tuple[Floats, Floats, Optimality]:
-    """(s with gains, Hessian there, certificate)."""
+def solved(problem: NearPrior, start: Floats | None = None) -> tuple[Floats, Optimality]:
+    """s with gains, and a certificate; from a `start`, as well as it takes to compare weights."""
     eq, model = problem.equations, problem.model
     to_x = to_unknowns(problem)
     n, total = len(model.standard_names), to_x.shape[1]
     A = eq.R @ to_x
-    size = eq.size or 1.0
-    Q, c = A.T @ A / size, A.T @ eq.z / size
+    size = np.sqrt(eq.size) or 1.0
+    B, z = A / size, eq.z / size         # residuals first: squares would lose their digits
+    Q = B.T @ B
     E = np.zeros((len(model.equalities[1]), total))
     E[:, :n], b = model.equalities
     s = np.append(problem.prior, np.zeros(total - n)) if start is None else np.array(start)
@@ -118,35 +121,35 @@ def solved(problem: NearPrior, start: Floats | None = None) -> tuple[Floats, Flo
     if start is None:
         s[problem.positive] = np.maximum(s[problem.positive], usual)
     cone, steps, decrement = _Cone(problem, total, home), 0, np.inf
+    closed = CLOSED if start is None else COMPARED
     for w, mu in _path(problem.weight, warm=start is not None):
         cone.weight = w
         for _ in range(STEPS):
             steps += 1
             g, H = cone.derivatives(s, mu)
-            g, H = g + 2 * (Q @ s - c), H + 2 * Q
+            g, H = g + 2 * B.T @ (B @ s - z), H + 2 * Q
             off = b - E @ s
             move, decrement = _newton(H, g, E, off)
             t = cone.longest(s, move)
             if np.abs(off).max(initial=0.0) < 1e-9:   # before that nothing can be compared
-                t = _shorter(s, move, t, float(g @ move), partial(_objective, cone, Q, c, mu))
+                t = _shorter(s, move, t, float(g @ move), partial(_objective, cone, B, z, mu))
             s = s + t * move
             feasible = t == 1.0 or np.abs(off).max(initial=0.0) < 1e-9
-            if feasible and decrement < CLOSED**2 * max(w, mu):
+            if feasible and decrement < closed**2 * max(w, mu):
                 break
         else:
             if decrement < STALLED:      # as near as rounding lets it come; the certificate tells
                 continue
             raise NoSolution(f"no consistent parameters of {model.robot.name} in {STEPS} steps: "
                              f"decrement {decrement:.1e} at weight {w:.0e}")
-    g, H = cone.derivatives(s, mu)
-    g, H = g + 2 * (Q @ s - c), H + 2 * Q
     least = float(np.linalg.eigvalsh(cone.matrices(s)).min(initial=1.0))
     gap = mu * float(np.sum(1 + s[problem.positive] / home))
     polish = 0.0
     if start is None:
-        move = to_x @ _free_step(cone, s, (np.sqrt(2 / size) * A, g, E), mu)
+        g = cone.derivatives(s, mu)[0] + 2 * B.T @ (B @ s - z)
+        move = to_x @ _free_step(cone, s, (np.sqrt(2) * B, g, E), mu)
         polish = float(np.linalg.norm(move) / max(float(np.linalg.norm(to_x @ s)), 1e-300))
-    return s, H, Optimality(least, gap, float(np.sqrt(max(decrement, 0.0))), steps, polish)
+    return s, Optimality(least, gap, float(np.sqrt(max(decrement, 0.0))), steps, polish)
 
 
 def _free_step(cone: _Cone, s: Floats, data: tuple[Floats, Floats, Floats], mu: float) -> Floats:
@@ -247,14 +250,15 @@ def _newton(H: Floats, g: Floats, E: Floats, off: Floats) -> tuple[Floats, float
     return move, float(move @ H @ move)
 
 
-def _objective(cone: _Cone, Q: Floats, c: Floats, mu: float, s: Floats) -> float:
-    return float(cone.value(s, mu) + s @ Q @ s - 2 * c @ s)
+def _objective(cone: _Cone, B: Floats, z: Floats, mu: float, s: Floats) -> float:
+    r = B @ s - z
+    return float(cone.value(s, mu) + r @ r)
 
 
 def _path(weight: float, warm: bool) -> list[tuple[float, float]]:
     """(weight, barrier) from a problem that is easy to the one that is asked for."""
     if warm:
-        return [(weight, 1e-2 * weight), (weight, BARRIER * weight)]
+        return [(weight, 1e-3 * weight)]
     easier = [w for w in 10.0 ** np.arange(-1, -12, -1) if w > 3 * weight]
     return [(w, m * w) for w, m in [*((w, 1.0) for w in easier),
                                     *((weight, m) for m in (1.0, 1e-2, 1e-4, BARRIER))]]

@@ -10,7 +10,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from scipy.linalg import null_space
 
 from closedform.applications.identification.estimate import consistent, second_pass
 from closedform.applications.identification.estimate.found import Fit, Writers
@@ -23,6 +22,7 @@ from closedform.applications.identification.estimate.least_squares import (
     weighted,
     with_gains,
 )
+from closedform.applications.identification.estimate.prior_weight import PriorWeight
 from closedform.applications.identification.estimate.second_pass import ControlLaw
 from closedform.applications.identification.estimate.uncertainty import (
     jackknife,
@@ -41,10 +41,7 @@ from closedform.model.robot import Robot
 
 METHODS = ("least_squares", "weighted", "huber", "total", "consistent", "generalised",
            "instrumental", "didim")
-WEIGHTS = 10.0 ** np.arange(-8, -1)
-"""Weights of the prior that are tried."""
 DIDIM_STEPS = 8
-CLOSE = 0.08
 
 
 def fit(info: Information, method: str = "consistent", prior: Robot | None = None,
@@ -172,24 +169,19 @@ def _consistent(info: Information, weights: Floats, prior: Floats, weight: float
     if info.gains:
         return _with_found_gains(info, prior, weight)
     eq = equations(info, weights)
+    by_data, A = eq.solve(), eq.R @ eq.free
+    left_out = jackknife(info, weights, by_data, A.T @ A, eq.free)
     tried: tuple[tuple[float, float], ...] = ()
     if weight == "auto":
-        weight, tried = chosen_weight(info, weights, prior)
+        weight, tried = PriorWeight(info, weights, prior, left_out).found()
     if not isinstance(weight, int | float) or not weight > 0:
         raise ArgumentError(f'fit: weight must be "auto" or a positive number, not {weight!r}; '
                             "without a prior masses run away")
     problem = consistent.NearPrior(info.model, eq, prior, float(weight))
-    y, H, certificate = consistent.solved(problem)
-    to_x = consistent.to_unknowns(problem)
-    x = to_x @ y
-    size = eq.size
-    fixed = info.model.equalities[0]
-    free = null_space(fixed) if len(fixed) else np.eye(len(y))
-    own = spread(jackknife(info, weights, x, free.T @ H @ free * size / 2, to_x @ free))
-    by_data, A = eq.solve(), eq.R @ eq.free
-    data = spread(jackknife(info, weights, by_data, A.T @ A, eq.free))
-    sd, reach = _open(np.maximum(own, data), eq)      # a prior makes no interval narrower,
-    reach = np.hypot(reach, x - by_data)              # and what it moves comes on top
+    y, certificate = consistent.solved(problem)
+    x = consistent.to_unknowns(problem) @ y
+    sd, reach = _open(spread(left_out), eq)        # a prior makes nothing surer,
+    sd = np.hypot(sd, x - by_data)                 # and what it moves may be wrong
     return Fit(info, "consistent", x, y[:len(prior)], prior, sd, naive(eq.R.T @ eq.R), reach,
                noise(info, x), weights, eq, by_data, float(weight), certificate, tried)
 
@@ -204,31 +196,6 @@ def _with_found_gains(info: Information, prior: Floats, weight: float | str) -> 
     p = len(found.x)
     return replace(found, gain_rows=plain.table[p:], sd=np.maximum(found.sd, plain.sd[:p]),
                    reach=np.maximum(found.reach, plain.reach[:p]))
-
-
-def chosen_weight(info: Information, weights: Floats,
-                  prior: Floats) -> tuple[float, tuple[tuple[float, float], ...]]:
-    """The largest weight whose held-out error is as good as the least: within 8 % of its square."""
-    errors = []
-    for trains, tests in info.held_out():
-        train, test = equations(trains, weights), equations(tests, weights)
-        y: Floats | None = None
-        row: list[float] = []
-        for w in WEIGHTS[::-1]:
-            problem = consistent.NearPrior(info.model, train, prior, float(w))
-            try:
-                y, _, _ = consistent.solved(problem, y)
-            except consistent.NoSolution:       # no body makes such torques: lighter is no better
-                row += [np.inf] * (len(WEIGHTS) - len(row))
-                break
-            row.append(test.residual(consistent.to_unknowns(problem) @ y) / max(test.size, 1e-300))
-        errors.append(row[::-1])
-    table = np.array(errors)
-    table = np.where(np.isfinite(table).all(axis=0), table, 1e300)
-    mean = table.mean(axis=0)
-    within = np.flatnonzero(mean <= (1 + CLOSE) * mean.min())
-    pairs = tuple((float(w), float(100 * np.sqrt(m))) for w, m in zip(WEIGHTS, mean, strict=True))
-    return float(WEIGHTS[within[-1]]), pairs
 
 
 def _open(spreads: Any, eq: Equations) -> tuple[Floats, Floats]:

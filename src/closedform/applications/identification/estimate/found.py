@@ -65,9 +65,9 @@ class Fit:
     x: Floats
     standard: Floats
     prior: Floats                       # standard parameters before
-    sd: Floats                          # of x, by leaving out blocks
+    sd: Floats                          # of x, by leaving out blocks, with what a prior moved it by
     naive_sd: Floats
-    reach: Floats                       # half of the 95 % interval
+    reach: Floats                       # half of the 95 % interval about `by_data`
     sigma: Floats                       # noise of each torque
     weights: Floats
     equations: Equations
@@ -88,22 +88,32 @@ class Fit:
         before = np.zeros(len(self.x))
         before[:len(self.model.L)] = self.model.L @ self.prior
         vague, needed = set(self.unidentified), set(self.essential)
-        rows = tuple(FoundRow(n, float(b), float(x), float(s), float(m), float(x - r), float(x + r),
-                         n not in vague, n in needed)
-                     for n, b, x, s, m, r in zip(self.info.columns, before, self.x, self.sd,
-                                                 self.naive_sd, self.reach, strict=True))
+        low, high = self.interval
+        rows = tuple(FoundRow(n, float(b), float(x), float(s), float(m), float(lo), float(hi),
+                              n not in vague, n in needed)
+                     for n, b, x, s, m, lo, hi in zip(self.info.columns, before, self.x, self.sd,
+                                                      self.naive_sd, low, high, strict=True))
         return (*rows, *self.gain_rows)
+
+    @cached_property
+    def interval(self) -> tuple[Floats, Floats]:
+        """(low, high) that hold the truth in 95 of 100 cases: the data's own, and x.
+
+        A prior is no evidence: it moves x, not what the data tell.
+        """
+        return (np.minimum(self.x, self.by_data - self.reach),
+                np.maximum(self.x, self.by_data + self.reach))
 
     @cached_property
     def unidentified(self) -> tuple[str, ...]:
         """Unknowns that the data leave open, although other motions would tell them.
 
         Their sd is above 30 % of their value and would be seen in the torques, or the prior has
-        moved them by more than their sd and 5 % of their value.
+        moved them by more than half of their interval's reach and 5 % of their value.
         """
         large = self.sd > VAGUE * np.abs(self.x)
         matters = self.sd * self.equations.scale > 0.01 * np.sqrt(self.equations.size)
-        moved = np.abs(self.x - self.by_data) > np.maximum(self.sd, MOVED * np.abs(self.x))
+        moved = np.abs(self.x - self.by_data) > np.maximum(self.reach / 2, MOVED * np.abs(self.x))
         own = [n for n, open_ in zip(self.info.columns, large & matters | moved, strict=True)
                if open_]
         return (*own, *(row.name for row in self.gain_rows if not row.identified))

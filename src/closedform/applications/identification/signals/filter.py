@@ -80,10 +80,13 @@ class LowPass:
                 y[first:stop] = np.fft.irfft(_folded(X * H, step, size), size)[:, :stop - first].T
         return made
 
-    def decimated(self, x: Floats, step: int) -> Floats:
-        """As `smoothed`, by products of matrices: many columns (N, k), few rows."""
+    def decimated(self, x: Floats, step: int, mean_of: int = 1) -> Floats:
+        """As `smoothed`, by products of matrices: many columns (N, k), few rows.
+
+        What is lost where x are means, of so many finer samples each, is given back.
+        """
         count = (len(x) - 2 * self.half - 1) // step + 1
-        A = _shifted(self.rate, self.cutoff, self.half, step)
+        A = _shifted(self, step, mean_of)
         made = np.empty((max(count, 0), x.shape[1]))
         whole, rest = divmod(max(count, 0), GROUP)
         if whole:
@@ -115,8 +118,8 @@ def _spectra(rate: float, cutoff: float, half: int, step: int,
 
 
 @lru_cache(maxsize=64)
-def _shifted(rate: float, cutoff: float, half: int, step: int) -> Floats:
-    h = _kernels(rate, cutoff, half)[0]
+def _shifted(low: LowPass, step: int, mean_of: int) -> Floats:
+    h = low.kernels[0] if mean_of == 1 else _sharpened(low.kernels[0], mean_of)
     A = np.zeros((GROUP, (GROUP - 1) * step + len(h)))
     for i in range(GROUP):
         A[i, i * step:i * step + len(h)] = h
@@ -139,6 +142,18 @@ def _kernels(rate: float, cutoff: float, half: int) -> tuple[Floats, Floats, Flo
     return (_exact(h, u, w0, {0: 1.0, 2: 0.0, 4: 0.0}),
             _exact(h1, u, w0, {1: rate / half, 3: 0.0, 5: 0.0}),
             _exact(h2, u, w0, {0: 0.0, 2: 2 * (rate / half)**2, 4: 0.0}))
+
+
+def _sharpened(h: Floats, count: int) -> Floats:
+    """h of samples that are means of so many finer ones, those at both ends half if it is even."""
+    half, size = len(h) // 2, 4 * len(h)
+    at = np.arange(-(count // 2), count // 2 + 1) / count
+    share = np.full(len(at), 1 / count)
+    if count % 2 == 0:
+        share[[0, -1]] /= 2
+    mean = np.cos(2 * math.pi * np.outer(np.fft.rfftfreq(size), at)) @ share
+    spectrum = np.fft.rfft(np.roll(np.pad(h, (0, size - len(h))), -half))
+    return np.asarray(np.fft.irfft(spectrum / mean, size)[np.arange(-half, half + 1)])
 
 
 def _exact(h: Floats, u: Floats, w: Floats, moments: Mapping[int, float]) -> Floats:
@@ -172,3 +187,7 @@ class Window:
     def reduce(self, columns: Floats) -> Floats:
         """Columns (N, k) through the low-pass that smoothed the positions, the kept rows (n, k)."""
         return self.low_pass.decimated(columns, self.step)
+
+    def reduce_means(self, columns: Floats) -> Floats:
+        """As `reduce`, of columns that are means of the logged samples in a step of the grid."""
+        return self.low_pass.decimated(columns, self.step, self.every)
