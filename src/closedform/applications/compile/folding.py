@@ -73,6 +73,8 @@ class FoldedForms:
 
     def reason(self, requests: Sequence[Request], wrenches: bool) -> str:
         """Why requests are computed without lanes; nothing if they may have some."""
+        if self.forms.robot.loops:
+            return "closed loops tie limbs to one another"
         if any(request.frame for request in requests):
             return "a frame hangs on one limb, which has nothing to share"
         if any(not isinstance(x, Gravity) for x in self.forms.inputs):

@@ -80,7 +80,7 @@ def sweeps_of(forms: Forms, requests: Sequence[Request], wrenches: bool,
               only: Sequence[str]) -> Callable[[], Sweeps] | None:
     """What makes the loops that compute what is asked for; None where straight-line code does."""
     rows, robot = [request.row for request in requests], forms.robot
-    if not all(row.name in PLANS for row in rows):
+    if robot.loops or not all(row.name in PLANS for row in rows):
         return None
     least = min(DEPTH[row.name] for row in rows)
     if _depth(robot) < least:                                # before tables are made
