@@ -25,7 +25,7 @@ from rich.table import Table
 from subjects import DERIVATIVES, FD, ID, MASS, MATRICES, Subject, Task
 
 import closedform as cf
-from closedform.applications.compile import sweeping
+from closedform.applications.compile.loops import sweeping
 from closedform.lowerings.store.cache import Cache
 from closedform.maths.catalogue import quantity
 from closedform.model.pose import pose

@@ -11,9 +11,15 @@ TESTS = Path(__file__).parents[1]
 ROOMS = ("maths", "program", "lowerings", "applications")
 
 HOLDS = {
-    "applications/compile/test_sweeping.py": (
-        "", "maths/sweeps/articulated maths/sweeps/bodies maths/sweeps/pairs "
-        "applications/compile/units lowerings/native/swept program/sweeps"),
+    "applications/compile/loops/test_sweeping.py": (
+        "", "maths/sweeps/articulated maths/sweeps/bodies maths/sweeps/frames maths/sweeps/joints "
+        "maths/sweeps/pairs maths/sweeps/parameters maths/sweeps/products maths/sweeps/sums "
+        "applications/compile/loops/lifted applications/compile/loops/needs "
+        "applications/compile/loops/plans applications/compile/loops/units "
+        "lowerings/call/interpreted lowerings/native/loops/arrangement "
+        "lowerings/native/loops/blocks lowerings/native/loops/columns "
+        "lowerings/native/loops/memory lowerings/native/loops/module lowerings/native/loops/pairs "
+        "lowerings/native/loops/sweep program/sweeps"),
     "maths/algorithms/test_every_algorithm.py": (
         "maths/algorithms", "coriolis_transpose forward_derivatives inverse_mass newton_euler "
         "regressors time_derivatives one_frame/derivatives one_frame/frame "

@@ -10,6 +10,8 @@ from closedform.arrays import Array, namespace, numeric
 from closedform.errors import SingularMatrix
 from closedform.model.robot import Robot
 
+LARGE = 300
+"""Velocities above which no eigenvalues are computed."""
 LISTED = 5
 """Of so many links at most a message has the names; the others it counts."""
 
@@ -32,10 +34,18 @@ def solved(robot: Robot, M: Array, b: Array) -> Array:
     return xp.solve(M, b)
 
 
+def _has_a_factor(M: Array) -> bool:
+    try:
+        return bool(np.diag(np.linalg.cholesky(M)).min() ** 2 > 4 * len(M) * np.finfo(float).eps)
+    except np.linalg.LinAlgError:
+        return False
+
+
 def refuse_singular(robot: Robot, M: Array) -> None:
     """Refuse a mass matrix that is not positive definite, naming links that move nothing.
 
-    What is small is measured by the diagonal, so that grams beside tons are no fault.
+    What is small is measured by the diagonal, so that grams beside tons are no fault; of a large
+    matrix, by the pivots of its factor, where eigenvalues would take seconds.
     """
     diagonal = np.diag(M)
     if np.any(diagonal <= 0):
@@ -44,6 +54,8 @@ def refuse_singular(robot: Robot, M: Array) -> None:
             f"the mass matrix of {robot.name} is singular: no inertia moves with "
             f"{_links(robot, without)}; give the links mass or the joints a rotor_inertia")
     scale = 1 / np.sqrt(diagonal)
+    if len(M) > LARGE and _has_a_factor(M * np.outer(scale, scale)):
+        return
     values, vectors = np.linalg.eigh(M * np.outer(scale, scale))
     if len(values) and values[0] < 4 * len(values) * np.finfo(float).eps:
         worst = int(np.argmax(np.abs(vectors[:, 0])))

@@ -14,8 +14,8 @@ code is a few steps, each recorded once:
 
 A step's inputs and outputs are named as the arrays that they are entries of: `V` is that of unit k,
 `V_p` that of its parent, in pairs `S_i` belongs to the row and `S` to the column, and `R_u`, `q_s`
-and `V_g` are at places that lists tell; `com_w` is the world's, number −1. Units are numbered so that all
-behind one follow it: they are k, …, end(k) − 1. Those of one joint follow each other too.
+and `V_g` are at places that lists tell; `com_w` is the world's, number −1. Units are numbered so
+that all behind one follow it: they are k, …, end(k) − 1. Those of one joint follow each other too.
 """
 
 from __future__ import annotations

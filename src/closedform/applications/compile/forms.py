@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from closedform.applications.compile.digest import in_numbers, robot_digest
+from closedform.applications.compile.loops.units import Units, units_of
 from closedform.applications.compile.requests import (
     Gravity,
     Parameters,
@@ -66,6 +67,11 @@ class Forms:
     @cached_property
     def base(self) -> Robot:
         return regrouped(self.canonical.robot)
+
+    @cached_property
+    def units(self) -> Units | None:
+        """What loops need of the robot; None where they cannot express it."""
+        return units_of(self.robot)
 
     @cached_property
     def digest(self) -> str:

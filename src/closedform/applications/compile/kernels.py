@@ -14,6 +14,7 @@ from typing import Any, final, overload
 import numpy as np
 
 from closedform.applications.compile.guarded import guarded
+from closedform.applications.compile.loops.sweeping import expected_operations, sweeps_of
 from closedform.applications.compile.preparation import Preparation
 from closedform.applications.compile.quantities import CompiledWithInputs, Quantities
 from closedform.applications.compile.requests import (
@@ -27,7 +28,6 @@ from closedform.applications.compile.requests import (
     asked_request,
     checked_reference,
 )
-from closedform.applications.compile.sweeping import expected_operations, sweeps_of
 from closedform.applications.progress import compiling
 from closedform.arrays import Array
 from closedform.errors import ArgumentError

@@ -20,7 +20,7 @@ from closedform.lowerings.native.ir import BYTES, Kind
 from closedform.lowerings.store.cache import Cache
 from closedform.program.program import Slot, size
 
-Function = Callable[..., Sequence[Floats]]
+Function = Callable[..., Sequence[Any]]
 """Outputs of inputs, one state."""
 
 
@@ -119,7 +119,7 @@ class _Native:
             x[...] = y
 
     def _array(self, address: int, slot: Slot) -> Floats:
-        kind = ctypes.c_double if BYTES[self.kind] == 8 else ctypes.c_float
-        whole = (kind * size(slot.shape)).from_address(address)
-        found: Floats = np.frombuffer(whole, dtype=kind).reshape(slot.shape)
+        bytes_ = BYTES[self.kind]
+        whole: Any = (ctypes.c_char * (bytes_ * size(slot.shape))).from_address(address)
+        found: Floats = np.frombuffer(whole, dtype=f"f{bytes_}").reshape(slot.shape)
         return found

@@ -1,4 +1,4 @@
-"""Poses and motions of bodies and frames, of what their units have; everything in the world's frame.
+"""Poses and motions of bodies and frames, of what their units have in the world's frame.
 
 The frame (R_b, p_b) is fixed in the frame of its unit u. A twist about the world's origin becomes
 

@@ -15,12 +15,13 @@ Cites: [SinghRussellWensing2022].
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from closedform.arrays import Array, Number, namespace
 from closedform.maths.spatial import cross, motion_cross
 from closedform.model.joints import Free, Spherical
 
-StepArrays = dict[str, Array]
+StepArrays = dict[str, Any]
 """Results by the arrays that they are entries of."""
 Step = Callable[..., StepArrays]
 

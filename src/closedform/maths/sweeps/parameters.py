@@ -31,6 +31,12 @@ def with_body(body_u: Array, parameters: Array, Rb: Array, pb: Array) -> StepArr
     return {"body_u": xp.concatenate([xp.stack([own.m]), own.h, xp.stack(list(own.Sigma))])}
 
 
+def with_payload(
+    body_u: Array, payload: Array, Rbpayload: Array, pbpayload: Array,
+) -> StepArrays:
+    return with_body(body_u, payload, Rbpayload, pbpayload)
+
+
 def with_rotor(rotor_u: Number, number_s: Number, share: Number) -> StepArrays:
     return {"rotor_u": rotor_u + share * number_s}
 

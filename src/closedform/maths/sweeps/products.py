@@ -28,7 +28,7 @@ def weights_before(ST_p: Array, S: Array, weight: Number) -> StepArrays:
 def no_weight(gravity: Array) -> StepArrays:
     """Ŝ of the world, and what is handed on to it."""
     zero = 0 * gravity[0]
-    return {"ST": [zero] * 6}  # type: ignore[dict-item]
+    return {"ST": [zero] * 6}
 
 
 def pulled_back(

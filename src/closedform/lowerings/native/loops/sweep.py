@@ -90,9 +90,9 @@ class _Handing:
         """Inputs that the unit before hands on, and its outputs that these are."""
         step, ending = self.loop.step, ("p", "") if self.loop.order is Order.OUTWARDS else ("", "p")
         outputs = {ArrayAt.of(y.name): k for k, y in enumerate(step.outputs)}
-        return {k: outputs[array, ending[1]] for k, x in enumerate(step.inputs)
+        return {k: outputs[ArrayAt(array, ending[1])] for k, x in enumerate(step.inputs)
                 for array, at in [ArrayAt.of(x.name)]
-                if at == ending[0] and (array, ending[1]) in outputs}
+                if at == ending[0] and ArrayAt(array, ending[1]) in outputs}
 
     def _entries(self, handed: dict[int, int]) -> list[tuple[int, int]]:
         """Those that the step reads."""

@@ -6,9 +6,7 @@ has changed, is not computed again. What nobody reads is left out.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from functools import cache
 from inspect import signature
 from typing import Any, NamedTuple
@@ -16,14 +14,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from closedform.applications.compile.forms import Forms
+from closedform.applications.compile.loops.lifted import Lifted
+from closedform.applications.compile.loops.needs import Known, needed
+from closedform.applications.compile.loops.plans import DEPTH, FORCES, PLANS, LoopPlan, Run
+from closedform.applications.compile.loops.units import Units
 from closedform.applications.compile.names import output_names
-from closedform.applications.compile.plans import DEPTH, FORCES, PLANS, LoopPlan, Run
 from closedform.applications.compile.requests import Parameters, PayloadAt, Request
-from closedform.applications.compile.units import Units, units_of
-from closedform.arrays import Array, namespace
+from closedform.arrays import Array
 from closedform.maths.arguments import SIZES
 from closedform.maths.frames import located
-from closedform.maths.scalars.series import Series
 from closedform.maths.sweeps import articulated, bodies, joints, pairs, parameters
 from closedform.maths.sweeps.joints import Step
 from closedform.model.robot import Robot
@@ -46,8 +45,9 @@ from closedform.program.sweeps import (
 )
 
 SHAPES: Mapping[str, tuple[int, ...]] = {
-    **dict.fromkeys(("q", "x", "v", "a", "v_r", "a_r", "tau", "rotor", "mass", "total", "rest", "inverse", "b",
-                     "rests", "first", "stiffness", "E", "weight", "number", "share"), ()),
+    **dict.fromkeys(("q", "x", "v", "a", "v_r", "a_r", "tau", "rotor", "mass", "total", "rest",
+                     "inverse", "b", "rests", "first", "stiffness", "E", "weight", "number",
+                     "share"), ()),
     **dict.fromkeys(("joint", "motion", "spring"), (2,)),
     **dict.fromkeys(("p0", "pb", "pf", "axis", "o", "d", "h", "p", "W", "WT", "a_O", "c_O", "com",
                      "gravity", "planar"), (3,)),
@@ -58,6 +58,7 @@ SHAPES: Mapping[str, tuple[int, ...]] = {
                     (6,)),
     **dict.fromkeys(("body", "ground", "given", "parameters"), (10,)),
     "YB": (6, 10), "I": (21,), "free": (7,), "spherical": (4,),
+    "payload": (10,), "Rbpayload": (3, 3), "pbpayload": (3,),
 }
 """What each array has for a unit."""
 
@@ -70,10 +71,7 @@ OF_JOINTS: Mapping[Step, Step] = {
     bodies.columns: bodies.columns_of_joints,
     pairs.derivatives_before: pairs.derivatives_before_of_joints}
 """Steps where joints have several velocities."""
-RATES = {"x": "q_dot", "v": "v_dot", "a": "a_dot", "tau": "tau_dot"}
-"""Directions of derivatives."""
-FOLLOWING = {"x": "v", "v": "a"}
-"""What follows in time."""
+
 
 
 def sweeps_of(forms: Forms, requests: Sequence[Request], wrenches: bool,
@@ -85,7 +83,7 @@ def sweeps_of(forms: Forms, requests: Sequence[Request], wrenches: bool,
     least = min(DEPTH[row.name] for row in rows)
     if _depth(robot) < least:                                # before tables are made
         return None
-    units = units_of(robot)
+    units = forms.units
     if units is None or units.depth < least or units.n < FEWEST:
         return None
     made = _Assembly(forms, units, requests, wrenches, only)
@@ -173,9 +171,7 @@ class _Assembly:
         plan = PLANS[request.row.name]
         if not isinstance(plan, LoopPlan):
             plan = plan(request.reference)
-        aliases = {} if self.units.grouped else {}
-        if self.plain:
-            aliases["x"] = "q"
+        aliases = {"x": "q"} if self.plain else {}
         aliases |= {"free": "q", "spherical": "q", "planar": "q", **plan.aliases}
         fields = dict(zip((name for name, _ in request.row.outputs), own, strict=True))
         kept = {slot.name: f"out{m}" for m, slot in enumerate(self.outputs)}
@@ -206,8 +202,7 @@ class _Assembly:
     # ------------------------------------------------------------------ loops
     def sweeps(self) -> Sweeps:
         loops: list[Loop] = []
-        done: dict[Any, tuple[int, ...]] = {}
-        version: dict[str, int] = {}
+        known = Known()
         late, late_aliases = self._at_run_time()
         for part in self.parts:
             part = part._replace(aliases=late_aliases | dict(part.aliases))
@@ -215,28 +210,23 @@ class _Assembly:
                 made = self._sweep(part, run)
                 if made is None:
                     continue
-                read, written = _touched(made)
-                own = run, part.over * (run.over == "frame"), part.plan.lift, *map(tuple, (read, written))
-                key = own, tuple(version.get(x, 0) for x in read)
-                if done.get(key) == tuple(version.get(x, 0) for x in written):
+                if known.repeats((run, part.over * (run.over == "frame"), part.plan.lift), made):
                     continue
-                for x in written:
-                    version[x] = version.get(x, 0) + 1
-                done[own, tuple(version.get(x, 0) for x in read)] = done[key] = tuple(
-                    version[x] for x in written)
                 loops.append(made)
             matrices = self._matrices(part)
             late_columns = [x for x in loops if part.plan.blocks and isinstance(x, Sweep)
                             and any(y.name.startswith("out") for y in x.step.outputs)]
-            loops = [x for x in loops if x not in late_columns] + matrices + late_columns
-        loops = _needed(loops, {f"out{m}" for m in range(len(self.outputs))}, set(self.tables))
+            loops = [*(x for x in loops if x not in late_columns), *matrices, *late_columns]
+        loops = needed(loops, {f"out{m}" for m in range(len(self.outputs))}, set(self.tables))
         return self._finished(loops)
 
     def _finished(self, loops: list[Loop]) -> Sweeps:
         units, places = self.units, dict(self.places)
         buffers: dict[str, int] = {}
         for loop in loops:
-            for y in loop.step.outputs if isinstance(loop, Sweep) else ():
+            if not isinstance(loop, Sweep):
+                continue
+            for y in loop.step.outputs:
                 array = ArrayAt.of(y.name).array
                 if not array.startswith("out"):
                     buffers[array] = size(y.shape)
@@ -313,7 +303,7 @@ class _Assembly:
             if isinstance(x, PayloadAt):
                 place, segment = located(robot, x.frame)
                 self._add_frame("payload", "payload", segment, place.placement)
-                runs.append(Run(Order.LISTED, _with_payload, "payload"))
+                runs.append(Run(Order.LISTED, parameters.with_payload, "payload"))
         runs += [Run(order, parameters.own_mass) for order in (Order.ONCE, Order.MAP)]
         runs.append(Run(Order.INWARDS, bodies.behind("mass")))
         return runs, {"total": "mass", "ground": "body", "number": "parameters "}
@@ -323,7 +313,7 @@ class _Assembly:
         """A step as a program; what is the same for all units is a constant of it."""
         step = OF_JOINTS.get(step, step) if self.units.grouped else step
         names = list(signature(step).parameters)
-        lifted = _Lifted(part.plan.lift, self.forms.order, self.tables)
+        lifted = Lifted(part.plan.lift, self.forms.order, self.tables)
         slots: dict[str, tuple[int, ...]] = {}
         for name in names:
             array, ending = ArrayAt.of(name)
@@ -357,81 +347,8 @@ class _Assembly:
         return {slot.name for slot in self.inputs}
 
 
-def _with_payload(body_u: Array, payload: Array, Rbpayload: Array, pbpayload: Array) -> Any:
-    return parameters.with_body(body_u, payload, Rbpayload, pbpayload)
-
-
-SHAPES = {**SHAPES, "payload": (10,), "Rbpayload": (3, 3), "pbpayload": (3,)}
-
-
 def _slot(array: str, ending: str) -> str:
     return f"{array}_{ending}" if ending else array
-
-
-class _Lifted(NamedTuple):
-    """Arrays as series in time: their coefficients one after the other, order + 1 of each.
-
-    Of a `jvp` the state moves along a direction, of a `rate` and of a `jet` along the motion.
-    """
-
-    how: str
-    order: int
-    tables: Mapping[str, np.ndarray]
-
-    @property
-    def count(self) -> int:
-        return self.order + 1 if self.how == "jet" else 2
-
-    def sources(self, array: str, shape: tuple[int, ...]) -> dict[str, tuple[int, ...]]:
-        """The arrays that one is read from."""
-        if not self.how or array in self.tables or array == "gravity":
-            return {array: shape}
-        if self.how == "jvp" and array in RATES:
-            return {array: (), RATES[array]: ()}
-        if self.how == "rate" and array in FOLLOWING:
-            return {array: (), FOLLOWING[array]: ()}
-        if self.how == "jet" and array in ("x", "v", "a"):
-            return {**({"x": ()} if array == "x" else {}), "rates": (self.order + 2,)}
-        return {array: (self.count, *shape)}
-
-    def value(self, array: str, found: Mapping[str, Any], shape: tuple[int, ...]) -> Any:
-        if not self.how or array == "gravity":
-            return found[array]
-        if self.how == "jvp" and array in RATES:
-            return Series([found[array], found[RATES[array]]])
-        if self.how == "rate" and array in FOLLOWING:
-            return Series([found[array], found[FOLLOWING[array]]])
-        if self.how == "jet" and array in ("x", "v", "a"):
-            rates = list(found["rates"])
-            all_ = {"x": [found.get("x"), *rates], "v": rates, "a": rates[1:]}[array]
-            return Series([x / math.factorial(k) if k > 1 else x
-                           for k, x in enumerate(all_[:self.count])])
-        whole = np.empty(shape, dtype=object)
-        for at in np.ndindex(shape):
-            whole[at] = Series([found[array][(k, *at)] for k in range(self.count)])
-        return whole if shape else whole[()]
-
-    def result(self, x: Any, final: bool) -> Any:
-        if not self.how:
-            return x
-        entries = np.asarray(x, dtype=object)
-        parts = [[_coefficient(y, k) for y in entries.ravel()] for k in range(self.count)]
-        if final and self.how != "jet":
-            parts = parts[1:]
-        elif final:
-            parts = [[y * math.factorial(k) if k > 1 else y for y in row]
-                     for k, row in enumerate(parts)]
-        flat = [y for row in parts for y in row]
-        whole = np.empty(len(flat), dtype=object)
-        whole[:] = flat
-        shape = entries.shape if final and self.how != "jet" else (len(parts), *entries.shape)
-        return whole.reshape(shape)
-
-
-def _coefficient(x: Any, k: int) -> Any:
-    if isinstance(x, Series):
-        return x.c[k] if k < len(x.c) else 0.0
-    return x if k == 0 else 0.0
 
 
 def _with_constants(x: Any, table: np.ndarray) -> Any:
@@ -446,35 +363,3 @@ def _with_constants(x: Any, table: np.ndarray) -> Any:
     found = np.empty(len(flat), dtype=object)
     found[:] = flat
     return found.reshape(np.shape(x))
-
-
-# ---------------------------------------------------------------------- what is needed
-def _touched(loop: Sweep) -> tuple[list[str], list[str]]:
-    """Arrays that a sweep reads, and those that it writes; `X@` is what the world has of X."""
-    read, written = sorted(arrays_read(loop)), [ArrayAt.of(y.name).array for y in loop.step.outputs]
-    world = [f"{x}@" for x in written]
-    found = {Order.ONCE: world, Order.INWARDS: [*written, *world]}.get(loop.order, written)
-    return [*read, *(f"{x}@" for x in read)], found
-
-
-def _needed(loops: Sequence[Loop], wanted: set[str], tables: set[str]) -> list[Loop]:
-    """The loops without what nobody reads or a table has, from the last to the first."""
-    found: list[Loop] = []
-    for loop in reversed(loops):
-        if isinstance(loop, Sweep):
-            pruned = _pruned(loop, wanted - tables)
-            while pruned is not None and not arrays_read(pruned) <= wanted:   # of a parent's
-                wanted = wanted | arrays_read(pruned)
-                pruned = _pruned(loop, wanted - tables)
-            if pruned is None:
-                continue
-            loop = pruned
-        wanted = wanted | arrays_read(loop)
-        found.insert(0, loop)
-    return found
-
-
-def _pruned(loop: Sweep, wanted: set[str]) -> Sweep | None:
-    """A sweep with the outputs that are wanted."""
-    kept = [y.name for y in loop.step.outputs if ArrayAt.of(y.name).array in wanted]
-    return replace(loop, step=kept_outputs(loop.step, kept)) if kept else None

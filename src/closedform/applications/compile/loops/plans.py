@@ -36,8 +36,9 @@ class LoopPlan(NamedTuple):
 
     `results` are the outputs by the arrays that steps call them, `aliases` other names for arrays.
     `rows` names the list of the pairs' rows, none: the units. Tables in `diagonal` are added to
-    pairs, `blocks` gives columns for each body, `columns` are outputs that are solved for, of the unit matrix if so. `lift`: the steps
-    run on series in time, see `sweeping`. `grouped`: joints may have several velocities.
+    pairs, `blocks` gives columns for each body, `columns` are outputs that are solved for, of the
+    unit matrix if so. `lift`: the steps run on series in time, see `lifted`. `grouped`: joints may
+    have several velocities.
     """
 
     runs: tuple[Run, ...]
@@ -171,8 +172,8 @@ PLANS: Mapping[str, LoopPlan | Callable[[Any], LoopPlan]] = {
         {x: x for x in ("q_bar", "v_bar", "tau_bar")},
         aliases={"b": "a_bar", "y": "weight", **_FOUND}, grouped=False),
     "passivity_inverse_dynamics": LoopPlan(
-        _REFERENCE + (*_map(bodies.reference_force), *_behind("f"),
-                      *_map(bodies.reference_torque)), {"tau": ""}),
+        (*_REFERENCE, *_map(bodies.reference_force), *_behind("f"),
+         *_map(bodies.reference_torque)), {"tau": ""}),
     "regressor": LoopPlan(
         (*_MOTION, Run(LISTED, parameters.regressor_block, _BODIES),
          Run(LISTED, parameters.rotor_column, "regressor")), {"Y": ""},

@@ -112,7 +112,7 @@ class _Making:
         several = type(s.joint) in SEVERAL
         turns = bool(np.any(np.asarray(s.joint.S, dtype=float)[3:, c] != 0))
         slide = 1.0 if not turns else float(s.joint.advance) if s.joint.nv == 1 else 0.0
-        axis = np.eye(3)[s.joint.twists[c] % 3] if several else np.eye(3)[2]
+        axis = np.eye(3)[(s.joint.twists or ())[c] % 3 if several else 2]
         k = s.joint.per_coordinate("stiffness", s.joint.nv, 0.0)[c]
         rest = s.joint.per_coordinate("spring_reference", s.joint.nq, 0.0)[c] if k else 0.0
         moves, own = (0.0, c == 0) if several else (1.0, True)
