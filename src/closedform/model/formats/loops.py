@@ -52,8 +52,13 @@ def closed_robot(tree: Robot, cuts: Sequence[Cut], start: Start | None = None) -
 
 
 def _closed_from(tree: Robot, cuts: Sequence[Cut], start: Start, guess: Any) -> Robot:
-    return replace(tree, loops=tuple(cuts), guess=guess, independent=start.independent,
-                   actuated=start.actuated or None)
+    robot = replace(tree, loops=tuple(cuts), guess=guess, independent=start.independent,
+                    actuated=start.actuated or None)
+    if not robot.nv:
+        names = ", ".join(repr(cut.name) for cut in cuts)
+        raise ModelError(f"{tree.name}: the loop{'s' if len(cuts) > 1 else ''} {names} leave "
+                         f"nothing to move; {LEAVE}")
+    return robot
 
 
 def _unfolded(tree: Robot, cuts: Sequence[Cut], start: Start) -> Robot | None:
