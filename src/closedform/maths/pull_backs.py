@@ -21,6 +21,7 @@ from typing import Any
 from closedform.arrays import Array, namespace
 from closedform.maths.embedding import Factors, embedding
 from closedform.maths.quantity import Function
+from closedform.model.loops.affine import affine, y_of
 from closedform.model.robot import Robot
 
 ByName = dict[str, Any]
@@ -43,6 +44,8 @@ def pulled_back(rule: PullBack, *companions: Function) -> Callable[[Function], F
             if not robot.is_embedded:
                 return function(robot, *args, **named)
             given = names.bind(robot, *args, **named).arguments
+            if robot.loops and (same := affine(robot)) is not None:
+                return call(**given | {"robot": same, "q": given["q"][y_of(robot)]})
             if robot.loops:                      # the tree may have followers by polynomials
                 return getattr(rule, "of_loops", rule)(call, Seen(dict(given)), *companions)
             return rule(function, Seen(dict(given)), *companions)

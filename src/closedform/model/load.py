@@ -14,6 +14,7 @@ from closedform.model.formats.mjcf.read import read_mjcf
 from closedform.model.formats.objects import DESCRIPTIONS, described_file, reader_of
 from closedform.model.formats.sdf.read import sdf_robot
 from closedform.model.formats.srdf import with_states
+from closedform.model.formats.symoro import read_symoro
 from closedform.model.formats.table import read_table
 from closedform.model.formats.urdf.read import urdf_robot
 from closedform.model.formats.xacro import refuse_mappings, urdf_source
@@ -21,11 +22,13 @@ from closedform.model.formats.xml import is_xml_text, tag
 from closedform.model.robot import Robot
 from closedform.model.zoo.zoo import BUILTIN, builtin
 
+TABLES = (".toml", ".par")
+
 
 def load(source: Any, floating: bool = False,
          loops: str | None = None, *, mappings: Mapping[str, Any] | None = None,
          srdf: str | os.PathLike[str] | None = None) -> Robot:
-    """The robot in `source`: a path (URDF, MJCF, SDF, TOML table), a built-in's name, or XML text.
+    """The robot in `source`: a path (URDF, MJCF, SDF, table), a built-in's name, or XML text.
 
     The document decides what it is, not its name: `<robot>` is URDF, `<mujoco>` MJCF, `<sdf>` SDF.
     Objects of other libraries are robots too: `mujoco.MjModel`, `mujoco.MjSpec`, `pinocchio.Model`,
@@ -33,8 +36,9 @@ def load(source: Any, floating: bool = False,
     (`"robot_descriptions:panda_description"`).
 
     The root link is part of the world, or with `floating=True` body 0 on a free joint; a robot
-    without a link for it gets a massless one, `base`. With `loops="open"` equalities of MJCF that
-    close loops are left out, with a warning. A xacro file is expanded, by the package `xacro`, with
+    without a link for it gets a massless one, `base`. Loops that the file closes are closed (MJCF's
+    equalities, `<loop_joint>`, `<loop>` and `<coupling>` in URDF, second parents in SDF, cut joints
+    in SYMORO's .par); with `loops="open"` they are left out. A xacro file is expanded, by the package `xacro`, with
     the arguments `mappings`; the states of the SRDF file `srdf` become `robot.configurations`.
     """
     robot = _loaded(source, floating, loops, mappings)
@@ -50,20 +54,24 @@ def _loaded(source: Any, floating: bool, loops: str | None,
         refuse_mappings(type(source).__name__, mappings)
         return reader(source, floating, loops)
     found = located(source)
-    if isinstance(found, str) or found.suffix.lower() == ".toml" or is_mjcf(found):
+    if isinstance(found, str) or found.suffix.lower() in TABLES or is_mjcf(found):
         refuse_mappings(found, mappings)
     if isinstance(found, str) and found in BUILTIN:
-        return builtin(found, floating)
+        robot = builtin(found, floating)
+        return robot if loops is None else robot.tree
     if isinstance(found, Path) and found.suffix.lower() == ".toml":
-        return read_table(found, floating)
+        robot = read_table(found, floating)
+        return robot if loops is None else robot.tree
+    if isinstance(found, Path) and found.suffix.lower() == ".par":
+        return read_symoro(found, loops)
     if is_mjcf(found):
         return read_mjcf(found, floating, loops)
     document = urdf_source(found, mappings)
     root = document.checked_root()
     if tag(root) == "robot":
-        return urdf_robot(document, floating)
+        return urdf_robot(document, floating, loops)
     if tag(root) == "sdf":
-        return sdf_robot(document, floating)
+        return sdf_robot(document, floating, loops)
     if tag(root) == "mujocoinclude":
         raise FormatError(f"{document.file}:{root.sourceline}: <mujocoinclude> is a part of MJCF; "
                           "load the file that includes it")

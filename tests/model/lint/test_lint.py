@@ -104,8 +104,8 @@ def test_a_file_without_any_mass_gets_one_finding():
 
 
 EXTENSIONS = {
-    "loop joint": ('<loop_joint name="loop" type="revolute"><link1 link="a"/></loop_joint>',
-                   "loop-joint", Level.WARNING, "<loop_joint> 'loop' is ignored"),
+    "loop joint": ('<loop_joint name="loop" type="revolute"><link1 link="a"/><link2 link="base"/>'
+                   '</loop_joint>', "loop-joint", Level.INFO, "<loop_joint> 'loop' closes a loop"),
     "drake joint": ('<drake:joint name="ball" type="ball"><parent link="a"/><child link="c"/>'
                     '</drake:joint><link name="c">' + inertial() + "</link>", "drake-joint",
                     Level.INFO, "<drake:joint> 'ball' of type 'ball' is read"),
@@ -230,9 +230,9 @@ def test_a_refusal_of_the_loader_names_the_place_once(tmp_path):
     assert finding.line == 3 and str(finding).count("r.sdf") == 1
     loop = tmp_path / "loop.xml"
     loop.write_text("<mujoco><worldbody><body name='a'><joint/><geom size='.1'/></body></worldbody>"
-                    "<equality><connect body1='a' anchor='0 0 0'/></equality></mujoco>")
+                    "<equality><connect body1='a' anchor='1 0 0'/></equality></mujoco>")
     (finding,) = lint(loop)
-    assert str(finding).startswith(f"{loop}: error: the connect equality of a and the world")
+    assert str(finding).startswith(f"{loop}: error: loop: the loop 'equality0' leave")
 
 
 def test_a_missing_file_is_an_error_not_a_finding():

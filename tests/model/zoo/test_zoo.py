@@ -8,8 +8,10 @@ import pytest
 
 from closedform.errors import ClosedformError
 from closedform.maths.definitions.closed_form import inverse_dynamics, mass_matrix
+from closedform.maths.definitions.energy import potential_energy
 from closedform.maths.frames import frame_pose
 from closedform.maths.kinematics import poses
+from closedform.maths.loops.forces import loop_residual
 from closedform.model.formats.dh import SYMORO_NAMES
 from closedform.model.inertia import SYMORO_ORDER
 from closedform.model.joints import Free, Prismatic
@@ -17,9 +19,13 @@ from closedform.model.zoo.zoo import BUILTIN, NAMES, builtin
 
 PI_ROUNDING = 1e-10  # the URDF files round π/2 at 5e-12; a few lengths, masses and sums follow
 SIZES = {"planar2r": (2, 2), "planar3r": (3, 3), "puma560": (6, 6), "stanford": (6, 6),
-         "rx90": (6, 6), "ur5": (6, 6), "iiwa14": (7, 7), "panda": (7, 7), "humanoid25": (32, 31)}
+         "rx90": (6, 6), "ur5": (6, 6), "iiwa14": (7, 7), "panda": (7, 7), "humanoid25": (32, 31),
+         "four_bar": (3, 1), "five_bar": (4, 2), "palletiser": (10, 4), "delta": (22, 3),
+         "stewart": (25, 6), "ankle": (8, 2)}
 MASSES = {"planar2r": 3.25, "planar3r": 1.65, "puma560": 23.45, "stanford": 20.77, "rx90": 71.1,
-          "ur5": 16.9939, "iiwa14": 20.66958, "panda": 16.822132, "humanoid25": 76.4}
+          "ur5": 16.9939, "iiwa14": 20.66958, "panda": 16.822132, "humanoid25": 76.4,
+          "four_bar": 4.5, "five_bar": 4.0, "palletiser": 358.5, "delta": 5.0, "stewart": 36.2,
+          "ankle": 2.34}
 IMPOSSIBLE = {  # as their sources have them
     "iiwa14": {"link4": "triangle inequality by 0.000291",
                "link7": "triangle inequality by 5.7e-05"},
@@ -254,3 +260,43 @@ def test_humanoid25_stands_on_level_feet():
         np.testing.assert_array_equal(T[:3, :3], np.eye(3))
     assert feet[0][2, 3] == feet[1][2, 3] < 0
     assert feet[0][1, 3] == -feet[1][1, 3] > 0
+
+
+# ---------------------------------------------------------------------- mechanisms with loops
+LOOPED = {"four_bar": (5, 2), "five_bar": (5, 2), "palletiser": (15, 6), "delta": (18, 18),
+          "stewart": (18, 18), "ankle": (6, 6)}
+"""Rows of the loops, and their rank."""
+
+
+@pytest.mark.parametrize("name", LOOPED)
+def test_mechanisms_close_and_have_their_mobility(name):
+    robot, rng = builtin(name), np.random.default_rng(4)
+    assert (robot.closure.count, len(robot.closure.rows)) == LOOPED[name]
+    assert robot.mobility == robot.tree.nv - LOOPED[name][1]
+    assert robot.loops and robot.source.startswith("synthetic")
+    q = robot.integrate(robot.neutral(), 0.05 * rng.normal(size=robot.nv))
+    for at in (robot.neutral(), q):
+        np.testing.assert_allclose(loop_residual(robot, at), 0, atol=1e-13)
+
+
+@pytest.mark.parametrize("name", LOOPED)
+def test_the_power_of_a_mechanisms_torques_is_the_rate_of_its_energy(name):
+    robot, rng = builtin(name), np.random.default_rng(5)
+    q = robot.integrate(robot.neutral(), 0.05 * rng.normal(size=robot.nv))
+    v, a = rng.normal(size=(2, robot.nv))
+    tau, h = inverse_dynamics(robot, q, v, a), 1e-5
+
+    def energy(t):
+        at = robot.integrate(q, t * v + t * t / 2 * a)
+        rate = v + t * a
+        return 0.5 * rate @ mass_matrix(robot, at) @ rate + potential_energy(robot, at)
+
+    slope = (energy(h) - energy(-h)) / (2 * h)
+    assert tau @ v == pytest.approx(slope, rel=1e-7, abs=1e-7)
+
+
+def test_the_four_bar_has_the_torque_of_lagranges_equations():
+    robot = builtin("four_bar")
+    q = robot.closed([0.7])
+    np.testing.assert_allclose(q, (0.7, -0.12888437608325803, 1.636800115785805), atol=1e-14)
+    assert inverse_dynamics(robot, q, [1.3], [-0.4]) == pytest.approx(2.3445056936048685, rel=1e-13)

@@ -6,7 +6,8 @@ K has a one in the column of each kept parameter, where every other row has a ze
 dropped parameters to zero and the kept ones to π_b leaves every torque as it is.
 
 Ranks are decided in exact numbers on the declared geometry (`exact_geometry`), by the recursion of
-`base_recursion` and, where mimic joints couple rates, by `coupled_rank` after it.
+`base_recursion` and, where mimic joints or affine loops couple rates, by `coupled_rank` after it.
+Of other loops the rank is numeric (`looped_rank`), with its certificate in `evidence.twin`.
 
 Cites: [GautierKhalil1990]; [WensingNiemeyerSlotine2024].
 """
@@ -31,6 +32,7 @@ from closedform.maths.base_parameters.exact_linear import (
     Residues,
     echelon,
 )
+from closedform.maths.base_parameters.looped_rank import without_looped
 from closedform.maths.base_parameters.modified_dh import Declared
 from closedform.maths.base_parameters.numeric_rank import (
     NumericRank,
@@ -41,6 +43,7 @@ from closedform.maths.base_parameters.symbolic_entries import expression, readab
 from closedform.maths.definitions.regressor import regressor
 from closedform.model.formats.dh import SYMORO_NAMES
 from closedform.model.inertia import PARAMETER_NAMES, SYMORO_ORDER
+from closedform.model.loops.affine import affine
 from closedform.model.robot import Robot
 
 COARSE = 1e-3
@@ -202,14 +205,22 @@ def base_parameters(robot: Robot, keep: Sequence[str] | None = None, *,
         raise ArgumentError(f"field must be a field of exact numbers such as Residues(), not "
                             f"{field!r}")
     seen = _under_what_is_not_carried(robot)
-    geometry = exact_geometry(seen, field, tolerance)
-    found, method = regrouping(seen, geometry), "recursion of subspaces"
-    if robot.is_coupled:
-        found = without_dependent(seen, geometry, found, tolerance)
-        method += ", then the rank of sampled energies modulo primes, for mimic joints"
+    same = affine(seen) if seen.loops else None
+    tree = seen.tree if same is None else same
+    geometry = exact_geometry(tree, field, tolerance)
+    found, method = regrouping(tree, geometry), "recursion of subspaces"
+    number: NumericRank | None = None
+    if tree.is_coupled:
+        found = without_dependent(tree, geometry, found, tolerance)
+        method += (", then the rank of sampled energies modulo primes, for "
+                   f"{'affine loops' if same else 'mimic joints'}")
+    if seen.loops and same is None:
+        found, number = without_looped(seen, found)
+        method += ", then the numeric rank of torques on the closed loops"
     if keep is not None:
         found = _repivoted(found, _order(robot, keep))
-    number = declared_rank(seen, geometry) if twin else None
+    if twin and number is None:
+        number = declared_rank(tree, geometry)
     if number is not None and number.certified and number.rank != len(found.kept):
         raise RankDisagreement(f"{robot.name}: {len(found.kept)} base parameters in exact "
                                f"arithmetic, {number}")

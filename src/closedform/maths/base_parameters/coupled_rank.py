@@ -32,6 +32,7 @@ from closedform.maths.base_parameters.exact_linear import (
     PRIME,
     ExactVector,
     Matrix,
+    RationalFunctions,
     Rationals,
     Residue,
     Residues,
@@ -49,6 +50,20 @@ from closedform.model.robot import Robot
 
 MORE = 6
 """Rows beyond the number of columns."""
+LARGEST = 8
+"""The largest power of a symbol in a factor."""
+
+
+class Doubled(Residues):
+    """Integers modulo a prime with one symbol at twice its value."""
+
+    def __init__(self, twice: str) -> None:
+        super().__init__(1)
+        self.twice = twice
+
+    def symbol(self, name: str) -> Residue:
+        found = super().symbol(name)
+        return found + found if name == self.twice else found
 
 
 def without_dependent(robot: Robot, geometry: ExactGeometry, found: Regrouping,
@@ -60,11 +75,9 @@ def without_dependent(robot: Robot, geometry: ExactGeometry, found: Regrouping,
         return found
     if isinstance(geometry.field, Residues):
         return Regrouping([kept[i] for i in pivots], [found.rows[i] for i in pivots])
-    if not isinstance(geometry.field, Rationals):
-        raise ArgumentError(
-            f"{robot.name}: its mimic joints leave {len(pivots)} of {len(kept)} parameters, but "
-            "how the others regroup is found for numbers only; put numbers for the symbols")
-    factors = _rebuilt(robot, kept, pivots, residues, tolerance)
+    factors: dict[int, dict[int, Any]] = _rebuilt(robot, kept, pivots, residues, tolerance) \
+        if isinstance(geometry.field, Rationals) \
+        else _monomials(robot, geometry, kept, (pivots, residues), tolerance)
     rows: dict[int, SparseRow] = {pivot: dict(found.rows[pivot]) for pivot in pivots}
     for other, column in factors.items():
         for pivot, factor in column.items():
@@ -101,10 +114,48 @@ def _rebuilt(robot: Robot, kept: list[int], pivots: list[int], residues: dict[in
     raise AssertionError("the primes never end")
 
 
-def _solved(robot: Robot, kept: list[int], p: int,
-            tolerance: float) -> tuple[list[int], dict[int, list[int]]]:
+def _monomials(robot: Robot, geometry: ExactGeometry, kept: list[int],
+               solved: tuple[list[int], dict[int, list[int]]],
+               tolerance: float) -> dict[int, dict[int, Any]]:
+    """The factors as c Π symbolᵉ: a symbol that is doubled multiplies them by 2ᵉ."""
+    field, (pivots, residues) = geometry.field, solved
+    assert isinstance(field, RationalFunctions)
+    powers = {pow(2, e, PRIME): e for e in range(-LARGEST, LARGEST + 1)}
+    grown = {}
+    for name in field.symbols:
+        leads, grown[name] = _solved(robot, kept, PRIME, tolerance, Doubled(name))
+        if leads != pivots:
+            raise ArgumentError(f"{robot.name}: ranks at two values of {name} differ")
+    factors: dict[int, dict[int, Any]] = {}
+    for c, column in residues.items():
+        factors[c] = {}
+        for k, (pivot, x) in enumerate(zip(pivots, column, strict=True)):
+            if not x:
+                continue
+            left, found = Residue(x, PRIME), field.number(1)
+            for name in field.symbols:
+                e = powers.get(grown[name][c][k] * pow(x, -1, PRIME) % PRIME)
+                if e is None:
+                    raise ArgumentError(
+                        f"{robot.name}: its couplings leave {len(pivots)} of {len(kept)} "
+                        f"parameters, but how the others regroup is no product of powers of "
+                        f"{name}; put numbers for the symbols")
+                left = left / _whole_power(Residues(1).symbol(name), e)
+                found = found * field.symbol(name) ** e
+            number = _fraction(left.n, PRIME)
+            assert number is not None
+            factors[c][pivot] = field.number(number) * found
+    return factors
+
+
+def _whole_power(x: Residue, e: int) -> Residue:
+    return Residue(pow(x.n, e, x.p), x.p)
+
+
+def _solved(robot: Robot, kept: list[int], p: int, tolerance: float,
+            field: Residues | None = None) -> tuple[list[int], dict[int, list[int]]]:
     """Independent columns, first ones first, and the others as their combinations modulo p."""
-    rows = _energy_rows(robot, kept, p, tolerance)
+    rows = _energy_rows(robot, kept, p, tolerance, field)
     pivots: list[int] = []
     done: list[list[int]] = []
     for column in range(len(kept)):
@@ -127,9 +178,10 @@ def _less(row: list[int], chosen: list[int], column: int, p: int) -> list[int]:
 
 
 # ---------------------------------------------------------------------- sampled energies
-def _energy_rows(robot: Robot, kept: list[int], p: int, tolerance: float) -> list[list[int]]:
+def _energy_rows(robot: Robot, kept: list[int], p: int, tolerance: float,
+                 field: Residues | None = None) -> list[list[int]]:
     """Rows DE and DU − DU₀ of the kept parameters at random states, integers modulo p."""
-    geometry = exact_geometry(robot, Residues(1, p), tolerance)
+    geometry = exact_geometry(robot, field or Residues(1, p), tolerance)
     source = random.Random(p)
     states = [_state(robot, geometry, source, p) for _ in range(len(kept) + MORE)]
     kinetic = [[_integer(E[c], p) for c in kept] for E, _ in states]
@@ -158,7 +210,18 @@ def _state(robot: Robot, geometry: ExactGeometry, source: random.Random,
     for s, rotors in zip(geometry.segments, rotor_entries(robot, geometry), strict=True):
         moved, own = s.pose, [Residue(0, p)] * 6
         way = [Residues(1, p).number(c) for c in (Fraction(0), *s.powers)]
-        for S_i, i, moves in zip(s.screws, s.segment.v_index, rotors, strict=True):
+        if s.ratios:                        # of several drivers, without a rotor of its own
+            several = [(Residues(1, p).number(r), i, int(r * common[i][0]))
+                       for r, i in zip(s.ratios, s.segment.v_index, strict=True)]
+            angle = s.turn
+            for _, i, n in several:
+                angle = _times(_power(circle[i][0], n), angle)
+            place = sum((r * x[i] for r, i, _ in several), s.slide)
+            moved = compose(moved, _exponential(s.screws[0], place, angle))
+            rate = sum((r * v[i] for r, i, _ in several), Residue(0, p))
+            own = [a * rate for a in s.screws[0]]
+        for S_i, i, moves in () if s.ratios else zip(s.screws, s.segment.v_index, rotors,
+                                                     strict=True):
             ratio = value(slope(way), x[i])
             for c, one in zip(columns[s.segment.owner], moves, strict=True):
                 E[c] += one * ratio * ratio * v[i] * v[i]
@@ -182,8 +245,9 @@ def _denominators(geometry: ExactGeometry, nv: int) -> list[list[int]]:
     """For each velocity and power, the common denominator among the joints that it moves."""
     common = [[1] for _ in range(nv)]
     for s in geometry.segments:
-        for i in s.segment.v_index:
-            pairs = zip_longest(common[i], s.powers, fillvalue=1)
+        for k, i in enumerate(s.segment.v_index):
+            powers = s.ratios[k:k + 1] or s.powers
+            pairs = zip_longest(common[i], powers, fillvalue=1)
             common[i] = [lcm(n, Fraction(c).denominator) for n, c in pairs]
     return common
 

@@ -58,7 +58,7 @@ class ExactSegment:
 
     `pose` is its pose in the parent's frame at zero; `screws` are the columns of the joint's S;
     `powers` are the coefficients of x, x², … in a mimic's polynomial of its driver's coordinate,
-    `slide` and `turn` = (cos, sin) its offset.
+    `slide` and `turn` = (cos, sin) its offset; `ratios` are those of a mimic of several drivers.
     """
 
     segment: Segment
@@ -67,6 +67,7 @@ class ExactSegment:
     powers: tuple[Fraction, ...] = (Fraction(1),)
     slide: Any = 0
     turn: tuple[Any, Any] = (1, 0)
+    ratios: tuple[Fraction, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -183,15 +184,18 @@ class _Reading:
             screws = [[convert(x) for x in _moved(frame, axis, pitch)] for axis in s.joint.twists]
         else:
             screws = [[self._entry(x) for x in column] for column in s.joint.S.T]
-        if not numeric(np.asarray([s.ratio, s.offset, *s.higher])):
+        several = s.ratio if isinstance(s.ratio, tuple) else ()
+        given = (1, *s.higher) if several else (s.ratio, *s.higher)
+        if not numeric(np.asarray([*several, *given, s.offset])):
             raise ArgumentError(f"{s.name}: a mimic's ratio and offset must be numbers here")
         offset = float(s.offset)
         slide = simplest_fraction(offset, FINE * max(1.0, abs(offset)))
         cos, sin = snap.angle(offset, s.name, "offset") if offset else (Fraction(1), Fraction(0))
         powers = [snap.ratio(float(c), s.name, what) if c else Fraction(0) for c, what in zip(
-            (s.ratio, *s.higher), ("ratio", *["coefficient"] * len(s.higher)), strict=True)]
+            given, ("ratio", *["coefficient"] * len(s.higher)), strict=True)]
+        ratios = tuple(snap.ratio(float(c), s.name, "ratio") for c in several)
         return ExactSegment(s, at, screws, tuple(powers), convert(slide),
-                            (convert(cos), convert(sin)))
+                            (convert(cos), convert(sin)), ratios)
 
 
 def _still() -> ExactPose:

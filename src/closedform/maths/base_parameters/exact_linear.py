@@ -88,7 +88,6 @@ class RationalFunctions(NumberField):
         return Fraction(int(y.numerator), int(y.denominator))
 
 
-@final
 class Residues(NumberField):
     """Integers modulo a prime; a symbol is a fixed random residue."""
 

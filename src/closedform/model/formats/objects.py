@@ -38,7 +38,7 @@ def _yourdfpy_robot(source: Any, floating: bool, loops: str | None) -> Robot:
         if mimic is not None and child(element, "mimic") is None:
             etree.SubElement(element, "mimic", {"joint": mimic.joint, "offset": str(mimic.offset),
                                                 "multiplier": str(mimic.multiplier)})
-    return urdf_robot(document, floating)
+    return urdf_robot(document, floating, loops)
 
 
 def _dm_control_robot(source: Any, floating: bool, loops: str | None) -> Robot:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from closedform.model.loops.closure import geometry_key, velocity_names
+from closedform.model.loops.closure import geometry_key, refitted, velocity_names
 from closedform.model.loops.gap import gaps_of
 from closedform.model.loops.records import Cut, Gear
 from closedform.model.robot import Robot
@@ -28,6 +28,8 @@ def with_loops_of(made: Robot, of: Robot, cuts: Sequence[Cut] | None = None,
     actuated = None if of.actuated is None else tuple(names[i] for i in of.actuated_velocities)
     closure = replace(of.closure, gaps=gaps_of(made, loops), home=of.closure.home + offset,
                       key=geometry_key(made, loops, (independent, None, actuated)))
+    if cuts is not None:
+        closure = refitted(made, closure)
     return replace(made, loops=loops, independent=independent, guess=None, actuated=actuated,
                    closure=closure)
 

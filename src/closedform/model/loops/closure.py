@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -109,6 +109,16 @@ def closure_of(tree: Tree, cuts: Sequence[Cut], independent: Any, guess: Any,
     at = np.ix_(range(len(Ks)), rows, dependent)
     return Closure("", gaps, tuple(chosen), dependent, rows, _pivots(Ks[at]), home, found.size,
                    Ks.shape[1])
+
+
+def refitted(tree: Tree, closure: Closure) -> Closure:
+    """The closure with rows and pivots chosen anew: those of other frames are other rows."""
+    found = _Assembly(tree, closure.gaps, closure.size)
+    points = [closure.home, *found.around(closure.home)]
+    Ks = np.stack([np.asarray(jacobian(tree, closure.gaps, q)) for q in points])
+    rows = _kept_rows(Ks[:, :, list(closure.dependent)], len(closure.rows))
+    at = np.ix_(range(len(Ks)), rows, closure.dependent)
+    return replace(closure, rows=rows, pivots=_pivots(Ks[at]))
 
 
 def named_velocities(tree: Tree, given: Any, what: str) -> tuple[int, ...]:

@@ -241,7 +241,7 @@ CIRCLES = {
     "a loop": (model(link("a"), link("b"), link("c"), joint("j", "revolute", "a", "b", axis()),
                      joint("k", "revolute", "a", "c", axis()),
                      joint("l", "revolute", "b", "c", axis())),
-               "link 'c': it is the child of two joints, 'k' and 'l': a closed loop"),
+               "the loop 'l' leave nothing to move"),
     "a gearbox": (one_joint("gearbox", axis()), "joint 'j': type 'gearbox' is none of revolute"),
     "an unknown frame": (model(link("a"), link("b", "0 0 0 0 0 0", 'relative_to="x"'),
                                joint("j", "revolute", "a", "b", axis())), "'x' is no link, joint"),

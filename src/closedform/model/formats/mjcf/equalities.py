@@ -4,9 +4,9 @@
     tendon   L_1 − L0_1 = a_0 + a_1 (L_2 − L0_2) + …,   fixed tendons: L = Σ_i c_i q_i
     weld     T_2 = T_1 W with a constant W
 
-Those over two joints are mimic joints, over one hold it still. A weld of a body on a free
-joint puts it on the other body; one to a mocap body is a handle for a user's hand and is dropped.
-All others close loops.
+Those over two joints are mimic joints, over one hold it still, over more gears. A weld of a body on
+a free joint puts it on the other body; one to a mocap body is a handle for a user's hand and is
+dropped. All others close loops: a connection is a ball that is cut, a weld a fixed joint.
 """
 
 from __future__ import annotations
@@ -21,8 +21,9 @@ from closedform.errors import ModelError
 from closedform.model.bodies import Body
 from closedform.model.formats.mjcf.compiled import import_mujoco
 from closedform.model.formats.mjcf.frames import body_name, in_moving_body, placement
-from closedform.model.joints import Fixed, Mimic
+from closedform.model.joints import Fixed, Mimic, Spherical
 from closedform.model.joints.polynomial import composed
+from closedform.model.loops.records import Cut, Gear, Loop
 from closedform.model.pose import pose
 
 OPEN = "open"
@@ -38,6 +39,7 @@ class Constraints:
     held: dict[str, float] = field(default_factory=dict)   # joints held still
     notes: list[str] = field(default_factory=list)         # equalities that are left out
     coupling_tendons: set[int] = field(default_factory=set)
+    cuts: list[Cut] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.bodies = {j: body for j, body in self.tree if j is not None}
@@ -69,7 +71,7 @@ class Constraints:
                         "holds a deformable body together; only rigid bodies are read")
         else:
             self.refuse(f"the {kind} equality {self.model.equality(e).name or e!r}",
-                        "closes a loop; only trees are read")
+                        "closes a loop of a kind that is not read")
 
     def refuse(self, what: str, reason: str) -> None:
         """An error, or a note where the tree is wanted open."""
@@ -92,7 +94,27 @@ class Constraints:
                 self.welded(two, one, W) or self.welded(one, two, np.linalg.inv(W))):
             return
         label = f"the {kind} equality{f' {name!r}' if name else ''} of {ends[0]} and {ends[1]}"
-        self.refuse(label, "closes a loop; only trees are read")
+        if self.loops == OPEN:
+            self.refuse(label, "is left open")
+        elif in_moving_body(model, one)[0] != in_moving_body(model, two)[0]:
+            self.cuts.append(self.loop(e, kind, (one, two), W))
+
+    def loop(self, e: int, kind: str, bodies: tuple[int, int], W: np.ndarray) -> Loop:
+        """The cut joint of a connection or a weld: of a loose weld only its ball."""
+        data = self.model.eq_data[e]
+        one, two = (body_name(self.model, b) if b else None for b in bodies)
+        if kind == "weld" and data[10] != 0:
+            return Loop(self.cut_name(e), (one, W), (two, np.eye(4)), Fixed())
+        if _of_sites(self.model, e):
+            points = [np.array(self.model.site_pos[int(s)]) for s in (
+                self.model.eq_obj1id[e], self.model.eq_obj2id[e])]
+        else:                       # a weld's anchor is of the second body, its place comes after
+            points = [data[3:6], data[:3]] if kind == "weld" else [data[:3], data[3:6]]
+        return Loop(self.cut_name(e), (one, np.array(points[0])), (two, np.array(points[1])),
+                    Spherical())
+
+    def cut_name(self, e: int) -> str:
+        return self.model.equality(e).name or f"equality{e}"
 
     def welded(self, free: int, other: int, W: np.ndarray) -> bool:
         """Whether the body `free` hangs on a free joint of its own; it is put on `other` at W."""
@@ -124,20 +146,30 @@ class Constraints:
         label = f"the {kind} equality{f' {name!r}' if name else ''}"
         terms = self.terms(e, kind)
         if terms is None:
-            self.refuse(label, "is over a tendon through space, which closes a loop; only trees "
-                        "are read")
+            self.refuse(label, "is over a tendon through space, which is not read")
             return
         joints = [self.bodies[j].joint_name for j in terms]
         label += f" of {', '.join(joints)}"
-        if len(terms) > 2:
-            self.refuse(label, "couples more than two joints; a mimic joint follows one")
-        elif np.any(data[2:5] != 0) and int(model.eq_obj2id[e]) >= 0:
+        if np.any(data[2:5] != 0) and int(model.eq_obj2id[e]) >= 0:
             self.bend(e, kind, label)
+        elif len(terms) > 2:
+            self.gear(e, terms, float(data[0]), label)
         elif len(terms) == 1:
             (j, c), = terms.items()
             self.hold(j, float(data[0]) / c)
+        elif all(map(self.is_bound, terms)):
+            self.gear(e, terms, float(data[0]), label)
         else:
             self.couple(terms, float(data[0]))
+
+    def gear(self, e: int, terms: dict[int, float], a_0: float, label: str) -> None:
+        """Σ_j c_j (q_j − q0_j) = a_0 as an equation of its own."""
+        if self.loops == OPEN:
+            self.refuse(label, "is left open")
+            return
+        constant = a_0 + sum(c * self.zero(j) for j, c in terms.items())
+        self.cuts.append(Gear(self.cut_name(e), {self.bodies[j].name: c for j, c in terms.items()},
+                              constant))
 
     def terms(self, e: int, kind: str) -> dict[int, float] | None:
         """c of Σ_j c_j (q_j − q0_j) = a_0, the follower first; None for tendons through space."""
@@ -214,8 +246,7 @@ def _ends(model: Any, e: int, kind: str) -> tuple[int, int, np.ndarray]:
     Of bodies: p_1 + R_1 r = p_2 + R_2 anchor, R_2 = R_1 R; of sites: their frames are one.
     """
     one, two, data = int(model.eq_obj1id[e]), int(model.eq_obj2id[e]), model.eq_data[e]
-    kinds = getattr(model, "eq_objtype", None)  # older versions have bodies alone
-    if kinds is not None and int(kinds[e]) == int(import_mujoco().mjtObj.mjOBJ_SITE):
+    if _of_sites(model, e):
         S = [placement(model.site_pos[s], model.site_quat[s]) for s in (one, two)]
         bodies = [int(model.site_bodyid[s]) for s in (one, two)]
         return bodies[0], bodies[1], S[0] @ np.linalg.inv(S[1])
@@ -223,6 +254,11 @@ def _ends(model: Any, e: int, kind: str) -> tuple[int, int, np.ndarray]:
         return one, two, np.eye(4)
     R = placement(np.zeros(3), data[6:10] / np.linalg.norm(data[6:10]))[:3, :3]
     return one, two, pose(R, data[3:6] - R @ data[:3])
+
+
+def _of_sites(model: Any, e: int) -> bool:
+    kinds = getattr(model, "eq_objtype", None)  # older versions have bodies alone
+    return kinds is not None and int(kinds[e]) == int(import_mujoco().mjtObj.mjOBJ_SITE)
 
 
 def _is_mocap(model: Any, b: int) -> bool:

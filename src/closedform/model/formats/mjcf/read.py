@@ -7,7 +7,7 @@ A body with several joints becomes a chain with massless bodies `body/joint` bet
 joints is part of its parent and stays as a frame, as do the sites. Keyframes are configurations.
 
 Springs, gravity compensation, armature, damping and friction are the joints' and bodies' own;
-actuators give limits of effort, contacts nothing. What acts on the motion and has no place in a
+equalities close loops from where qpos0 has them; actuators give limits of effort, contacts nothing. What acts on the motion and has no place in a
 `Robot` (tendons, fluid, flexes, …) is left out with one warning and stands in `notes`.
 """
 
@@ -33,6 +33,7 @@ from closedform.model.formats.mjcf.document import checked_file
 from closedform.model.formats.mjcf.equalities import OPEN, Constraints
 from closedform.model.formats.mjcf.frames import body_name, placement, sites
 from closedform.model.formats.mjcf.left_out import left_out, refuse_inertia_of_tendons
+from closedform.model.formats.loops import Start, closed_robot
 from closedform.model.formats.urdf.read import base_joint
 from closedform.model.formats.xml import TEXT
 from closedform.model.inertia import Inertia
@@ -113,7 +114,17 @@ def _robot(made: Compiled, reading: Reading) -> Robot:
                   _keyframes(model, tree, bodies), notes)
     _warn(reading.source, notes, made.remarks)
     robot = merged(bodies, whole, {b.name for b in bodies if b.joint.is_fixed})
-    return robot.reduced(constraints.held) if constraints.held else robot
+    robot = robot.reduced(constraints.held) if constraints.held else robot
+    if not constraints.cuts:
+        return robot
+    number = {body.name: j for j, body in tree}
+    zero = {b.name: _unit(np.array(model.qpos0[(at := int(model.jnt_qposadr[j])):at + b.joint.nq]),
+                          b.joint) for b, _, _ in robot.parts
+            if (j := number.get(b.name)) is not None}
+    held = {b.name: constraints.held[b.joint_name] for b in bodies
+            if b.joint_name in constraints.held}
+    driven = [b.name for b, _, _ in robot.parts if number.get(b.name) in actuations(model)]
+    return closed_robot(robot, constraints.cuts, Start(zero, tuple(driven), held))
 
 
 def _notes(model: Any, constraints: Constraints) -> tuple[str, ...]:
@@ -278,7 +289,11 @@ def _coordinates(model: Any, k: int, body: Body, j: int | None) -> np.ndarray:
     else:
         at = int(model.jnt_qposadr[j])
         q = np.array(model.key_qpos[k][at:at + body.joint.nq])
-    if body.joint.unit:
-        quaternion = np.roll(q[body.joint.unit], -1)  # wxyz there, xyzw here
-        q[body.joint.unit] = quaternion / np.linalg.norm(quaternion)
+    return _unit(q, body.joint)
+
+
+def _unit(q: np.ndarray, joint: Joint) -> np.ndarray:
+    if joint.unit:
+        quaternion = np.roll(q[joint.unit], -1)  # wxyz there, xyzw here
+        q[joint.unit] = quaternion / np.linalg.norm(quaternion)
     return q

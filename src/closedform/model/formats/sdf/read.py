@@ -17,6 +17,7 @@ import numpy as np
 from closedform.errors import LISTED, FormatError, ModelError
 from closedform.model.edits import merged
 from closedform.model.findings import refuse_errors, warn_once
+from closedform.model.formats.loops import closed_robot
 from closedform.model.formats.sdf.joints import SdfJoint, clean, full_name, in_world
 from closedform.model.formats.sdf.scope import Scope
 from closedform.model.formats.sdf.source import SdfFile
@@ -26,6 +27,7 @@ from closedform.model.formats.urdf.read import base_joint, limit_faults
 from closedform.model.formats.xml import TEXT, Document, Element, child, children, full_tag, line
 from closedform.model.inertia import Inertia
 from closedform.model.joints import Fixed, Joint
+from closedform.model.loops.records import Loop
 from closedform.model.pose import inverse
 from closedform.model.robot import STANDARD_GRAVITY, Body, Frame, Robot
 
@@ -54,24 +56,42 @@ class _Graph:
     joints: tuple[SdfJoint, ...]
 
 
-def sdf_robot(document: Document, floating: bool = False) -> Robot:
-    """The robot of a parsed SDF document."""
+def sdf_robot(document: Document, floating: bool = False, loops: str | None = None) -> Robot:
+    """The robot of a parsed SDF document.
+
+    A joint whose child hangs on another already closes a loop; `loops="open"` leaves it out.
+    """
     source = SdfFile.of(document)
     worlds = children(source.root, "world")
     if len(worlds) > 1:
         raise source.fault(worlds[1], f"{len(worlds)} worlds in one file; one is read")
     top = Scope(source, worlds[0] if worlds else source.root)
     graph = _graph(top)
-    refuse_errors(f for f in graph_faults(graph) if f.rule != "disconnected")  # the world joins
+    refuse_errors(f for f in graph_faults(graph)
+                  if f.rule not in ("disconnected", "closed-loop"))  # the world joins
+    below = {joint.child for joint in graph.joints}
+    roots = [link.name for link in graph.links if link.name not in below]
+    tree = {joint.name for joint in depth_first(graph, "", *roots)}
+    cut = [joint for joint in graph.joints if joint.name not in tree]
     try:
         with np.errstate(over="ignore", invalid="ignore"):  # overflow is refused by its result
-            robot = _robot(top, graph, floating)
+            robot = _robot(top, replace(graph, joints=tuple(
+                joint for joint in graph.joints if joint.name in tree)), floating)
+            if cut and loops is None:
+                robot = closed_robot(robot, list(map(_cut, cut)))
     except FormatError:
         raise
     except ModelError as error:
         raise FormatError(f"{source.file}: {error}") from error
-    warn_once(source.file, [*robot.notes, *_doubts(robot)])
+    left = [f"left open: {joint.name}" for joint in cut if loops is not None]
+    warn_once(source.file, [*robot.notes, *_doubts(robot), *left])
     return robot
+
+
+def _cut(joint: SdfJoint) -> Loop:
+    """The loop of a joint that is not in the tree."""
+    moves, placement, at = joint.body()
+    return Loop(joint.name, (joint.parent or None, placement), (joint.child, at), moves.moving)
 
 
 def _graph(top: Scope) -> _Graph:

@@ -24,6 +24,7 @@ from closedform.model.formats.urdf.extensions import (
     rotor_inertias,
     xacro_findings,
 )
+from closedform.model.formats.urdf.loops import UrdfLoop, loop_elements, urdf_loop
 from closedform.model.formats.xml import (
     Document,
     Element,
@@ -138,6 +139,9 @@ class UrdfDocument:
     links: tuple[UrdfLink, ...]
     joints: tuple[UrdfJoint, ...]
     faults: tuple[Finding, ...]
+    loops: tuple[UrdfLoop, ...] = ()
+    independent: tuple[str, ...] = ()
+    """Child links of the joints that URDF+ marks as independent."""
 
 
 def urdf_document(document: Document) -> UrdfDocument:
@@ -163,6 +167,7 @@ def urdf_document(document: Document) -> UrdfDocument:
     reader.faults += beside
     reader.faults += name_faults([root, *of_links, *of_joints], "name", file)
     links, joints = tuple(map(reader.link, of_links)), tuple(map(reader.joint, of_joints))
+    loops = _loops(reader, root, {link.name for link in links})
     held = next((joint for joint in joints if joint.parent == WORLD), None)
     if held and all(link.name != WORLD for link in links):
         links += (UrdfLink(WORLD, None, None),)
@@ -170,7 +175,22 @@ def urdf_document(document: Document) -> UrdfDocument:
             Level.INFO, "implicit-world", f"joint {held.name!r}",
             f"joint {held.name!r}: its parent {WORLD!r} is no link of the file, and is taken for "
             "the world, as Drake takes it", f'add <link name="{WORLD}"/>', file, held.line))
-    return UrdfDocument(name, file, line(root), links, joints, tuple(reader.faults))
+    marked = tuple(joint.child for joint, element in zip(joints, of_joints, strict=True)
+                   if (element.get("independent") or "").lower() in ("true", "1"))
+    return UrdfDocument(name, file, line(root), links, joints, tuple(reader.faults), loops, marked)
+
+
+def _loops(reader: _Reader, root: Element, links: set[str]) -> tuple[UrdfLoop, ...]:
+    """The loops of the file; a fault for each whose link is not there."""
+    found = []
+    for number, element in enumerate(loop_elements(root), start=1):
+        loop = urdf_loop(reader, element, number)
+        for link, _ in loop.sides if loop else ():
+            if link and link not in links | {WORLD}:
+                reader.fault(element, "unknown-link", f"{link!r} is no link of the file",
+                             "add or rename the link")
+        found += [loop] if loop else []
+    return tuple(found)
 
 
 class _Reader:

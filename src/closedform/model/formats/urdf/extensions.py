@@ -66,12 +66,12 @@ def _written(element: Element) -> str:
 
 def extension_findings(root: Element, file: str) -> Iterator[Finding]:
     """Joints of other dialects, which no tree of URDF joints has, each by its name."""
-    for element in root.iterchildren("{*}loop_joint", "{*}joint", DRAKE_JOINT):
+    for element in root.iterchildren("{*}loop_joint", "{*}loop", "{*}joint", DRAKE_JOINT):
         name, written = element.get("name"), full_tag(element)
-        if written == "loop_joint":
-            yield Finding(Level.WARNING, "loop-joint", f"loop_joint {name!r}",
-                          f"<loop_joint> {name!r} is ignored: the loop that it closes stays open",
-                          "only trees are read", file, line(element))
+        if written in ("loop_joint", "loop"):
+            yield Finding(Level.INFO, "loop-joint", f"{written} {name!r}",
+                          f"<{written}> {name!r} closes a loop, but is no element of URDF: other "
+                          "readers leave it open", "", file, line(element))
         elif written == DRAKE_JOINT or element.get("type") == SPHERICAL:
             kind = element.get("type")
             yield Finding(Level.INFO, f"{kind if written == 'joint' else 'drake'}-joint",

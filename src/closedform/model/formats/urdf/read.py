@@ -12,6 +12,7 @@ import numpy as np
 from closedform.arrays import NUMBERS
 from closedform.errors import FormatError, ModelError
 from closedform.model.findings import refuse_errors, warn_once
+from closedform.model.formats.loops import Start, closed_robot
 from closedform.model.formats.tree import depth_first, root_links
 from closedform.model.formats.urdf.document import (
     UNLIMITED,
@@ -42,27 +43,42 @@ BASE_JOINT = "root_joint"
 """Name of the free joint that `floating=True` puts under the root link, as in Pinocchio."""
 
 
-def read_urdf(source: Path | str, floating: bool = False) -> Robot:
+def read_urdf(source: Path | str, floating: bool = False, loops: str | None = None) -> Robot:
     """The robot of a URDF file (a Path) or text (a str).
 
     The root link is part of the world, or with `floating` body 0 on a free joint. Bodies come
     depth first, siblings in the file's order of joints.
     """
-    return urdf_robot(read_xml(source), floating)
+    return urdf_robot(read_xml(source), floating, loops)
 
 
-def urdf_robot(document: Document, floating: bool = False) -> Robot:
-    """The robot of a parsed URDF."""
+def urdf_robot(document: Document, floating: bool = False, loops: str | None = None) -> Robot:
+    """The robot of a parsed URDF; with `loops="open"` without the loops of its dialects."""
     urdf = urdf_document(document)
     faults = file_faults(urdf)
     refuse_errors(faults)
     try:
         with np.errstate(over="ignore", invalid="ignore"):  # overflow is refused by its result
             robot = _Assembly(urdf).robot(floating)
+            if loops is None:
+                robot = _closed(robot, urdf, floating)
     except ModelError as error:
         raise FormatError(f"{urdf.file}:{urdf.line}: {error}") from error
-    warn_once(urdf.file, [*_impossible_inertias(urdf), *faults, *limit_faults(robot)])
+    left = [f"left open: {loop.name}" for loop in urdf.loops if loops is not None]
+    warn_once(urdf.file, [*_impossible_inertias(urdf), *faults, *limit_faults(robot), *left])
     return robot
+
+
+def _closed(tree: Robot, urdf: UrdfDocument, floating: bool) -> Robot:
+    """The tree with the loops of the file, closed from zero."""
+    moving = {body.name for body in tree.bodies}
+    parents = {joint.child: joint.parent for joint in urdf.joints}
+    known = {x: y for x, y in parents.items() if x in moving or y in parents}
+    cuts = [loop.cut(known) for loop in urdf.loops]
+    held = {x: 0.0 for x in parents if x not in moving}
+    base = [root_links(urdf)[0].name] if floating else []
+    independent = (*base, *urdf.independent) if urdf.independent and cuts else None
+    return closed_robot(tree, cuts, Start(held=held, independent=independent))
 
 
 @dataclass
