@@ -14,7 +14,7 @@ import closedform as cf
 from closedform.applications import identification as idn
 from closedform.applications.cluster import blocks
 from closedform.applications.cluster.blocks import BlockError, Work, computed, ranges
-from closedform.applications.cluster.tables import Column, Layout, filled, table_at
+from closedform.applications.cluster.tables import TableColumn, TableLayout, filled, table_at
 from closedform.applications.redundancy import (
     Grid,
     PlanarPosition,
@@ -43,7 +43,7 @@ def mapped(client=None):
 
 
 def solved(client=None):
-    found = solve(ROBOT, TASK, np.tile(GRID[30:40], (250, 1)), REST, [0.3, -0.5, 0.7],
+    found = solve(ROBOT, TASK, np.tile(GRID[30:40], (110, 1)), REST, [0.3, -0.5, 0.7],
                   client=client)
     return found.q, found.value, found.verdict.astype(str)
 
@@ -113,7 +113,7 @@ def slowly(block, pause=0.05):
     return {"x": np.arange(block.start, block.stop) ** 2.0}
 
 
-LAYOUT = Layout((Column("x"),), 400, 10, {"work": "squares"})
+LAYOUT = TableLayout((TableColumn("x"),), 400, 10, {"work": "squares"})
 SQUARES = np.arange(400) ** 2.0
 
 

@@ -45,7 +45,7 @@ def test_a_surface_is_of_what_is_reached():
     ball = Map(ROBOT, Solid.grid, Solid(), ())
     assert len(slices_figure(ball).axes) == 4
     faces = surface_figure(ball).axes[0].collections
-    assert 500 < len(faces) < 28**3            # voxels of the hull alone, no finer than can be drawn
+    assert 500 < len(faces) < 28**3     # of the hull, no finer than is drawn
 
 
 def test_a_histogram_counts_verdicts(plane):
