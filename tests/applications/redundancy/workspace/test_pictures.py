@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import closedform as cf
-from closedform.applications.redundancy import Grid, JointCentering, PlanarPosition, map
+from closedform.applications.redundancy import Grid, Manipulability, PlanarPosition, map
 from closedform.applications.redundancy.workspace.maps import VERDICTS, Map
 from closedform.applications.redundancy.workspace.pictures import (
     histogram_figure,
@@ -21,7 +21,7 @@ ROBOT = cf.load("planar3r")
 @pytest.fixture(scope="module")
 def plane():
     return map(ROBOT, PlanarPosition(ROBOT.tip), Grid((-0.8, -0.8), (0.8, 0.8), 0.4),
-               JointCentering())
+               Manipulability())
 
 
 class Solid:
