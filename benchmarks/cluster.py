@@ -1,10 +1,10 @@
 """What Dask costs: tasks, inverse dynamics, identification and maps, with and without it.
 
 Prints a line for each; ratios are of one run, contenders in turns, wall seconds of a machine that
-should be idle. `--states` is how many states of inverse dynamics go through (1e8 for the figure in the
-documentation), `--targets` how many a map has. Worker processes have one thread each; the peak of
-their resident memory is read from the system. Pink and mink solve the same targets one by one on
-one core, where they are installed (`pip install pin-pink mink daqp`).
+should be idle. `--states` is how many states of inverse dynamics go through, 1e8 for the figure in
+the documentation, and `--targets` how many a map has. Worker processes have one thread each; the
+peak of their resident memory is read from the system. Pink and mink solve the same targets one by
+one on one core, where they are installed (`pip install pin-pink mink daqp`).
 """
 
 from __future__ import annotations

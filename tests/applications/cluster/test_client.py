@@ -6,6 +6,7 @@ import threading
 import time
 from functools import partial
 from pathlib import Path
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -14,7 +15,8 @@ import closedform as cf
 from closedform.applications import identification as idn
 from closedform.applications.cluster import blocks
 from closedform.applications.cluster.blocks import BlockError, Work, computed, ranges
-from closedform.applications.cluster.tables import Column, Layout, filled, table_at
+from closedform.applications.cluster.tables import TableColumn, TableLayout, filled, table_at
+from closedform.applications.flexible import batch
 from closedform.applications.redundancy import (
     Grid,
     PlanarPosition,
@@ -22,6 +24,7 @@ from closedform.applications.redundancy import (
     branches,
     map,
     solve,
+    solving,
 )
 from closedform.applications.studies import Length, Normal, monte_carlo, sweep
 from measured_runs import run
@@ -43,8 +46,8 @@ def mapped(client=None):
 
 
 def solved(client=None):
-    found = solve(ROBOT, TASK, np.tile(GRID[30:40], (250, 1)), REST, [0.3, -0.5, 0.7],
-                  client=client)
+    with patch.object(solving, "BLOCK", 8):
+        found = solve(ROBOT, TASK, GRID[20:45], REST, [0.3, -0.5, 0.7], client=client)
     return found.q, found.value, found.verdict.astype(str)
 
 
@@ -65,8 +68,9 @@ def swept(client=None):
 
 def moved(client=None):
     arms = [cf.FlexibleArm(links=[cf.FlexibleLink(0.5, 1.0, 2.0, 1.0, 0.1, modes=1)],
-                           payload=cf.Payload(0.1 + 0.001 * k, 0.005)) for k in range(1100)]
-    found = cf.flexible.simulate_batch(arms, [0.0, 0.05], times=[0.0, 0.01], client=client)
+                           payload=cf.Payload(0.1 + 0.01 * k, 0.005)) for k in range(10)]
+    with patch.object(batch, "ARMS", 4):
+        found = cf.flexible.simulate_batch(arms, [0.0, 0.05], times=[0.0, 0.01], client=client)
     return found.q, found.v
 
 
@@ -113,7 +117,7 @@ def slowly(block, pause=0.05):
     return {"x": np.arange(block.start, block.stop) ** 2.0}
 
 
-LAYOUT = Layout((Column("x"),), 400, 10, {"work": "squares"})
+LAYOUT = TableLayout((TableColumn("x"),), 400, 10, {"work": "squares"})
 SQUARES = np.arange(400) ** 2.0
 
 

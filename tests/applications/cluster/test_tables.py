@@ -1,4 +1,4 @@
-"""Rows in blocks: in memory, in Zarr, in Parquet; what is there is not computed again."""
+"""BlockRows in blocks: in memory, in Zarr, in Parquet; what is there is not computed again."""
 
 import errno
 
@@ -7,10 +7,16 @@ import pytest
 
 import closedform as cf
 from closedform.applications.cluster.blocks import BlockError, Work
-from closedform.applications.cluster.tables import Column, Layout, Table, filled, table_at
+from closedform.applications.cluster.tables import (
+    BlockTable,
+    TableColumn,
+    TableLayout,
+    filled,
+    table_at,
+)
 
-COLUMNS = (Column("x"), Column("kind", "u1"), Column("q", "f8", ("a", "b")))
-LAYOUT = Layout(COLUMNS, 23, 5, {"work": "squares"})
+COLUMNS = (TableColumn("x"), TableColumn("kind", "u1"), TableColumn("q", "f8", ("a", "b")))
+LAYOUT = TableLayout(COLUMNS, 23, 5, {"work": "squares"})
 PLACES = (None, "rows.zarr", "rows.parquet")
 
 
@@ -62,7 +68,7 @@ def test_a_table_of_other_work_is_refused(tmp_path, name):
     out = place(tmp_path, name)
     table_at(out, LAYOUT)
     with pytest.raises(cf.ArgumentError, match="holds other work: its work, rows differ"):
-        table_at(out, Layout(COLUMNS, 24, 5, {"work": "cubes"}))
+        table_at(out, TableLayout(COLUMNS, 24, 5, {"work": "cubes"}))
 
 
 def test_other_folders_and_names_are_refused(tmp_path):
@@ -93,7 +99,7 @@ def test_blocks_set_aside_are_empty_and_are_tried_again(tmp_path, name):
         np.testing.assert_array_equal(table.column("x"), np.arange(23.0)**2)
 
 
-class Full(Table):
+class Full(BlockTable):
     """A disk with room for two blocks."""
 
     def __init__(self):

@@ -29,11 +29,11 @@ from closedform.applications.cluster.blocks import (
 from closedform.applications.whole_files import whole_file
 from closedform.errors import ArgumentError, MissingDependency
 
-Rows = Mapping[str, NDArray[Any]]
+BlockRows = Mapping[str, NDArray[Any]]
 ABOUT = "about.json"
 
 
-class Column(NamedTuple):
+class TableColumn(NamedTuple):
     """A column; with names of entries it has as many numbers a row."""
 
     name: str
@@ -51,10 +51,10 @@ class Column(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Layout:
+class TableLayout:
     """What a table holds: its columns, how many rows, in blocks of which size, and of what."""
 
-    columns: tuple[Column, ...]
+    columns: tuple[TableColumn, ...]
     rows: int
     size: int
     about: Mapping[str, str]
@@ -70,22 +70,22 @@ class Layout:
                 "columns": [[c.name, c.dtype, list(c.entries)] for c in self.columns]}
 
     def missing(self, block: Range) -> dict[str, NDArray[Any]]:
-        """Rows of a block that is not there."""
+        """BlockRows of a block that is not there."""
         n = block.stop - block.start
         return {c.name: np.full((n, *c.tail), c.nothing, c.dtype) for c in self.columns}
 
 
-class Table(ABC):
-    """Rows in blocks."""
+class BlockTable(ABC):
+    """BlockRows in blocks."""
 
-    layout: Layout
+    layout: TableLayout
 
     @abstractmethod
     def has(self, block: Range) -> bool:
         """Whether a block is there, whole."""
 
     @abstractmethod
-    def put(self, block: Range, rows: Rows) -> None:
+    def put(self, block: Range, rows: BlockRows) -> None:
         """Write a block."""
 
     @abstractmethod
@@ -94,17 +94,17 @@ class Table(ABC):
 
 
 @final
-class InMemory(Table):
+class InMemory(BlockTable):
     """Arrays."""
 
-    def __init__(self, layout: Layout) -> None:
+    def __init__(self, layout: TableLayout) -> None:
         self.layout = layout
         self._arrays = layout.missing(Range(0, 0, layout.rows))
 
     def has(self, block: Range) -> bool:
         return False
 
-    def put(self, block: Range, rows: Rows) -> None:
+    def put(self, block: Range, rows: BlockRows) -> None:
         for name, x in self._arrays.items():
             x[block.start:block.stop] = rows[name]
 
@@ -113,10 +113,10 @@ class InMemory(Table):
 
 
 @final
-class InParquet(Table):
+class InParquet(BlockTable):
     """A folder of Parquet files, one a block; vectors are columns `q.joint`."""
 
-    def __init__(self, path: Path, layout: Layout) -> None:
+    def __init__(self, path: Path, layout: TableLayout) -> None:
         self._arrow = _imported("pyarrow")
         self._parquet = _imported("pyarrow.parquet")
         self.path, self.layout = path, layout
@@ -136,7 +136,7 @@ class InParquet(Table):
     def has(self, block: Range) -> bool:
         return self._file(block).exists()
 
-    def put(self, block: Range, rows: Rows) -> None:
+    def put(self, block: Range, rows: BlockRows) -> None:
         flat = {name: x for c in self.layout.columns for name, x in _columns(c, rows[c.name])}
         with whole_file(self._file(block)) as place:
             self._parquet.write_table(self._arrow.table(flat), place)
@@ -151,17 +151,17 @@ class InParquet(Table):
         return found if column.entries else found[:, 0]
 
 
-def _columns(column: Column, x: NDArray[Any]) -> list[tuple[str, NDArray[Any]]]:
+def _columns(column: TableColumn, x: NDArray[Any]) -> list[tuple[str, NDArray[Any]]]:
     if not column.entries:
         return [(column.name, x)]
     return [(f"{column.name}.{entry}", x[:, k]) for k, entry in enumerate(column.entries)]
 
 
 @final
-class InZarr(Table):
+class InZarr(BlockTable):
     """A Zarr group with an array for each column, one chunk a block, and a mark for each block."""
 
-    def __init__(self, path: Path, layout: Layout) -> None:
+    def __init__(self, path: Path, layout: TableLayout) -> None:
         zarr = _imported("zarr")
         self.path, self.layout = path, layout
         if path.exists():
@@ -189,7 +189,7 @@ class InZarr(Table):
     def has(self, block: Range) -> bool:
         return bool(self._group["done"][block.number])
 
-    def put(self, block: Range, rows: Rows) -> None:
+    def put(self, block: Range, rows: BlockRows) -> None:
         for c in self.layout.columns:
             self._group[c.name][block.start:block.stop] = rows[c.name]
         self._group["done"][block.number] = 1
@@ -198,10 +198,11 @@ class InZarr(Table):
         return np.asarray(self._group[name][:])
 
 
-KINDS: Mapping[str, Callable[[Path, Layout], Table]] = {".zarr": InZarr, ".parquet": InParquet}
+KINDS: Mapping[str, Callable[[Path, TableLayout], BlockTable]] = {
+    ".zarr": InZarr, ".parquet": InParquet}
 
 
-def table_at(out: str | Path | None, layout: Layout) -> Table:
+def table_at(out: str | Path | None, layout: TableLayout) -> BlockTable:
     """The table of a place: memory for None, else by how the name ends."""
     if out is None:
         return InMemory(layout)
@@ -211,7 +212,7 @@ def table_at(out: str | Path | None, layout: Layout) -> Table:
     return KINDS[path.suffix](path, layout)
 
 
-def filled(table: Table, function: Callable[..., Rows], work: Work,
+def filled(table: BlockTable, function: Callable[..., BlockRows], work: Work,
            given: Callable[[Any], tuple[Any, ...]] = lambda block: ()) -> tuple[Aside, ...]:
     """Compute what a table does not have yet; the blocks that were set aside.
 
@@ -231,7 +232,7 @@ def filled(table: Table, function: Callable[..., Rows], work: Work,
     return tuple(aside)
 
 
-def _require_same(told: Mapping[str, Any], layout: Layout, path: Path) -> None:
+def _require_same(told: Mapping[str, Any], layout: TableLayout, path: Path) -> None:
     other = [name for name, x in layout.told.items() if told.get(name) != x]
     if other:
         raise ArgumentError(f"out: {path} holds other work: its {', '.join(other)} differ; "

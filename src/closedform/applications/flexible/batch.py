@@ -16,7 +16,7 @@ from closedform.applications.flexible.system import FlexibleSystem
 from closedform.applications.motion.inputs import Held, drive
 from closedform.applications.motion.methods import RK4, rk4_step
 from closedform.applications.motion.times import increasing, steps_between
-from closedform.arrays import NO_ARRAY, Array, ArrayLike
+from closedform.arrays import NO_ARRAY, Array, ArrayLike, Floats
 from closedform.errors import ArgumentError, SingularMatrix
 from closedform.lowerings.call.kernel import Kernel
 from closedform.lowerings.call.trial import function_trial
@@ -90,7 +90,7 @@ class ArmBlock:
     arms: int                       # in all
     threads: int | None
 
-    def __call__(self, block: Range, x: Array, held: Array, constants: Array) -> Array:
+    def __call__(self, block: Range, x: Floats, held: Floats, constants: Floats) -> Floats:
         """The states at the times, (points, arms, 2N + 3)."""
         kernel, n, held = _kernel(*self.sizes), self.sizes[1], held.copy()
         path, turned = [x], np.empty_like(x)

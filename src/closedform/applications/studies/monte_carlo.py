@@ -12,7 +12,13 @@ from typing import Any, final
 import numpy as np
 
 from closedform.applications.cluster.blocks import Aside, Range, Work, checked_client
-from closedform.applications.cluster.tables import Column, Layout, Table, filled, table_at
+from closedform.applications.cluster.tables import (
+    BlockTable,
+    TableColumn,
+    TableLayout,
+    filled,
+    table_at,
+)
 from closedform.applications.compile.kernels import fuse
 from closedform.applications.compile.requests import Asked, Parameters, asked_request
 from closedform.applications.studies.distributions import Distribution
@@ -53,7 +59,7 @@ class Draws:
 class MonteCarlo:
     """Samples of a quantity at some states, and what they say."""
 
-    def __init__(self, shape: tuple[int, ...], table: Table, aside: tuple[Aside, ...]) -> None:
+    def __init__(self, shape: tuple[int, ...], table: BlockTable, aside: tuple[Aside, ...]) -> None:
         self.shape, self.table, self.aside = shape, table, aside
 
     def __len__(self) -> int:
@@ -104,7 +110,7 @@ def monte_carlo(robot: Robot, quantity: Asked, distribution: Distribution, state
     draws = Draws(kernel, tuple(arrays), distribution, seed)
     about = {"quantity": request.text, "kernel": kernel.identity, "seed": str(seed),
              "numbers": _digest(*arrays, distribution.draws(0, 1, seed))}
-    layout = Layout((Column("value", "f8", entry_names(shape[0], shape[1:])),), samples,
+    layout = TableLayout((TableColumn("value", "f8", entry_names(shape[0], shape[1:])),), samples,
                     block_size(arrays), about)
     table = table_at(out, layout)
     left = filled(table, draws, Work(checked_client(client), aside, f"sampling {robot.name}"))

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from closedform.applications.compile.requests import Request
+from closedform.applications.compile.requests import Asked, Request, asked_request
 from closedform.arrays import Floats, real_array
 from closedform.errors import ArgumentError
 from closedform.model.robot import Robot
@@ -37,6 +37,17 @@ def checked_states(robot: Robot, request: Request, states: Sequence[Any]) -> lis
     if bad:
         raise ArgumentError(f"states of {request.text}: {', '.join(bad)} must be finite")
     return found
+
+
+def random_states(robot: Robot, quantity: Asked, count: int, seed: int) -> tuple[Floats, ...]:
+    """States of a quantity: configurations within limits, velocities within theirs or near 1."""
+    rng = np.random.default_rng(seed)
+    q = np.array([robot.random(rng) for _ in range(count)])
+    fastest = np.where(np.isfinite(robot.velocity_limits), robot.velocity_limits, 1.0)
+    known = {"q": q, "v": rng.uniform(-1, 1, (count, robot.nv)) * fastest}
+    shapes = asked_request(robot, quantity).row.input_shapes(robot)
+    return tuple(known[name] if name in known else rng.normal(size=(count, *shape))
+                 for name, shape in shapes.items())
 
 
 def over_states(kernel: Callable[..., Any], states: Sequence[Floats], numbers: Floats) -> Floats:

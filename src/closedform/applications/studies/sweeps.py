@@ -12,7 +12,13 @@ from typing import Any, final
 import numpy as np
 
 from closedform.applications.cluster.blocks import Aside, Range, Work, checked_client
-from closedform.applications.cluster.tables import Column, Layout, Table, filled, table_at
+from closedform.applications.cluster.tables import (
+    BlockTable,
+    TableColumn,
+    TableLayout,
+    filled,
+    table_at,
+)
 from closedform.applications.compile.digest import robot_digest
 from closedform.applications.compile.requests import Asked, asked_request
 from closedform.applications.studies.designs import (
@@ -46,7 +52,7 @@ OVER_STATES: Mapping[str, Callable[[Floats], Floats]] = {
 @final
 @dataclass(frozen=True, eq=False)
 class Designs:
-    """Rows of values: every combination, or a sample between the smallest and the largest."""
+    """BlockRows of values: every combination, or a sample between the smallest and the largest."""
 
     variables: tuple[Variable, ...]
     samples: int | None
@@ -91,7 +97,7 @@ class SweepWork:
 class Sweep:
     """A row for each design."""
 
-    def __init__(self, work: SweepWork, shape: tuple[int, ...], table: Table,
+    def __init__(self, work: SweepWork, shape: tuple[int, ...], table: BlockTable,
                  aside: tuple[Aside, ...]) -> None:
         self.shape, self.table, self.aside = shape, table, aside
         self.robot, self.kept = work.robot, work.kept
@@ -148,16 +154,16 @@ def sweep(robot: Robot, quantity: Asked, over: Sequence[Variable], states: Seque
     return Sweep(work, shape, table, left)
 
 
-def _layout(work: SweepWork, shape: tuple[int, ...]) -> Layout:
+def _layout(work: SweepWork, shape: tuple[int, ...]) -> TableLayout:
     designs, request = work.designs, asked_request(work.robot, work.quantity)
     numbers = hashlib.sha256(b"".join(x.tobytes() for x in work.states)).hexdigest()
     about = {"robot": robot_digest(work.robot), "quantity": request.text, "kept": work.kept,
              "over": str([(v.label, v.values) for v in designs.variables]),
              "samples": str(designs.samples), "seed": str(designs.seed), "states": numbers}
-    columns = (Column("design", "f8", tuple(v.label for v in designs.variables)),
-               Column("value", "f8", tuple(".".join(map(str, at)) or request.row.name
+    columns = (TableColumn("design", "f8", tuple(v.label for v in designs.variables)),
+               TableColumn("value", "f8", tuple(".".join(map(str, at)) or request.row.name
                                            for at in np.ndindex(*shape))))
-    return Layout(columns, len(designs), block_size(work.states), about)
+    return TableLayout(columns, len(designs), block_size(work.states), about)
 
 
 def _count(samples: Any) -> int | None:

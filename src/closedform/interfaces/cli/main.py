@@ -23,17 +23,16 @@ from closedform.interfaces.cli import (
     flexible,
     ik,
     lint,
-    map,
     quantities,
     report,
     robots,
     show,
-    sweep,
     torques,
 )
 from closedform.interfaces.cli.browser import studio
 from closedform.interfaces.cli.identification import excite, identify, signals
 from closedform.interfaces.cli.robot_argument import reads_robots
+from closedform.interfaces.cli.studies import map, sweep
 from closedform.interfaces.cli.terminal import complain
 from closedform.version import __version__
 

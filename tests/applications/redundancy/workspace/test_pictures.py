@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import closedform as cf
-from closedform.applications.redundancy import Grid, JointCentering, PlanarPosition, map
+from closedform.applications.redundancy import Grid, Manipulability, PlanarPosition, map
 from closedform.applications.redundancy.workspace.maps import VERDICTS, Map
 from closedform.applications.redundancy.workspace.pictures import (
     histogram_figure,
@@ -21,7 +21,7 @@ ROBOT = cf.load("planar3r")
 @pytest.fixture(scope="module")
 def plane():
     return map(ROBOT, PlanarPosition(ROBOT.tip), Grid((-0.8, -0.8), (0.8, 0.8), 0.4),
-               JointCentering())
+               Manipulability())
 
 
 class Solid:
@@ -45,7 +45,7 @@ def test_a_surface_is_of_what_is_reached():
     ball = Map(ROBOT, Solid.grid, Solid(), ())
     assert len(slices_figure(ball).axes) == 4
     faces = surface_figure(ball).axes[0].collections
-    assert 500 < len(faces) < 28**3            # voxels of the hull alone, no finer than can be drawn
+    assert 500 < len(faces) < 28**3     # of the hull, no finer than is drawn
 
 
 def test_a_histogram_counts_verdicts(plane):

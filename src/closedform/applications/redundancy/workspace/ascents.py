@@ -23,16 +23,17 @@ from closedform.applications.redundancy.certificate import (
     Verdict,
     uncertainty,
 )
-from closedform.applications.redundancy.climb import LONGEST, STUCK, TINY
+from closedform.applications.redundancy.climb import LONGEST, STUCK, TINY, Flags
 from closedform.applications.redundancy.problem import Local, Problem
 from closedform.arrays import Floats
 
-Flags = NDArray[np.bool_]
 REACHING, CLIMBING, CORRECTING, POLISHING = 120, 120, 8, 6
 """Rounds, at most."""
 LOOKED = 12
 """Rounds after which a residual has to be half of what it was."""
 SMALL_STEP = 1e-5
+EPS = 10 * np.finfo(float).eps
+"""Of s, how far rounding may move the eigenvalues."""
 RIDGE = 1e-15
 """Of the trace of J Jᵀ, so that no singular state stops the others."""
 
@@ -107,7 +108,7 @@ def reductions(problem: Problem, q: Floats, here: Local, blocked: Flags) -> Redu
         W[held] = problem.curvature(q[held], multipliers[held])
     P = np.eye(n) * ~blocked[:, None, :] - pinv @ J
     P = (P + np.swapaxes(P, -1, -2)) / 2
-    s = 2 * np.sqrt(np.sum(W * W, axis=(-2, -1))) + 1.0
+    s = 2 * np.sqrt(np.sum(W * W, axis=(-2, -1)))
     R = P @ W @ P + s[:, None, None] * (P - np.eye(n))
     r, V = np.linalg.eigh((R + np.swapaxes(R, -1, -2)) / 2)
     outer = problem.m + blocked.sum(axis=-1)
@@ -138,8 +139,8 @@ def reached(problem: Problem, q: Floats, x: Floats) -> tuple[Floats, Flags]:
         if stop.any():
             final[going[stop]] = size[stop]
             keep = ~stop
-            going, size, damping, before, J, e = (a[keep] for a in
-                                                  (going, size, damping, before, J, e))
+            going, J, e = going[keep], J[keep], e[keep]
+            size, damping, before = size[keep], damping[keep], before[keep]
         if not len(going):
             break
         g = times(np.swapaxes(J, -1, -2), e)
@@ -155,8 +156,8 @@ def reached(problem: Problem, q: Floats, x: Floats) -> tuple[Floats, Flags]:
         new = dots(there.e, there.e)
         better = new < size
         q[going[better]] = trial[better]
-        size, J, e = (np.where(better.reshape(-1, *(1,) * (a.ndim - 1)), b, a) for a, b in
-                      ((size, new), (J, there.J), (e, there.e)))
+        size, e = np.where(better, new, size), np.where(better[:, None], there.e, e)
+        J = np.where(better[:, None, None], there.J, J)
         damping = np.where(better, np.maximum(damping * 0.2, 1e-9), damping * 8.0)
     final[going] = size
     return q, final <= MET ** 2
@@ -319,7 +320,7 @@ def certified(problem: Problem, q: Floats, x: Floats, blocked: Flags) -> Answers
         optimality[at] = lengths(found.steep)
         bound = STATIONARY * (1 + lengths(some.h))
         size = np.abs(found.W).max(axis=(-2, -1), initial=0.0)
-        flat = uncertainty(sigma[at, 0], sigma[at, -1], size)
+        flat = uncertainty(sigma[at, 0], sigma[at, -1], size) - EPS * found.r.min(axis=-1)
         top = np.all((found.r < -flat[:, None]) | ~found.inner, axis=-1)
         z = _outward(problem, q[at], some, found.multipliers, held)
         good = (optimality[at] <= bound) & top & (z.min(axis=-1) >= -bound) & inside(problem, q[at])

@@ -66,11 +66,10 @@ class Grid:
                                 f"not {self.lower!r} and {self.upper!r}")
         if not self.step > 0:
             raise ArgumentError(f"a grid's step must be positive, not {self.step!r}")
-        many = isinstance(self.orientations, int)
-        if not (self.orientations >= 0 if isinstance(self.orientations, int)
-                else np.shape(self.orientations)[1:] == (3, 3)):
+        given: Any = self.orientations
+        if not (given >= 0 if isinstance(given, int) else np.shape(given)[1:] == (3, 3)):
             raise ArgumentError("orientations must be how many, or rotations of shape (k, 3, 3), "
-                                f"not {self.orientations if many else np.shape(self.orientations)}")
+                                f"not {given if isinstance(given, int) else np.shape(given)}")
         if len(self.rotations) and len(lower) != 3:
             raise ArgumentError("a grid with orientations has places of three numbers")
         if len(self) > MOST:

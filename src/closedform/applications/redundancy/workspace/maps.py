@@ -21,7 +21,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from closedform.applications.cluster.blocks import Aside, Range, Work, checked_client
-from closedform.applications.cluster.tables import Column, Layout, Table, filled, table_at
+from closedform.applications.cluster.tables import (
+    BlockTable,
+    TableColumn,
+    TableLayout,
+    filled,
+    table_at,
+)
 from closedform.applications.redundancy.certificate import Verdict
 from closedform.applications.redundancy.criteria import CriterionLike
 from closedform.applications.redundancy.problem import Problem, problem_of
@@ -46,8 +52,8 @@ BLOCK = 4096
 STARTS = 8
 BEYOND = 3
 """Starts from which a target is looked for beyond the limits."""
-COLUMNS = (Column("value"), Column("verdict", "u1"), Column("task_residual"),
-           Column("optimality_residual"), Column("sigma_min"))
+COLUMNS = (TableColumn("value"), TableColumn("verdict", "u1"), TableColumn("task_residual"),
+           TableColumn("optimality_residual"), TableColumn("sigma_min"))
 _building = threading.Lock()
 
 
@@ -64,7 +70,7 @@ class MapWork:
     grid: Grid | None               # None: targets come with the block
 
     def __call__(self, block: Range, targets: Any = None) -> dict[str, NDArray[Any]]:
-        """Rows of a table."""
+        """BlockRows of a table."""
         with _building:                         # the first thread makes what the others use
             problem = problem_of(self.robot, self.task, self.criterion, self.limits)
             free = problem_of(self.robot, self.task, self.criterion, False)
@@ -121,7 +127,7 @@ def beyond(free: Problem, found: Answers, x: Floats, seeds: Floats) -> None:
 class Map:
     """Solutions of a grid, one row a target; columns are read when they are asked for."""
 
-    def __init__(self, robot: Robot, targets: Targets, table: Table,
+    def __init__(self, robot: Robot, targets: Targets, table: BlockTable,
                  aside: tuple[Aside, ...]) -> None:
         self.robot, self.targets, self.table, self.aside = robot, targets, table, aside
 
@@ -212,8 +218,8 @@ def map(robot: Robot, task: TaskLike, grid: Grid | ArrayLike | Targets, criterio
     own = isinstance(targets, Grid)
     work = MapWork(robot, task_of(task), criterion, bool(limits), starts,
                    targets if isinstance(targets, Grid) else None)
-    layout = Layout((*COLUMNS, Column("q", "f8", tuple(coordinate_names(robot.q_slices)))),
-                    len(targets), block, _about(problem, targets, starts))
+    q = TableColumn("q", "f8", tuple(coordinate_names(robot.q_slices)))
+    layout = TableLayout((*COLUMNS, q), len(targets), block, _about(problem, targets, starts))
     table = table_at(out, layout)
     left = filled(table, work, Work(checked_client(client), aside, f"mapping {robot.name}"),
                   (lambda b: ()) if own else (lambda b: (np.asarray(targets[b.start:b.stop]),)))

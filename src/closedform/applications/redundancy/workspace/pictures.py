@@ -66,8 +66,8 @@ def surface_figure(found: Map, level: float = 0.5) -> Figure:
     filled = coarse >= level
     colours = np.empty((*filled.shape, 4))
     colours[...] = _shades(coarse)
-    axes.voxels(x, y, z, filled, facecolors=colours)    # type: ignore[attr-defined]
-    axes.set(xlabel="x (m)", ylabel="y (m)", zlabel="z (m)", aspect="equal",    # type: ignore
+    axes.voxels(x, y, z, filled, facecolors=colours)
+    axes.set(xlabel="x (m)", ylabel="y (m)", zlabel="z (m)", aspect="equal",
              title=f"at least {100 * level:g} % of the targets of a place")
     return figure
 

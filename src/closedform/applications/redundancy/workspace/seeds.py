@@ -30,7 +30,8 @@ class Seeds:
         found = ascended(problem, q, places)
         good = np.isin(found.verdict, GOOD)
         few = np.count_nonzero(good) < COUNT // 100        # then as they were drawn
-        self.q, chosen = (q, places) if few else (found.q[good], places[good])
+        self.q: Floats = q if few else found.q[good]
+        chosen = places if few else places[good]
         flat = chosen.reshape(len(chosen), -1)
         spread = flat.std(axis=0)
         self.used = np.flatnonzero(spread > 1e-9)

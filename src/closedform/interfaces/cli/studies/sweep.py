@@ -13,8 +13,8 @@ import typer
 from closedform.applications.motion.tables import write_rows
 from closedform.applications.whole_files import save_picture
 from closedform.errors import ArgumentError, suggestion
-from closedform.interfaces.cli.map import FORMATS, AsideOption, ClientOption
 from closedform.interfaces.cli.robot_argument import RobotArgument
+from closedform.interfaces.cli.studies.map import FORMATS, AsideOption, ClientOption
 from closedform.interfaces.cli.terminal import JsonOption, complain, console, loaded, table
 
 KINDS = ("length", "mass", "load")
@@ -54,6 +54,7 @@ def sweep(
     Writes a table (and CSV where it is small) and a picture. A run that was stopped goes on.
     """
     from closedform.applications.compile.requests import At
+    from closedform.applications.studies.states import random_states
     from closedform.applications.studies.sweeps import sweep as swept
     if kind not in FORMATS:
         raise ArgumentError(f"--format: no {kind!r}; {suggestion(kind, FORMATS)}")
@@ -65,8 +66,9 @@ def sweep(
     variables = [_variable(text) for text in vary]
     output.mkdir(parents=True, exist_ok=True)
     began = time.perf_counter()
-    found = swept(arm, asked, variables, _states(arm, name, states, seed), keep, samples=samples,
-                  seed=seed, client=client, out=output / f"sweep.{kind}", aside=aside)
+    at = random_states(arm, asked, states, seed)
+    found = swept(arm, asked, variables, at, keep, samples=samples, seed=seed, client=client,
+                  out=output / f"sweep.{kind}", aside=aside)
     wall = time.perf_counter() - began
     _written(found, output)
     _report(found, wall, output, as_json)
@@ -87,18 +89,6 @@ def _variable(text: str) -> Any:
         raise ArgumentError(f"--vary: {VARY} expected, not {text!r}") from None
     makers = {"length": designs.Length, "mass": designs.Mass, "load": designs.Load}
     return makers[kind](name, tuple(spread))
-
-
-def _states(arm: Any, name: str, count: int, seed: int) -> tuple[Any, ...]:
-    """Random states: configurations within the limits, velocities within theirs or of order one."""
-    from closedform.maths.catalogue import quantity
-    rng = np.random.default_rng(seed)
-    shapes = quantity(name).input_shapes(arm)
-    q = np.array([arm.random(rng) for _ in range(count)])
-    v = np.where(np.isfinite(arm.velocity_limits), arm.velocity_limits, 1.0)
-    made = {"q": q, "v": rng.uniform(-1, 1, (count, arm.nv)) * v}
-    return tuple(made[n] if n in made else rng.normal(size=(count, *shape))
-                 for n, shape in shapes.items())
 
 
 def _written(found: Any, output: Path) -> None:

@@ -19,7 +19,7 @@ def run(*args):
 
 def test_map_writes_a_table_pictures_and_a_page(tmp_path):
     asked = ("map", "planar3r", "--orientations", 0, "--lower=-0.5,-0.5", "--upper", "0.5,0.5",
-             "--step", 0.25, "--criterion", "centering", "--format", "parquet", "-o", tmp_path,
+             "--step", 0.25, "--format", "parquet", "-o", tmp_path,
              "--json")
     told = json.loads(run(*asked).stdout)
     assert told["targets"] == 25 and sum(told["verdicts"].values()) == 25

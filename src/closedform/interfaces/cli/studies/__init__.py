@@ -1,0 +1,1 @@
+"""Commands that compute many rows, on one machine or many: maps and sweeps."""
