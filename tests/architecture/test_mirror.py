@@ -162,6 +162,8 @@ HOLDS = {
         "applications/report",
         "bench certificates formulas quantities record redundancy "
         "workers"),
+    "applications/report/test_page.py": (
+        "applications/report", "bodies tables"),
 }
 """Tests that hold modules without a file of their name: the folder, and the modules in it."""
 

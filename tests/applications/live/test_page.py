@@ -190,7 +190,8 @@ def test_text_stands_out_in_light_and_dark(wanted, browser, tmp_path):
 def hostile():
     """A robot whose names want to be elements, scripts and attributes."""
     texts = ["<img src=x onerror=document.title='PWNED'>",
-             "<script>document.title='PWNED'</script>", "\"><script>document.title='PWNED'</script>",
+             "<script>document.title='PWNED'</script>",
+             "\"><script>document.title='PWNED'</script>",
              "' onfocus='document.title=1", *LEGAL]
     inertia = cf.Inertia(1.0, (0.1, 0, 0), np.eye(3) * 0.1)
     bodies = [cf.Body(f"{x}{k}", None if not k else f"{texts[k - 1]}{k - 1}",

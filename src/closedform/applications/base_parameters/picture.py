@@ -26,7 +26,7 @@ def picture(base: BaseParameters) -> Any:
     rotors = cells.shape[1] - len(COLUMNS)
     titles = [PARAMETER_NAMES[i] for i in COLUMNS]
     titles += ["rotor"] if rotors == 1 else [f"rotor{i}" for i in range(rotors)]
-    figure = Figure(figsize=(1.6 + 0.62 * len(titles), 1.7 + 0.32 * len(robot.bodies)),
+    figure = Figure(figsize=(1.6 + 0.4 * len(titles), 1.9 + 0.28 * len(robot.bodies)),
                     layout="constrained")
     axes = figure.add_subplot()
     axes.pcolormesh(np.ma.masked_less(cells, 0), cmap=ListedColormap(COLOURS), vmin=0, vmax=3,
@@ -34,7 +34,7 @@ def picture(base: BaseParameters) -> Any:
     kept = (cells >= 2).sum(axis=1)
     labels = [f"{plain(b.name)}  ({n})" for b, n in zip(robot.bodies, kept, strict=True)]
     axes.set_yticks(np.arange(len(labels)) + 0.5, labels)
-    axes.set_xticks(np.arange(len(titles)) + 0.5, titles)
+    axes.set_xticks(np.arange(len(titles)) + 0.5, titles, fontsize=8)
     axes.xaxis.tick_top()
     axes.invert_yaxis()
     axes.tick_params(length=0)
@@ -43,7 +43,7 @@ def picture(base: BaseParameters) -> Any:
                    f"of {len(robot.parameter_names)}")
     shown = [Patch(color=c, label=f"{k}: {int((cells == i).sum())}")
              for i, (c, k) in enumerate(zip(COLOURS, KINDS, strict=True))]
-    figure.legend(handles=shown, loc="outside lower center", ncols=4, frameon=False,
+    figure.legend(handles=shown, loc="outside lower center", ncols=2, frameon=False,
                   fontsize="small")
     return figure
 

@@ -1,11 +1,14 @@
-"""The report as one HTML page: no scripts, no network, light and dark, for phones and for paper."""
+"""The report as one HTML page: no network, light and dark, for phones and for paper.
+
+It is whole without scripts; they move the robot at its head, sort tables and unfold for printing.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
 from html import escape
 from pathlib import Path
-from typing import Any
+
+import numpy as np
 
 from closedform.applications.base_parameters.picture import picture
 from closedform.applications.base_parameters.summary import (
@@ -14,18 +17,30 @@ from closedform.applications.base_parameters.summary import (
     entries,
     shares,
 )
-from closedform.applications.report import figures as figures
+from closedform.applications.live.cells import matrix
+from closedform.applications.live.page import POLICY, live_part
+from closedform.applications.live.page import STYLE as LIVE_STYLE
+from closedform.applications.live.skeleton import resting
+from closedform.applications.report import figures
+from closedform.applications.report.bodies import robot_section, root_warning
 from closedform.applications.report.record import Report, difference_residuals, machine
-from closedform.model.describe import (
-    headline,
-    list_text,
-    number_text,
-    range_text,
-    summary,
-    vector_text,
+from closedform.applications.report.tables import (
+    Cell,
+    figure,
+    folded,
+    minus,
+    plain_words,
+    power,
+    table,
 )
+from closedform.maths.catalogue import quantity
+from closedform.model.coordinates import coordinate_names
+from closedform.model.describe import headline, summary
+from closedform.model.inertia import PARAMETER_NAMES
 
-STYLE = (Path(__file__).parent / "report.css").read_text(encoding="utf8")
+HERE = Path(__file__).parent
+STYLE = LIVE_STYLE + (HERE / "report.css").read_text(encoding="utf8")
+SCRIPT = (HERE / "report.js").read_text(encoding="utf8")
 
 
 def page(report: Report) -> str:
@@ -34,18 +49,23 @@ def page(report: Report) -> str:
     parts = (("robot", "The robot", robot_section), ("equations", "Its equations", equations),
              ("parameters", "Minimum inertial parameters", parameters),
              ("derivatives", "Derivatives", derivatives),
-             ("certificates", "Certificates", certificates), ("speed", "Speed", speed),
-             ("redundancy", "Redundancy", redundancy))
+             ("certificates", "Certificates", certificates),
+             ("speed", "Operations and speed", speed), ("redundancy", "Redundancy", redundancy),
+             ("export", "Take it away", export))
     links = "".join(f'<a href="#{key}">{title}</a>' for key, title, _ in parts)
     body = "".join(f'<section id="{key}"><h2>{k}. {title}</h2>{make(report)}</section>'
                    for k, (key, title, make) in enumerate(parts, start=1))
+    moving = live_part(report.robot, resting(report.robot)) if report.robot.nv else ""
     return (f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{name}: model '
             'report</title><meta name="viewport" content="width=device-width, initial-scale=1">'
+            f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
             '<meta name="color-scheme" content="light dark"><link rel="icon" href="data:,">'
             f"<style>{STYLE}</style></head><body><header><h1>{name}</h1>"
-            f"<p>{escape(headline(summary(report.robot)))}</p>{_verdict(report)}"
-            f"<nav>{links}</nav></header><main>{body}</main><footer>Made by closedform in "
-            f"{report.seconds:.1f} s on {escape(machine())}.</footer></body></html>\n")
+            f"<p>{escape(minus(headline(summary(report.robot))))}</p>{_verdict(report)}"
+            f"{_provenance(report)}<nav>{links}</nav></header>"
+            f'<main><section id="live" aria-label="The robot, to be moved">{moving}</section>{body}'
+            f"</main><footer>Made by closedform in {report.seconds:.1f} s on {escape(machine())}."
+            f"</footer><script>{SCRIPT}</script></body></html>\n")
 
 
 def _verdict(report: Report) -> str:
@@ -53,80 +73,45 @@ def _verdict(report: Report) -> str:
     failed = [c.law for c in checked if not c.holds]
     said = escape(report.massless[:1].upper() + report.massless[1:])
     note = (f'<p class="warning">{said}. Kinematics and torques are here, what needs the inverse '
-            "of M is not.</p>" if said else "")
-    if failed:
-        return f'<p class="verdict fails">Fails: {escape(", ".join(failed))}</p>{note}'
-    return f'<p class="verdict holds">All {len(checked)} certificates hold</p>{note}'
+            "of M is not.</p>" if said else "") + root_warning(report)
+    badge = (f'<span class="verdict fails">Fails: {escape(", ".join(failed))}</span>' if failed
+             else f'<span class="verdict holds">All {len(checked)} certificates hold</span>')
+    ready, late = len(report.times), len(report.quantities) - len(report.times)
+    kernels = (f'<span class="verdict {"warning" if late else "holds"}">{ready} of '
+               f"{len(report.quantities)} kernels ready</span>")
+    return f'<p class="badges">{badge} {kernels}</p>{note}'
 
 
-def table(titles: Sequence[str], rows: Iterable[Sequence[str]], numbers: Sequence[int] = ()) -> str:
-    """A table of HTML cells that scrolls by itself; `numbers` are columns set to the right."""
-    def cell(tag: str, k: int, text: str) -> str:
-        return f'<{tag}{" class=n" if k in numbers else ""}>{text}</{tag}>'
-    head = "".join(cell("th", k, text) for k, text in enumerate(titles))
-    body = "".join("<tr>" + "".join(cell("td", k, text) for k, text in enumerate(row)) + "</tr>"
-                   for row in rows)
-    return (f'<div class="scroll" tabindex="0"><table><thead><tr>{head}</tr></thead>'
-            f"<tbody>{body}</tbody></table></div>")
-
-
-def figure(make: Any, caption: str) -> str:
-    return (f'<figure><div class="scroll" tabindex="0">{figures.svg(make, escape(caption))}</div>'
-            f"<figcaption>{escape(caption)}</figcaption></figure>")
+def _provenance(report: Report) -> str:
+    rows = "".join(f"<dt>{escape(key)}</dt><dd>{escape(value)}</dd>"
+                   for key, value in report.provenance.items())
+    return f'<dl class="provenance">{rows}</dl>' if rows else ""
 
 
 # ---------------------------------------------------------------------- sections
-def robot_section(report: Report) -> str:
-    about = summary(report.robot)
-    rows = [[escape(b["name"]), escape(b["joint"]["name"]), escape(b["joint"]["kind"]),
-             f'<span class="whole">{escape(range_text(b["joint"]))}</span>',
-             list_text(b["joint"]["velocity"]), list_text(b["joint"]["effort"]),
-             number_text(b["mass"]), vector_text(b["com"])]
-            for b in about["bodies"]]
-    text = figure(lambda: figures.skeleton(report.robot, report.center), "Skeleton in two views")
-    text += f"<p>{_mass(report)}</p>"
-    text += table(("body", "joint", "kind", "range", "max |v|", "max |τ|", "mass [kg]", "com [m]"),
-                  rows, (6,))
-    if not report.findings:
-        return text + "<h3>Lint</h3><p>Nothing to complain about.</p>"
-    found = [[f'<span class="{f.level.value}">{f.level.value}</span>', escape(f.subject),
-              escape(f.message), escape(f.repair)] for f in report.findings]
-    return text + "<h3>Lint</h3>" + _folded(
-        f"{len(found)} findings", table(("level", "about", "finding", "repair"), found),
-        len(found) <= 20)
-
-
-def _mass(report: Report) -> str:
-    if report.center is None:
-        return "No body has mass: there is no centre of mass, and no torque but of rotors."
-    x = ", ".join(number_text(round(float(c), 9)) for c in report.center)
-    return f"Mass {number_text(float(report.robot.mass))} kg; centre of mass there ({x}) m."
-
-
 def equations(report: Report) -> str:
-    text = figure(lambda: figures.heat_maps(report.maps),
-                  "Mean size of the entries of M, C and ∂τ/∂q over 200 random states; "
-                  "blank entries are zero or rounding")
+    names = coordinate_names(report.robot.v_slices)
+    titles = {"M": "M [kg m², kg m, kg]", "C": "C [N m s, …]", "∂τ/∂q": "∂τ/∂q [N m/rad, …]"}
+    maps = "".join(f'<div class="map">{matrix(letter, sizes, names, titles.get(letter, letter))}'
+                   "</div>" for letter, sizes in report.maps.items())
+    text = ("<p>Mean sizes of the entries of M, C and ∂τ/∂q over 200 random states: q uniform "
+            "within the limits, v and a normal with a deviation of 1 rad/s, m/s and 1 rad/s², "
+            "m/s², seed 0. Shade is the root of the part of the largest entry; a cell's title has "
+            f'all digits.</p><div class="maps matrices">{maps}</div>')
     for letter, lines in report.formulas.items():
         text += f'<h3>{letter}</h3><div class="scroll" tabindex="0">{"".join(lines)}</div>'
-    counted = [[f"<code>{q.name}</code><small>{escape(q.about)}</small>",
-                f"{q.operations:,}", f"{q.multiplications:,}", f"{q.additions:,}",
-                f"{q.trigonometric}", _shapes(q.shapes)]
-               for q in report.quantities if q.operations is not None]
-    text += "<h3>Operations of every quantity</h3>" + table(
-        ("quantity", "operations", "×", "+", "sin, cos", "shape"), counted, (1, 2, 3, 4))
-    return text + _without_kernel(report)
+    return text
 
 
 def _without_kernel(report: Report) -> str:
-    """One line for each reason, with the quantities that it is the reason of."""
+    """One sentence for each reason, with the quantities that it is the reason of."""
     left: dict[str, list[str]] = {}
     for q in report.quantities:
         if q.reason:
             left.setdefault(q.reason, []).append(f"<code>{q.name}</code>")
     lines = "".join(f"<li>{len(names)} {escape(reason)}: {', '.join(names)}</li>"
                     for reason, names in left.items())
-    return f"<h3>Without a kernel here</h3><ul>{lines}</ul>" if left else ""
+    return folded("Without a kernel here", f"<ul>{lines}</ul>", len(left) < 4) if left else ""
 
 
 def _shapes(shapes: dict[str, tuple[int, ...]]) -> str:
@@ -141,54 +126,86 @@ def parameters(report: Report) -> str:
     total = len(base.source.parameter_names)
     text = (f"<p>{base.count} of {total} parameters can be told from the torques; "
             f"{len(base.regrouped)} are regrouped into them, {len(base.no_effect)} have no effect."
-            "</p>" + figure(lambda: picture(base), "What became of every parameter"))
-    rows = [[f"<code>{escape(e.name)}</code>", escape(e.value), escape(e.sum)]
-            for e in entries(base)]
-    text += _folded(f"The {base.count} that are kept", table(
-        ("keeps", "value", "stands for"), rows, (1,)), base.count <= 80)
+            "</p>" + figure(
+                lambda: picture(base), "What became of every parameter",
+                f"A row for each of {len(base.source.bodies)} bodies, a column for each parameter",
+                {"parameter": list(base.source.parameter_names), "became": _became(base)}))
+    rows = [[f"<code>{escape(e.name)}</code>", f"{minus(escape(e.value))} {_unit(e.name)}",
+             minus(escape(e.sum))] for e in entries(base)]
+    text += folded(f"The {base.count} that are kept", table(
+        ("keeps", "value", "stands for"), rows, (1,), "Base parameters"), base.count <= 80)
     return text + _dropped(base)
+
+
+def _became(base: BaseParameters) -> list[str]:
+    kept, idle = set(base.names), set(base.no_effect)
+    return ["kept" if x in kept else "without effect" if x in idle else "regrouped"
+            for x in base.source.parameter_names]
+
+
+def _unit(name: str) -> str:
+    """Of an inertial parameter by the end of its name."""
+    kind = name.rpartition(".")[2]
+    place = PARAMETER_NAMES.index(kind) if kind in PARAMETER_NAMES else 9
+    return "kg" if place == 0 else "kg m" if place < 4 else "kg m²"
 
 
 def _dropped(base: BaseParameters) -> str:
     text = ""
     if base.regrouped:
-        rows = [[f"<code>{escape(name)}</code>", escape(held)] for name, held in shares(base)]
-        text += _folded(f"The {len(base.regrouped)} that are regrouped",
-                        table(("parameter", "goes into"), rows), len(rows) <= 40)
+        rows = [[f"<code>{escape(name)}</code>", minus(escape(held))]
+                for name, held in shares(base)]
+        text += folded(f"The {len(base.regrouped)} that are regrouped",
+                        table(("parameter", "goes into"), rows, caption="Regrouped parameters"),
+                        len(rows) <= 40)
     if base.no_effect:
         lines = "".join(f"<li>{escape(line)}</li>" for line in by_body(base.no_effect))
-        text += _folded(f"The {len(base.no_effect)} without effect: no torque depends on them",
+        text += folded(f"The {len(base.no_effect)} without effect: no torque depends on them",
                         f"<ul>{lines}</ul>", len(base.no_effect) <= 40)
     return text
 
 
-def _folded(title: str, inside: str, shown: bool) -> str:
-    return f"<details{' open' if shown else ''}><summary>{title}</summary>{inside}</details>"
-
-
 def derivatives(report: Report) -> str:
-    first, second = difference_residuals(report.motion)
-    step = report.motion.times[1] - report.motion.times[0]
-    return (f"<p>Every joint swings by a cosine of its own frequency. Numeric differences with a "
-            f"step of {step:g} s miss τ̇ by {first:.1e} and τ̈ by {second:.1e} of the largest "
-            "value: their error, since the exact ones are certified below.</p>"
-            + figure(report.motion.plot, "τ, τ̇ and τ̈ along a smooth motion"))
+    motion = report.motion
+    first, second = difference_residuals(motion)
+    step = motion.times[1] - motion.times[0]
+    text = (f"<p>Every joint swings by a cosine of its own frequency. Numeric differences with a "
+            f"step of {step:g} s miss τ̇ by {power(first)} and τ̈ by {power(second)} of the "
+            "largest value: their error, since the exact ones are certified below. Curves are "
+            'numbered where they are largest.</p><div class="maps">')
+    for shown in figures.limbs(report.robot):
+        names = [motion.names[k] for k in shown]
+        columns = {"t [s]": motion.times, **{
+            f"{symbol} {name}": motion.values[:, k, i] for i, name in zip(shown, names, strict=True)
+            for k, symbol in enumerate(("τ", "τ̇", "τ̈"))}}
+        text += figure(lambda shown=shown: figures.torque_figure(motion, shown),
+                       f"τ, τ̇ and τ̈ of {names[0]}" + (f" to {names[-1]}" if names[1:] else ""),
+                       f"{len(names)} smooth curves over {motion.times[-1]:g} s; τ up to "
+                       f"{np.abs(motion.values[:, 0, shown]).max():.3g}", columns)
+    return text + figure(
+        lambda: figures.difference_figure(motion), "What numeric differences of τ miss",
+        f"Errors over time, at most {first:.1e} and {second:.1e} of the largest value",
+        {"t [s]": motion.times, **figures.difference_errors(motion)}) + "</div>"
 
 
 def certificates(report: Report) -> str:
     rows = [[escape(c.law), f'<span class="{c.verdict.split()[0]}">{c.verdict}</span>',
-             f"{c.residual:.1e}" if c.residual is not None else "",
-             f"{c.tolerance:.1e}" if c.tolerance is not None else "",
+             power(c.residual), power(c.tolerance),
              escape(c.equation) + (f"<small>{escape(c.note)}</small>" if c.note else "")]
             for c in report.certificates]
     text = ("<p>Laws of mechanics, checked on the compiled kernels at random states. Residuals are "
             "relative to the largest term; a tolerance is the number of operations times the "
             "rounding error.</p>" + _snapped(report) + table(
-                ("law", "verdict", "residual", "tolerance", "equation"), rows, (2, 3)))
+                ("law", "verdict", "residual", "tolerance", "equation"), rows, (2, 3),
+                "Certificates"))
     run = report.run
     if run is None:
         return text
-    return text + figure(lambda: figures.swing_figure(run), "Energy in a swing without torques")
+    return text + figure(
+        lambda: figures.swing_figure(run), "Energy in a swing without torques",
+        f"T + U stays within {np.abs(run.energy_residual).max():.1e} J over "
+        f"{run.times[-1]:g} s", {"t [s]": run.times, "T [J]": run.kinetic, "U [J]": run.potential,
+                                 "T + U − E₀ [J]": run.energy_residual})
 
 
 def _snapped(report: Report) -> str:
@@ -196,27 +213,43 @@ def _snapped(report: Report) -> str:
     if not report.snapped:
         return ""
     lines = "".join(f"<li>{escape(note)}</li>" for note in report.snapped)
-    return _folded(f"{len(report.snapped)} placements or axes were a rounding away from exact "
+    return folded(f"{len(report.snapped)} placements or axes were a rounding away from exact "
                    "ones, and were made exact first", f"<ul>{lines}</ul>", False)
 
 
 def speed(report: Report) -> str:
-    if not report.times:
-        return f"<p>No times: {escape(report.no_times)}.</p>"
     names = list(dict.fromkeys(n for found in report.ratios.values() for n in found))
-    rows = [[f"<code>{t.name}</code>", _time(t.call), _time(t.batch),
-             *(f"{report.ratios[t.name][n]:.1f}×" if n in report.ratios.get(t.name, {}) else ""
-               for n in names)] for t in report.times]
-    titles = ("quantity", "one call", "a batch state", *(f"{n} takes" for n in names))
+    times = {t.name: t for t in report.times}
+    listed = sorted((q for q in report.quantities if q.operations is not None),
+                    key=lambda q: not quantity(q.name).essential)
+    rows: list[list[Cell]] = [[
+        (q.name, f"<code>{q.name}</code><small>{escape(plain_words(q.about))}</small>"),
+        *((x, f"{x:,}") for x in (q.operations, q.multiplications, q.additions, q.trigonometric)),
+        _shapes(q.shapes),
+        *((x, _time(x) if x else "") for x in (
+            (times[q.name].call, times[q.name].batch) if q.name in times else (None, None))),
+        *((x, f"{x:.1f}×" if x else "") for x in (
+            report.ratios.get(q.name, {}).get(n) for n in names))] for q in listed]
+    titles = ("quantity", "operations", "×", "+", "sin, cos", "shape", "one call",
+              "a batch state", *(f"{n} takes" for n in names))
     more = (" MuJoCo's calls also find contacts and constraints, of which there are none here."
             if "MuJoCo" in names else "")
-    return ("<p>Calls from Python on one thread; a batch of 256 states goes into arrays that are "
-            "there already. A peer's column says how many times longer its "
-            "own call from Python takes, the median of rounds in which the two take turns."
-            f"{more}</p>"
-            + table(titles, rows, range(1, len(titles)))
-            + figure(lambda: figures.speed_figure(report.times), "Time of every quantity")
-            + _on_gpu(report))
+    told = ("<p>What is needed most comes first; a click on a head sorts. Calls from Python on one "
+            "thread; a batch of 256 states goes into arrays that are there already. A peer's "
+            "column says how many times longer its own call from Python takes, the median of "
+            f"rounds in which the two take turns.{more}</p>" if times else
+            f"<p>No times: {escape(report.no_times)}.</p>")
+    text = told + table(titles, rows, range(1, len(titles)), "Every quantity of the catalogue",
+                        "sortable") + _without_kernel(report)
+    if times:
+        text += figure(
+            lambda: figures.speed_figure(report.times), "Time of every quantity",
+            f"One call takes {_time(min(t.call for t in report.times))} to "
+            f"{_time(max(t.call for t in report.times))}",
+            {"quantity": [t.name for t in report.times],
+             "one call [ns]": [t.call for t in report.times],
+             "a batch state [ns]": [t.batch or float("nan") for t in report.times]})
+    return text + (_on_gpu(report) if times else "")
 
 
 def _on_gpu(report: Report) -> str:
@@ -233,7 +266,7 @@ def _on_gpu(report: Report) -> str:
     titles = ("quantity", "10⁹ states a second", "of the copy bandwidth", "one thread takes")
     return (f"<p>On {escape(found.device)}, whose memory copies {found.copying / 1e12:.3g} TB/s: "
             "float64, states in rows, without the way there and back; results are the CPU's to "
-            "the last bit.</p>" + table(titles, rows, range(1, len(titles))))
+            "the last bit.</p>" + table(titles, rows, range(1, len(titles)), "On a GPU"))
 
 
 def _time(ns: float | None) -> str:
@@ -254,8 +287,31 @@ def redundancy(report: Report) -> str:
     text = (f"<p>The tip follows a circle of {found.radius:.3g} m ({found.task}), manipulability "
             f"at its maximum everywhere.{escape(stop)} The self-motion at the first pose {end}.</p>"
             + figure(lambda: figures.path_figure(found.track, names),
-                     "Joints and manipulability along a closed path"))
+                     "Joints and manipulability along a closed path",
+                     f"{len(names)} joints at {len(found.track.times)} points of the path",
+                     {"point": found.track.times, **{f"q {n}": found.track.q[:, k]
+                                                     for k, n in enumerate(names)}}))
     if curve is None:
         return text
-    return text + figure(lambda: figures.self_motion_figure(curve, found.values, names),
-                         "The self-motion curve of one pose")
+    return text + figure(
+        lambda: figures.self_motion_figure(curve, found.values, names),
+        "The self-motion curve of one pose",
+        f"Manipulability from {found.values.min():.3g} to {found.values.max():.3g}",
+        {"length": curve.s, "√det J Jᵀ": found.values,
+         **{f"q {n}": curve.q[:, k] for k, n in enumerate(names)}})
+
+
+def export(report: Report) -> str:
+    """Lines that take the robot's equations elsewhere."""
+    source = escape(report.provenance.get("file") or report.robot.name)
+    floating = " --floating" if "as asked" in report.provenance.get("base", "") else ""
+    lines = "\n".join((
+        f"closedform export {source} inverse_dynamics mass_matrix --to c -o out{floating}",
+        f"closedform export {source} inverse_dynamics --to wasm -o out{floating}",
+        f"closedform live {source} -o page.html{floating}"))
+    python = "\n".join((
+        "import closedform as cf", f"robot = cf.load({escape(repr(report.provenance.get('file')))}"
+        f"{', floating=True' if floating else ''})" if "file" in report.provenance
+        else f"robot = cf.load({escape(repr(report.robot.name))})",
+        "arm = cf.compile(robot)", "tau = arm.inverse_dynamics(q, v, a)"))
+    return f"<pre>{lines}</pre><pre>{python}</pre>"

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, final
 
@@ -22,6 +24,7 @@ from closedform.errors import ArgumentError
 from closedform.model.describe import summary
 from closedform.model.findings import Finding
 from closedform.model.robot import Robot
+from closedform.version import __version__
 
 if TYPE_CHECKING:
     from closedform.applications.report.redundancy import Redundant  # slow to import
@@ -51,6 +54,8 @@ class Report:
     no_times: str = ""                      # why there are none
     massless: str = ""                      # why there are no accelerations, if so
     gpu: GpuTimes | str = ""                # on a GPU, or why there are no times there
+    provenance: dict[str, str] = field(default_factory=dict)
+    root: tuple[float, int] = (0.0, 0)      # kg of what stands on no joint, limbs on it
     page: Callable[[Report], str] | None = field(default=None, repr=False)
 
     @property
@@ -90,6 +95,7 @@ class Report:
                 "closed": None if freedom.curve is None else freedom.curve.closed,
                 "manipulability": freedom.values.tolist()},
             "snapped": list(self.snapped), "peers": self.peers,
+            "provenance": self.provenance, "mass_on_no_joint": self.root[0],
             "seconds": self.seconds, "holds": self.holds,
         }
 
@@ -99,6 +105,21 @@ def difference_residuals(motion: Torques) -> list[float]:
     numeric_values = motion.differences()
     return [float(np.nanmax(np.abs(motion.values[:, k] - numeric_values[:, k]))
                   / (np.abs(motion.values[:, k]).max() or 1.0)) for k in (1, 2)]
+
+
+def provenance(source: Any, robot: Robot, asked: bool, command: str) -> dict[str, str]:
+    """Where a report comes from: version, date, file with its digest, command, base, seeds."""
+    told = {"closedform": __version__, "date": f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC"}
+    if isinstance(source, str | Path) and Path(source).is_file():
+        digest = hashlib.sha256(Path(source).read_bytes()).hexdigest()
+        told |= {"file": str(source), "SHA-256": digest}
+    elif isinstance(source, str):
+        told["robot"] = f"{source}, built in"
+    return told | {
+        "command": command or "called from Python",
+        "base": "floating, as asked for" if asked else "floating" if robot.is_floating else "fixed",
+        "random states": "of NumPy's default_rng: seed 0 for matrices, laws and times, 1 for the "
+                         "swing, 2 for peers"}
 
 
 def machine() -> str:

@@ -42,7 +42,7 @@ from closedform.applications.report.quantities import (
     states,
     timed,
 )
-from closedform.applications.report.record import Report
+from closedform.applications.report.record import Report, provenance
 from closedform.applications.report.workers import await_all, common_cache, working
 from closedform.arrays import numeric
 from closedform.errors import ArgumentError, ClosedformError
@@ -68,7 +68,8 @@ Told = Callable[[str, float], None]
 
 
 def report(source: Any, floating: bool = False, told: Told = lambda what, part: None, *,
-           loops: str | None = None, mappings: Mapping[str, Any] | None = None) -> Report:
+           loops: str | None = None, mappings: Mapping[str, Any] | None = None,
+           command: str = "") -> Report:
     """The report on a robot, or on what `load` takes: a model file, a built-in robot, an object."""
     start = time.monotonic()
     told("loading", 0.0)
@@ -111,7 +112,23 @@ def report(source: Any, floating: bool = False, told: Told = lambda what, part: 
             ratios(robot, found, quantities.kernels), freedom, time.monotonic() - start,
             {peer.name: peer.version for peer in found} | missing, tuple(notes),
             "" if times else progress.missing(), massless(robot),
-            _on_gpu(robot, quantities.kernels), _page)
+            _on_gpu(robot, quantities.kernels), provenance(source, robot, floating, command),
+            _on_no_joint(robot, source, {"loops": loops, "mappings": mappings}), _page)
+
+
+def _on_no_joint(robot: Robot, source: Any, how: Mapping[str, Any]) -> tuple[float, int]:
+    """The mass that a root link has and a fixed robot has not, and the limbs on it."""
+    if isinstance(source, Robot) or robot.is_floating:
+        return 0.0, 0
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            whole = load(source, True, **how)
+    except ClosedformError:
+        return 0.0, 0
+    missing = float(whole.mass) - float(robot.mass)
+    limbs = sum(body.parent is None for body in robot.bodies)
+    return (missing if missing > 1e-9 else 0.0), limbs
 
 
 def _on_gpu(robot: Robot, kernels: Mapping[str, Kernel]) -> GpuTimes | str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import sys
 import warnings
 from collections.abc import Iterator
@@ -58,7 +59,8 @@ def report_command(robot: RobotArgument, output: OutputOption = Path("report.htm
     refuse_unwritable(output, "--output")
     from closedform.applications.report.report import report  # slow to import: figures
     with _progress() as told:
-        found = report(robot, floating, told, **loading())
+        words = " ".join(["closedform", *map(shlex.quote, sys.argv[1:])])
+        found = report(robot, floating, told, **loading(), command=words)
         told("writing the page", 0.95)
         found.write(output)
     for finding in found.findings:

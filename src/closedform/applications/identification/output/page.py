@@ -10,7 +10,8 @@ from closedform.applications.identification.logs.units import slides
 from closedform.applications.identification.output import figures
 from closedform.applications.identification.validate import Validation
 from closedform.applications.identification.verdict import Verdict, verdict
-from closedform.applications.report.page import STYLE, figure, table
+from closedform.applications.report.page import STYLE
+from closedform.applications.report.tables import figure, table
 from closedform.version import __version__
 
 
