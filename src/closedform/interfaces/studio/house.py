@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextvars
 import gc
 import threading
 import uuid
@@ -43,7 +44,10 @@ class Studio:
         self._arm: FlexibleArm | None = None
         self._lock, self.ready = threading.Lock(), threading.Event()
         self.gate = gates.serve(port, host)
-        self.gate.server.on_client_connect(self._arrived)
+        # viser's containers stay in the context of the thread that made them, and with them the
+        # client: in a context of its own both go
+        self.gate.server.on_client_connect(
+            lambda client: contextvars.copy_context().run(self._arrived, client))
         self.gate.server.on_client_disconnect(self._left)
         threading.Thread(target=self._load, daemon=True, name="studio loading").start()
 
