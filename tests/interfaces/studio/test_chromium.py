@@ -42,7 +42,7 @@ def opened(tmp_path_factory):
     wait(lambda: studio.sessions, "a session")
     session = next(iter(studio.sessions.values()))
     wait(lambda: cell(driver, "reach"), "the panel of the reach")
-    wait(session._jobs.empty, "the jobs")
+    wait(lambda: session.idle, "the jobs")
     time.sleep(2.0)
     yield studio, session, driver
     driver.quit()

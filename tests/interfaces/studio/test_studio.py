@@ -30,7 +30,7 @@ ROBOT = "planar2r"
 def studio():
     made = Studio(ROBOT, 0)
     made.ready.wait()
-    made.subject(ROBOT).equations(made.subject(ROBOT).tip)
+    made.subject().equations(made.subject().tip)
     yield made
     made.stop()
 
@@ -168,6 +168,7 @@ def test_two_clients_do_not_disturb_each_other(studio, browser):
     other.wait(lambda: session_of(studio).state.q[0] == -0.25)
     assert first.state.q[0] == 0.5
     names = lambda: [t.name for t in threading.enumerate() if t.name.startswith("studio w")]
+    other.wait(lambda: session_of(studio).idle, 240, "the jobs")
     count, gone = len(names()), weakref.ref(second)
     del second
     other.close()
