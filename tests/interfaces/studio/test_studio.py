@@ -11,6 +11,7 @@ import weakref
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
 pytest.importorskip("viser", reason="the studio needs viser: pip install 'closedform[studio]'")
 
@@ -19,6 +20,7 @@ from websockets.exceptions import InvalidStatus
 import closedform as cf
 from closedform.applications.studio import cells
 from closedform.errors import MissingDependency
+from closedform.interfaces.cli.main import app
 from closedform.interfaces.studio import gate as gates
 from closedform.interfaces.studio.house import Studio
 from studio_browser import Browser
@@ -344,6 +346,20 @@ def _memory():
             return int(file.read().split()[1]) * resource.getpagesize()
     except OSError:
         return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10
+
+
+# ---------------------------------------------------------------------- the command
+def test_the_command_refuses_a_robot_that_is_not_there():
+    done = CliRunner().invoke(app, ["studio", "no_such_robot", "--port", "0", "--no-browser"])
+    assert done.exit_code == 2
+
+
+def test_without_viser_the_command_says_what_to_install(monkeypatch):
+    def missing(name):
+        raise ImportError(f"No module named {name!r}")
+    monkeypatch.setattr(gates.importlib, "import_module", missing)
+    with pytest.raises(MissingDependency, match=r"pip install 'closedform\[studio\]'"):
+        gates.serve(0)
 
 
 def test_importing_closedform_imports_no_viser():
