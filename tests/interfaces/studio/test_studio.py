@@ -348,6 +348,21 @@ def _memory():
         return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10
 
 
+def test_a_flexible_arm_is_animated_with_its_modes():
+    studio = Studio("deluca_siciliano", 0)
+    try:
+        tab = Browser(studio.gate.address)
+        tab.wait(lambda: "Hz" in tab.panel("flexible"), what="the modes")
+        session = session_of(studio)
+        tab.wait(lambda: session.clock.value > 0, what="the clock")
+        tab.set("play", False)
+        tab.set("show", next(x for x in session.what.options if x.startswith("mode 1")))
+        tab.wait(lambda: not session.trace.visible, what="the mode")
+        tab.close()
+    finally:
+        studio.stop()
+
+
 # ---------------------------------------------------------------------- the command
 def test_the_command_refuses_a_robot_that_is_not_there():
     done = CliRunner().invoke(app, ["studio", "no_such_robot", "--port", "0", "--no-browser"])
