@@ -26,9 +26,9 @@ def megabytes() -> float:
     return pages * resource.getpagesize() / 2**20
 
 
-def pure(studio: Studio, source: str) -> None:
+def pure(studio: Studio) -> None:
     """What an update costs without viser."""
-    subject = studio.subject(source)
+    subject = studio.subject()
     state = start(subject)
     shown(subject, state)
     count, begun = 200, time.process_time()
@@ -49,7 +49,7 @@ def served(studio: Studio, seconds: float) -> None:
     client = Browser(studio.gate.address)
     client.wait(lambda: "title=" in client.panel("M"), 600)
     session = next(iter(studio.sessions.values()))
-    client.wait(session._jobs.empty, 600)
+    client.wait(lambda: session.idle, 600)
     time.sleep(2)
     uuid, _ = client.widget(session.subject.dials.all[0].name)
     before, serial, begun, cpu = megabytes(), session.serial, time.monotonic(), time.process_time()
@@ -71,7 +71,7 @@ def main(source: str = "panda", seconds: str = "20") -> None:
     studio = Studio(source, 0)
     studio.ready.wait()
     print(f"{source}: ready after {time.process_time() - begun:.2f} s of CPU")
-    pure(studio, source)
+    pure(studio)
     served(studio, float(seconds))
     studio.stop()
 

@@ -4,7 +4,7 @@ import contextlib
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import closedform as cf
@@ -59,7 +59,7 @@ anything = st.one_of(
 CHEAP = sorted(set(WISHES) - {"target", "self_motion", "branches"})
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(st.tuples(st.sampled_from(CHEAP), anything), max_size=6))
 def test_any_wishes_in_any_order_leave_a_finite_state_within_the_limits(wishes):
     state, robot = start(PLANAR), PLANAR.robot

@@ -17,6 +17,9 @@ pytestmark = pytest.mark.skipif(
     not (CHROMIUM and DRIVER), reason="no Chromium (apt install chromium chromium-driver): "
     "THE STUDIO WAS NOT TESTED IN A BROWSER")
 
+import closedform as cf  # noqa: E402
+from closedform.applications.studio import recording  # noqa: E402
+from closedform.interfaces.studio import take_away  # noqa: E402
 from closedform.interfaces.studio.house import Studio  # noqa: E402
 
 FLAGS = ("--headless=new", "--no-sandbox", "--use-angle=swiftshader", "--no-first-run",
@@ -39,7 +42,7 @@ def opened(tmp_path_factory):
     wait(lambda: studio.sessions, "a session")
     session = next(iter(studio.sessions.values()))
     wait(lambda: cell(driver, "reach"), "the panel of the reach")
-    wait(session._jobs.empty, "the jobs")
+    wait(lambda: session.idle, "the jobs")
     time.sleep(2.0)
     yield studio, session, driver
     driver.quit()
@@ -92,6 +95,39 @@ def test_a_key_pressed_on_a_slider_moves_the_joint_and_the_number(opened):
     driver.execute_script("arguments[0].focus()", slider)
     slider.send_keys("\ue014")                      # the right arrow
     wait(lambda: not np.array_equal(session.state.q, before), "the joint")
+
+
+def test_the_numbers_in_the_page_are_the_librarys(opened):
+    _, session, driver = opened
+    robot = cf.load("planar2r")
+    for q in ([0.25, 0.5], [-1.0, 1.25]):
+        session.ask("coordinates", q)
+        wait(lambda q=q: np.array_equal(session.state.q, q), "the state")
+        J = np.asarray(cf.frame_jacobian(robot, session.state.q, session.state.tip))
+        sigma = np.linalg.svd(J, compute_uv=False)
+        wait(lambda sigma=sigma: np.allclose(sigmas(driver)[:2], sigma[:2], atol=1e-9),
+             "the singular values")
+
+
+def sigmas(driver):
+    """What stands in the rows σ1, σ2, … of the panel, to the last digit."""
+    return [float(x) for x in driver.execute_script(
+        "return [...document.querySelectorAll('[data-panel=reach] tr')].filter("
+        "r => /^σ\\d$/.test(r.firstChild.textContent)).map(r => r.lastChild.title)")]
+
+
+def test_a_picture_and_a_gif_are_what_the_browser_draws(opened, monkeypatch):
+    _, session, _ = opened
+    sent, away = {}, session.controls.take_away
+    monkeypatch.setattr(take_away, "FRAMES", 3)
+    monkeypatch.setattr(away, "_send", lambda end, content: sent.__setitem__(end, content))
+    away.picture()
+    picture = Image.open(io.BytesIO(sent[".png"]))
+    assert picture.mode == "RGBA" and np.std(np.asarray(picture)) > 1
+    session.recording = recording.swing(session.subject, session.state)
+    away.gif()
+    assert Image.open(io.BytesIO(sent[".gif"])).n_frames == 3
+    session.ask("record", None)
 
 
 def test_no_request_leaves_the_machine(opened):

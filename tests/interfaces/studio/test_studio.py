@@ -11,6 +11,7 @@ import weakref
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
 pytest.importorskip("viser", reason="the studio needs viser: pip install 'closedform[studio]'")
 
@@ -19,6 +20,7 @@ from websockets.exceptions import InvalidStatus
 import closedform as cf
 from closedform.applications.studio import cells
 from closedform.errors import MissingDependency
+from closedform.interfaces.cli.main import app
 from closedform.interfaces.studio import gate as gates
 from closedform.interfaces.studio.house import Studio
 from studio_browser import Browser
@@ -30,7 +32,7 @@ ROBOT = "planar2r"
 def studio():
     made = Studio(ROBOT, 0)
     made.ready.wait()
-    made.subject(ROBOT).equations(made.subject(ROBOT).tip)
+    made.subject().equations(made.subject().tip)
     yield made
     made.stop()
 
@@ -168,6 +170,7 @@ def test_two_clients_do_not_disturb_each_other(studio, browser):
     other.wait(lambda: session_of(studio).state.q[0] == -0.25)
     assert first.state.q[0] == 0.5
     names = lambda: [t.name for t in threading.enumerate() if t.name.startswith("studio w")]
+    other.wait(lambda: session_of(studio).idle, 240, "the jobs")
     count, gone = len(names()), weakref.ref(second)
     del second
     other.close()
@@ -343,6 +346,35 @@ def _memory():
             return int(file.read().split()[1]) * resource.getpagesize()
     except OSError:
         return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10
+
+
+def test_a_flexible_arm_is_animated_with_its_modes():
+    studio = Studio("deluca_siciliano", 0)
+    try:
+        tab = Browser(studio.gate.address)
+        tab.wait(lambda: "Hz" in tab.panel("flexible"), what="the modes")
+        session = session_of(studio)
+        tab.wait(lambda: session.clock.value > 0, what="the clock")
+        tab.set("play", False)
+        tab.set("show", next(x for x in session.what.options if x.startswith("mode 1")))
+        tab.wait(lambda: not session.trace.visible, what="the mode")
+        tab.close()
+    finally:
+        studio.stop()
+
+
+# ---------------------------------------------------------------------- the command
+def test_the_command_refuses_a_robot_that_is_not_there():
+    done = CliRunner().invoke(app, ["studio", "no_such_robot", "--port", "0", "--no-browser"])
+    assert done.exit_code == 2
+
+
+def test_without_viser_the_command_says_what_to_install(monkeypatch):
+    def missing(name):
+        raise ImportError(f"No module named {name!r}")
+    monkeypatch.setattr(gates.importlib, "import_module", missing)
+    with pytest.raises(MissingDependency, match=r"pip install 'closedform\[studio\]'"):
+        gates.serve(0)
 
 
 def test_importing_closedform_imports_no_viser():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextvars
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, final
 
@@ -63,7 +64,7 @@ class Controls:
             self.degrees = bool(unit.value)
             for slider in self.sliders:
                 slider.remove()
-            self._fill_joints()
+            contextvars.copy_context().run(self._fill_joints)   # see `house`
 
         unit.on_update(change)
 

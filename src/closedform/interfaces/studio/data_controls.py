@@ -44,9 +44,8 @@ class DataControls:
     def _opened(self, upload: Upload) -> None:
         session = self.session
         if upload.robot is not None:
-            subject = Subject(upload.robot, f"upload {id(upload)}")
+            subject = Subject(upload.robot, upload.name)    # of this client alone
             subject.places(subject.tip)
-            session.studio.keep(subject)
             session.open(subject, finding_list(upload.findings) + _notes(upload))
             return
         self.log = upload

@@ -10,7 +10,7 @@ import numpy as np
 
 from closedform.applications.studio import cells
 from closedform.applications.studio.bending import Bending
-from closedform.interfaces.studio.scene import BLUE, ORANGE, ground
+from closedform.interfaces.studio.scene import BLUE, ORANGE, ground, lines
 from closedform.maths.flexible.arm import FlexibleArm
 
 EVERY = 1 / 25
@@ -29,9 +29,10 @@ class FlexibleSession:
         scene.configure_environment_map(None)
         scene.configure_default_lights(True, cast_shadow=False)
         ground(scene, reach)
-        self.line = scene.add_line_segments("/arm", np.zeros((1, 2, 3)), BLUE, line_width=8)
+        self.line = lines(scene, "/arm", np.zeros((1, 2, 3)), BLUE, 8)
+        self.line.visible = True
         self.tip = scene.add_icosphere("/tip", 0.02 * reach, ORANGE, cast_shadow=False)
-        self.trace = scene.add_line_segments("/trace", np.zeros((1, 2, 3)), ORANGE, line_width=2)
+        self.trace = lines(scene, "/trace", np.zeros((1, 2, 3)), ORANGE, 2)
         found = self.bending.vibration
         modes = () if found is None else tuple(
             f"mode {k + 1}, {x:.4g} Hz" for k, x in enumerate(found.frequencies))

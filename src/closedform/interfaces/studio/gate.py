@@ -53,7 +53,11 @@ class Gate:
     @property
     def address(self) -> str:
         """What a browser opens."""
-        name = "localhost" if self.host in LOCAL else self.host
+        name = "localhost" if self.host == "127.0.0.1" else self.host
+        if self.host in ("0.0.0.0", "::"):                   # all addresses of this machine
+            name = socket.gethostname()
+        elif ":" in name:
+            name = f"[{name}]"
         return f"http://{name}:{self.port}/{self.token + '/' if self.token else ''}"
 
     def path_of(self, client_id: int) -> str:

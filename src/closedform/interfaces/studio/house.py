@@ -3,11 +3,11 @@
 
 from __future__ import annotations
 
+import contextvars
 import gc
 import threading
 import uuid
 import warnings
-from collections import OrderedDict
 from typing import Any, final
 
 from closedform.applications.flexible.files import BUILTIN_ARMS
@@ -22,9 +22,6 @@ from closedform.maths.flexible.arm import FlexibleArm
 from closedform.model.formats.visuals import visuals_of
 from closedform.model.load import load
 
-KEPT = 4
-"""Robots that are kept with their kernels."""
-
 
 @final
 class Studio:
@@ -38,12 +35,16 @@ class Studio:
         self.states: dict[str, Any] = {}       # what the browsers keep, by run and client
         self.taken: set[str] = set()           # states of before that a tab has been given back
         self.error = ""
-        self._subjects: OrderedDict[str, Subject] = OrderedDict()
-        self._looks: dict[str, list[Look]] = {}
+        self._subject: Subject | None = None
+        self._looks: list[Look] | None = None
         self._arm: FlexibleArm | None = None
-        self._lock, self.ready = threading.Lock(), threading.Event()
+        self._lock, self._looking = threading.Lock(), threading.Lock()
+        self.ready = threading.Event()
         self.gate = gates.serve(port, host)
-        self.gate.server.on_client_connect(self._arrived)
+        # viser's containers stay in the context of the thread that made them, and with them the
+        # client: in a context of its own both go
+        self.gate.server.on_client_connect(
+            lambda client: contextvars.copy_context().run(self._arrived, client))
         self.gate.server.on_client_disconnect(self._left)
         threading.Thread(target=self._load, daemon=True, name="studio loading").start()
 
@@ -52,7 +53,7 @@ class Studio:
         try:
             self._arm = self._flexible()
             if self._arm is None:
-                subject = self.subject(self.source)
+                subject = self.subject()
                 subject.places(subject.tip)
         except (ClosedformError, OSError) as error:
             self.error = str(error)
@@ -70,29 +71,25 @@ class Studio:
                 return None
         return None
 
-    def subject(self, source: str) -> Subject:
-        """The subject of a robot's file or name, of which the last few are kept."""
+    def subject(self) -> Subject:
+        """What clients look at first; frozen, so that they share it."""
+        source = self.source
         with self._lock:
-            if source not in self._subjects:
+            if self._subject is None:
                 with warnings.catch_warnings():
                     warnings.simplefilter("ignore")
                     robot = load(source, **self.loading)
-                self.keep(Subject(robot, source, visuals_of(source)))
-            self._subjects.move_to_end(source)
-            return self._subjects[source]
-
-    def keep(self, subject: Subject) -> None:
-        """A subject for all clients; the oldest gives way."""
-        self._subjects[subject.source] = subject
-        while len(self._subjects) > KEPT:
-            gone, _ = self._subjects.popitem(last=False)
-            self._looks.pop(gone, None)
+                self._subject = Subject(robot, source, visuals_of(source))
+            return self._subject
 
     def looks(self, subject: Subject) -> list[Look]:
-        """The meshes of a subject, read once."""
-        if subject.source not in self._looks:
-            self._looks[subject.source] = looks(subject.robot, subject.visuals)
-        return self._looks[subject.source]
+        """The meshes of a subject, read once for all; what was uploaded has none."""
+        if not subject.visuals:
+            return []
+        with self._looking:
+            if self._looks is None:
+                self._looks = looks(subject.robot, subject.visuals)
+            return self._looks
 
     # ------------------------------------------------------------------ clients
     def _arrived(self, client: Any) -> None:
@@ -107,7 +104,7 @@ class Studio:
             client.add_notification("This robot cannot be loaded", self.error[:300], color="red")
             return
         session: Session | FlexibleSession = (
-            Session(client, self, self.subject(self.source), path) if self._arm is None
+            Session(client, self, self.subject(), path) if self._arm is None
             else FlexibleSession(client, self._arm))
         self.sessions[client.client_id] = session
         session.begin()
@@ -120,10 +117,8 @@ class Studio:
         if gone is not None:
             gone.close()
         if not self.sessions:                  # the last window: what only it needed goes
-            with self._lock:
-                for source in [x for x in self._subjects if x != self.source]:
-                    self._subjects.pop(source)
-                    self._looks.pop(source, None)
+            with self._looking:
+                self._looks = None
             gc.collect()
 
     def stop(self) -> None:

@@ -60,10 +60,8 @@ class Scene:
                                              visible=False, **FLAT)
         self.weights = _arrows(scene, "/weights", PINK, self.size)
         self.torques = _arrows(scene, "/torques", ORANGE, self.size)
-        self.ghosts = scene.add_line_segments("/ghosts", np.zeros((1, 2, 3)), ORANGE, line_width=3,
-                                              visible=False)
-        self.elbow = scene.add_line_segments("/elbow", np.zeros((1, 2, 3)), GREEN, line_width=3,
-                                             visible=False)
+        self.ghosts = lines(scene, "/ghosts", np.zeros((1, 2, 3)), ORANGE, 3)
+        self.elbow = lines(scene, "/elbow", np.zeros((1, 2, 3)), GREEN, 3)
         self.nodes |= {"centre of mass": [self.com], "manipulability": [self.ellipsoid],
                        "loads": [self.weights], "torques": [self.torques]}
 
@@ -107,14 +105,14 @@ class Scene:
         """Axes of the joints, and the range of a turn as an arc: both rest in the parent."""
         robot, r = self.subject.robot, 0.07 * self.size
         for k, (body, p) in enumerate(zip(robot.bodies, robot.parents, strict=True)):
-            lines = _axis_and_range(body.joint, r)
-            if lines is None:
+            drawn = _axis_and_range(body.joint, r)
+            if drawn is None:
                 continue
             A = np.asarray(body.placement, dtype=float)
             parent = f"/b{p - 1}" if p else "/world"
-            self.nodes["joints"].append(self.scene.add_line_segments(
-                f"{parent}/range{k}", lines.astype(np.float32), GREY, line_width=2, visible=False,
-                position=A[:3, 3], wxyz=wxyz(A[:3, :3])))
+            node = lines(self.scene, f"{parent}/range{k}", drawn, GREY, 2)
+            node.position, node.wxyz = A[:3, 3], wxyz(A[:3, :3])
+            self.nodes["joints"].append(node)
 
     def add_looks(self, looks: Sequence[Look]) -> None:
         """Meshes, when they have been read; bones step back."""
@@ -172,11 +170,11 @@ class Scene:
     def show_curves(self, ghosts: Sequence[Floats], elbow: Floats | None) -> None:
         """Other branches as thin arms, and the way of the elbow along the self-motion."""
         robot = self.subject.robot
-        lines = [(T[p - 1][:3, 3], T[k][:3, 3]) for T in ghosts
+        pairs = [(T[p - 1][:3, 3], T[k][:3, 3]) for T in ghosts
                  for k, p in enumerate(robot.parents) if p]
-        self.ghosts.visible, self.elbow.visible = bool(lines), elbow is not None
-        if lines:
-            self.ghosts.points = np.array(lines, dtype=np.float32)
+        self.ghosts.visible, self.elbow.visible = bool(pairs), elbow is not None
+        if pairs:
+            self.ghosts.points = np.array(pairs, dtype=np.float32)
         if elbow is not None:
             self.elbow.points = np.stack([elbow[:-1], elbow[1:]], axis=1).astype(np.float32)
 
@@ -201,6 +199,13 @@ def ground(scene: Any, size: float) -> None:
     scene.add_grid("/grid", width=3 * size, height=3 * size, cell_size=size / 10,
                    cell_color=(150, 155, 165), section_color=(120, 125, 135), cell_thickness=0.6,
                    section_thickness=0.8, shadow_opacity=0.0)
+
+
+def lines(scene: Any, name: str, points: Floats, colour: tuple[int, int, int],
+          pixels: int) -> Any:
+    """Lines between pairs of points, (k, 2, 3), so many pixels thick; hidden at first."""
+    return scene.add_line_segments(name, points.astype(np.float32), colour, thickness=pixels,
+                                   thickness_units="screen", visible=False)
 
 
 def _arrows(scene: Any, name: str, colour: tuple[int, int, int], size: float) -> Any:

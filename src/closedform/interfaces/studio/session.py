@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 EVERY = 1 / 30
 """Seconds between two pictures."""
-PAUSE = 0.25
+PAUSE = 0.1
 """Seconds after which what was put off is made good."""
 UNDONE = 50
 """Steps that can be taken back."""
@@ -50,7 +50,7 @@ class Session:
         self.recording: Recording | None = None
         self.time, self.playing, self.speed = 0.0, False, 1.0
         self.past: list[State] = []
-        self.dark, self.dragging = False, False
+        self.dark, self.dragging, self.busy = False, False, ""
         self.serial, self.latest = 0, shown(subject, self.state, wait=False)
         self._wishes: dict[str, Any] = {}
         self._lock, self._wake, self._closed = (threading.Lock(), threading.Event(),
@@ -139,10 +139,17 @@ class Session:
 
     def _work_off(self) -> None:
         while (job := self._jobs.get()) is not None and not self._closed.is_set():
+            self.busy = job[0]
             try:
                 job[1]()
             except Exception as error:          # told, and the next job is begun
                 self.tell(f"No {job[0]}", error)
+            job, self.busy = None, ""           # nothing is held while it waits
+
+    @property
+    def idle(self) -> bool:
+        """Whether the second thread has nothing to do."""
+        return not self.busy and self._jobs.empty()
 
     def close(self) -> None:
         """End both threads and let go of everything."""
