@@ -19,7 +19,8 @@ import numpy as np
 from scipy.optimize import minimize
 
 from closedform.applications.identification.excitation.certificate import torque_rates, within
-from closedform.applications.identification.excitation.motions import Basis
+from closedform.applications.identification.excitation.criteria import condition
+from closedform.applications.identification.excitation.motions import Basis, repeated
 from closedform.applications.identification.excitation.problem import Excitation
 from closedform.applications.identification.excitation.rows import MotionRows
 from closedform.applications.progress import counted
@@ -45,6 +46,7 @@ SLACK = 0.995
 class Best(NamedTuple):
     """A motion within all limits at all times."""
 
+    basis: Basis
     X: Floats
     value: float                 # of the criterion
     amplitude: float             # what was left of it
@@ -53,26 +55,31 @@ class Best(NamedTuple):
 
 def search(problem: Excitation, first: Excitation, starts: int, seed: int,
            links: Capsules | None = None) -> list[Best]:
-    """Motions within the limits, the best first; every second start goes by `first` at first."""
+    """Motions within the limits, the best first; every second start goes by `first` at first.
+
+    Starts take turns with what repeats within the time, unless the condition number is the goal:
+    quicker motion tells more, but spoils that.
+    """
     stands(problem.rows, links)
     rng = np.random.default_rng(seed)
     rough = []
+    bases = [problem.basis] if problem.criterion is condition else repeated(problem.basis)
     for n in counted(range(starts), "exciting"):
-        x: Floats = 0.5 * rng.normal(size=problem.basis.size * len(problem.rows.room.at))
+        own, before = (replace(x, basis=bases[n // 2 % len(bases)]) for x in (problem, first))
+        x: Floats = 0.5 * rng.normal(size=own.basis.size * len(own.rows.room.at))
         if n % 2 and first is not problem:
-            x, _, _ = _improved(first, x, ROUGH, links)
-        rough.append(_improved(problem, x, ROUGH, links))
-    rough.sort(key=lambda r: r[1])
+            x, _, _ = _improved(before, x, ROUGH, links)
+        rough.append((own, *_improved(own, x, ROUGH, links)))
+    rough.sort(key=lambda r: r[2])
     found = []
-    for x, _, count in counted(rough[:REFINED], "refining"):
+    for own, x, _, count in counted(rough[:REFINED], "refining"):
         for stage in FINE:
-            x, _, more = _improved(problem, x, stage, links)
+            x, _, more = _improved(own, x, stage, links)
             count += more
-        X, amplitude = strict(problem.rows, problem.basis, problem.coefficients(x), links)
-        H = problem.scene.basis.T @ problem.matrix(
-            problem.rows.rows(*problem.motion(X))) @ problem.scene.basis
-        value, _ = problem.criterion(problem.scene, H)
-        found.append(Best(X, value, amplitude, count))
+        X, amplitude = strict(own.rows, own.basis, own.coefficients(x), links)
+        H = own.scene.basis.T @ own.matrix(own.rows.rows(*own.motion(X))) @ own.scene.basis
+        value, _ = own.criterion(own.scene, H)
+        found.append(Best(own.basis, X, value, amplitude, count))
     return sorted(found, key=lambda f: f.value)
 
 
