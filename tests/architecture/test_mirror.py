@@ -123,7 +123,7 @@ HOLDS = {
     "applications/identification/test_information.py": (
         "applications/identification", "rows triangles"),
     "applications/identification/test_verdict.py": (
-        "applications/identification", "validate result"),
+        "applications/identification", "other_friction validate result"),
     "applications/identification/output/test_page.py": (
         "applications/identification/output", "files figures"),
     "applications/identification/estimate/test_fit.py": (

@@ -8,7 +8,7 @@ import pytest
 import closedform as cf
 from closedform.applications.identification.signals.findings import OTHER_ORDER
 from closedform.errors import ArgumentError
-from measured_runs import other_inertias, run
+from measured_runs import motion, other_inertias, run, true_numbers
 
 idn = cf.identification
 TRUE = cf.load("ur5")
@@ -226,3 +226,48 @@ def test_a_limit_can_be_given(fit):
 def test_wrong_arguments_are_refused(fit, call):
     with pytest.raises(ArgumentError):
         call(fit)
+
+
+def rubbing(robot, seed, other):
+    """A log whose joints also have a bump of friction near standstill, or bend bristles first."""
+    data = run(robot, seed, noise=0.0)
+    rng = np.random.default_rng(seed)
+    _, v, _ = motion(robot, data["t"], seed)
+    data["tau"] = data["tau"] + other(v, data["t"][1])
+    data["tau"] = data["tau"] + 0.01 * data["tau"].std(axis=0) * rng.normal(size=v.shape)
+    return data
+
+
+def bump(v, dt):
+    return 0.5 * np.exp(-(v / 0.05)**2) * np.sign(v)
+
+
+def bristles(v, dt, bend=2e-3):
+    """What bending over two milliradians takes off Coulomb friction, which is one."""
+    z, found = np.sign(v[0]), np.zeros_like(v)
+    for k, v_k in enumerate(v):
+        ends = np.sign(v_k)
+        z = ends + (z - ends) * np.exp(-np.abs(v_k) * dt / bend)
+        found[k] = z - ends
+    return found
+
+
+@pytest.mark.parametrize("other", [bump, bristles])
+def test_friction_of_another_kind_is_said_and_inertias_stay_inside_their_intervals(other):
+    robot = cf.load("planar2r")
+    model = idn.Model(robot, idn.Friction("viscous", "coulomb"))
+    fit = idn.fit(idn.information(model, idn.read(rubbing(robot, 0, other), robot)))
+    trial = idn.validate(fit, idn.read(rubbing(robot, 7, other), robot))
+    assert np.all(trial.other_friction > 0.15)
+    assert any("friction is not what the model says" in r and "joint1" in r and "joint2" in r
+               for r in idn.verdict(fit, trial).remarks)
+    true, rubs = true_numbers(model, robot), model.friction.names
+    inside = [row.low <= x <= row.high for row, x in zip(fit.table, true, strict=True)
+              if row.name.rpartition(".")[2] not in rubs]
+    assert np.mean(inside) >= 0.85
+
+
+def test_friction_of_the_model_s_own_kind_is_not_called_another(fit):
+    trial = idn.validate(fit, idn.read(run(TRUE, 7), FILE))
+    assert np.all(trial.other_friction < 0.05)
+    assert not any("friction" in r for r in idn.verdict(fit, trial).remarks)

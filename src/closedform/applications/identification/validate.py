@@ -15,6 +15,8 @@ from closedform.applications.identification.information import (
     with_positions,
 )
 from closedform.applications.identification.logs.log import Log
+from closedform.applications.identification.model import Model
+from closedform.applications.identification.other_friction import OtherFriction
 from closedform.applications.identification.rows import effort_kind, filtered_rows, torques
 from closedform.applications.identification.signals.filter import Window
 from closedform.applications.identification.signals.signals import Prepared, Signals
@@ -57,6 +59,7 @@ class Validation:
     travel: Floats           # mean speed of each joint
     trace: Trace
     cutoff: float            # Hz, of the filter
+    other_friction: Floats   # share of each residual that friction of another kind explains
     faults: tuple[str, ...] = ()     # of its signals, that no filter mends
 
     @property
@@ -117,8 +120,7 @@ def validate(fit: Fit, log: Log, signals: Signals | None = None, *,
     log = with_positions(model, log)
     prepared = (signals or info.signals or Signals()).prepare(log, model)
     kind, slip = effort_kind(model, log), slip_of(model, prepared)
-    sums, x = _Sums(model.robot.nv, prepared), [np.append(fit.x[list(s)], -1.0)
-                                                     for s in info.support]
+    sums, x = _Sums(model, prepared), [np.append(fit.x[list(s)], -1.0) for s in info.support]
     for window in prepared.windows():
         effort = torques(model, window, kind, info.gains)
         rows = filtered_rows(model, window, slip, effort, info.gains, loaded)
@@ -128,6 +130,7 @@ def validate(fit: Fit, log: Log, signals: Signals | None = None, *,
             given = left + np.stack([r[:, :len(s)] @ y[:len(s)] for r, y, s in
                                      zip(rows, x, model.support, strict=True)], axis=1)
         sums.take(window, given, left)
+        sums.friction.take(window, slip, left)
     own = log_information(model, log, signals or info.signals or Signals(), 2, loaded)
     return sums.result(fit, log.name, repeats(own, info))
 
@@ -156,8 +159,11 @@ def repeats(new: Information, old: Information) -> bool:
 class _Sums:
     """Sums over a log, and the spectrum of what is left."""
 
-    def __init__(self, nv: int, prepared: Prepared) -> None:
+    def __init__(self, model: Model, prepared: Prepared) -> None:
         self.rate, self.rows, self.prepared = prepared.rate, 0, prepared
+        nv, found = model.robot.nv, prepared.survey.found
+        self.friction = OtherFriction(model, np.ones(nv) if found is None
+                                      else np.maximum(found.speed, 1e-9), prepared.rows)
         self.every = max(1, prepared.rows // SHOWN)
         self.squares, self.left, self.total = np.zeros(nv), np.zeros(nv), np.zeros(nv)
         self.segment = min(SEGMENT, 1 << max(prepared.rows, 2).bit_length() - 1)
@@ -193,4 +199,4 @@ class _Sums:
                           self.power / max(self.count, 1),
                           seen, self.speed / max(self.rows, 1),
                           Trace(*(np.concatenate(x) for x in zip(*self.traces, strict=True))),
-                          self.prepared.plan.cutoff, self.prepared.faults)
+                          self.prepared.plan.cutoff, self.friction.share(), self.prepared.faults)

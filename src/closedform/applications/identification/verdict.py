@@ -31,6 +31,8 @@ STRUCTURE, COLOURED = 0.5, 0.5
 """What is left may be no noise up to so much of a torque's variation; of what is left so much."""
 WORTH = 0.01
 """Of a torque's variation: structure that is worth a word."""
+RUBS = 0.1
+"""Of what is left of a torque: friction of another kind that explains it is worth a word."""
 HALF = 0.5
 """Share of the unknowns that a prior may hold alone."""
 SURE = 1.5
@@ -79,6 +81,7 @@ def verdict(fit: Fit, trial: Validation | None = None, limit: float | None = Non
     if coloured:
         remarks.append("what is left is not noise alone, of the torques' variation: "
                        + _few(coloured))
+    remarks += _friction(trial)
     if fit.unidentified:
         remarks.append(f"{len(fit.unidentified)} of {len(fit.x)} unknowns are not excited enough: "
                        + _few(fit.unidentified))
@@ -185,6 +188,16 @@ def _structure(trial: Validation | None) -> list[str]:
             "(friction, elasticity, a load)"
             for name, size, share, wrong in zip(trial.names, trial.structure, trial.coloured,
                                                 _structured(trial), strict=True) if wrong]
+
+
+def _friction(trial: Validation | None) -> list[str]:
+    """Joints that rub otherwise than the model says."""
+    other = [] if trial is None else [
+        f"{name} ({100 * share:.0f} % of what is left)"
+        for name, share in zip(trial.names, trial.other_friction, strict=True) if share > RUBS]
+    return [f"friction is not what the model says near standstill or where joints turn: "
+            f"{_few(other)}; its numbers there are those of such motions and their intervals do "
+            'not hold others (idn.Friction(…, "stribeck") may be nearer)'] if other else []
 
 
 def _held_out(fit: Fit, trial: Validation | None, limit: float | None) -> list[str]:

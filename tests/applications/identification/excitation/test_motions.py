@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
-from closedform.applications.identification.excitation.motions import Fourier, Spline
+from closedform.applications.identification.excitation.motions import Fourier, Spline, repeated
 
-BASES = [Fourier(10.0, 5), Fourier(3.0, 2), Spline(10.0, 5), Spline(4.0, 2)]
+BASES = [Fourier(10.0, 5), Fourier(3.0, 2), Fourier(10.0, 3, periods=2), Spline(10.0, 5),
+         Spline(4.0, 2)]
 
 
 def coefficients(basis, seed=0):
@@ -49,3 +50,18 @@ def test_the_motion_has_all_the_freedom_that_rest_leaves():
     assert Fourier(10.0, 5).size == 8
     assert np.linalg.matrix_rank(Fourier(10.0, 5).at(np.linspace(0, 10, 50), 0)) == 8
     assert np.linalg.matrix_rank(Spline(10.0, 5).at(np.linspace(0, 10, 50), 0)) == 10
+
+
+def test_a_motion_of_two_periods_is_done_twice():
+    basis = Fourier(10.0, 5, periods=2)
+    t, X = np.linspace(0, 5, 40), coefficients(basis)
+    for order in range(3):
+        once, again = (basis.at(x, order) @ X for x in (t, t + 5))
+        np.testing.assert_allclose(again, once, atol=1e-12 * np.abs(once).max())
+
+
+def test_motions_repeat_as_long_as_their_harmonics_stay_below_a_hertz():
+    assert [b.period for b in repeated(Fourier(10.0, 5))] == [10.0, 5.0]
+    assert [b.period for b in repeated(Fourier(4.0, 5))] == [4.0]
+    assert [b.period for b in repeated(Fourier(40.0, 5))] == [40.0, 20.0, 10.0, 5.0]
+    assert repeated(Spline(40.0, 5)) == [Spline(40.0, 5)]

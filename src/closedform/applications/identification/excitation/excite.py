@@ -38,11 +38,12 @@ def excite(model: Model, duration: float = 10.0, harmonics: int = 5,
 
     `criterion`: "information" (the volume of the confidence ellipsoid), "a" (relative standard
     deviations, sizes from the file) or "condition" (number of W). `kind`: "fourier" or "bspline",
-    of so many `harmonics`. `prior` is the information of earlier logs, counted in. `sigma` is the
-    noise of each torque (by default that of `prior`, else 1 % of its limit or usual size) and
-    `rate` (Hz) how many samples a second have noise of their own. The best of `starts` is kept;
-    the same `seed` gives the same motion. Without `start` it is the middle of the limits. `client`
-    is a Dask client, if its workers are to search and not threads of this machine.
+    of so many `harmonics`; by the first two criteria Fourier series may repeat within the time.
+    `prior` is the information of earlier logs, counted in. `sigma` is the noise of each torque (by
+    default that of `prior`, else 1 % of its limit or usual size) and `rate` (Hz) how many samples a
+    second have noise of their own. The best of `starts` is kept; the same `seed` gives the same
+    motion. Without `start` it is the middle of the limits. `client` is a Dask client, if its
+    workers are to search and not threads of this machine.
     """
     _check(model, criterion, kind, limits, prior)
     if model.robot.is_curved:
@@ -77,7 +78,9 @@ def excite(model: Model, duration: float = 10.0, harmonics: int = 5,
         weights=samples * measured if condition else first.weights,
         known=plain if condition else known)
     best = search(problem, first, starts, seed, links, checked_client(client))[0]
-    return Plan(rows, basis, best.X, criterion, noise, often, known, plain, reach, scale,
+    if best.basis.period < basis.duration:
+        apart.append(f"the motion repeats every {best.basis.period:g} s: quicker, it tells more")
+    return Plan(rows, best.basis, best.X, criterion, noise, often, known, plain, reach, scale,
                 (*rows.room.notes, *apart, *_said(rows, reach.open, sigma, prior, often)),
                 best.amplitude)
 

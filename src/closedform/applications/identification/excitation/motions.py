@@ -12,7 +12,7 @@ Cites: [Swevers1997] for Fourier series; [EhlichZeller1964] for their bound betw
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import final
 
@@ -30,6 +30,8 @@ KNOTS = 16
 """Into so many parts the stretches of a spline are divided where it is bounded."""
 SAMPLES = 40
 """Samples for each harmonic of a motion while it is looked for."""
+QUICKEST = 1.0
+"""Hz: beyond this no harmonics are looked for where fewer periods would do; links are elastic."""
 
 
 class Basis(ABC):
@@ -37,6 +39,11 @@ class Basis(ABC):
 
     duration: float
     harmonics: int
+
+    @property
+    def period(self) -> float:
+        """After which the motion repeats, s."""
+        return self.duration
 
     @property
     @abstractmethod
@@ -59,16 +66,21 @@ class Basis(ABC):
     @property
     def grid(self) -> Floats:
         """Times that a sum over them stands for an integral over the motion."""
-        return np.arange(SAMPLES * self.harmonics) * (self.duration / (SAMPLES * self.harmonics))
+        return np.arange(SAMPLES * self.harmonics) * (self.period / (SAMPLES * self.harmonics))
 
 
 @final
 @dataclass(frozen=True)
 class Fourier(Basis):
-    """Sines and cosines of the motion's duration: it can be repeated without a jump."""
+    """Sines and cosines of the motion's duration, or of a part of it in which all is done once."""
 
     duration: float
     harmonics: int
+    periods: int = 1
+
+    @property
+    def period(self) -> float:
+        return self.duration / self.periods
 
     @property
     def size(self) -> int:
@@ -85,7 +97,7 @@ class Fourier(Basis):
         return np.vstack([-kept[len(k):].sum(axis=0), kept])       # q(0) = 0
 
     def at(self, t: Floats, order: int) -> Floats:
-        w = 2 * np.pi / self.duration * np.arange(1, self.harmonics + 1)
+        w = 2 * np.pi / self.period * np.arange(1, self.harmonics + 1)
         angle = np.multiply.outer(np.asarray(t, dtype=float), w) + order * np.pi / 2
         constant = np.full((len(angle), 1), float(order == 0))
         waves = np.hstack([constant, np.sin(angle) * w**order, np.cos(angle) * w**order])
@@ -138,8 +150,8 @@ class Spline(Basis):
 
 @lru_cache(maxsize=64)
 def _sampled(basis: Fourier, count: int, order: int) -> Floats:
-    """Φ at even times of its duration."""
-    return basis.at(np.arange(count) * (basis.duration / count), order)
+    """Φ at even times of its period."""
+    return basis.at(np.arange(count) * (basis.period / count), order)
 
 
 @lru_cache(maxsize=64)
@@ -151,6 +163,14 @@ def _control_points(basis: Spline, order: int) -> Floats:
         if k % KNOTS:
             made = made.insert_knot(basis.duration * k / (KNOTS * stretches))
     return np.asarray(made.c[:len(made.t) - made.k - 1], dtype=float)
+
+
+def repeated(basis: Basis) -> list[Basis]:
+    """The same motion, and those that do it in a half, a quarter and an eighth of the time."""
+    if not isinstance(basis, Fourier):
+        return [basis]
+    return [basis, *(replace(basis, periods=n) for n in (2, 4, 8)
+                     if n * basis.harmonics <= QUICKEST * basis.duration * (1 + 1e-9))]
 
 
 KINDS: dict[str, type[Fourier] | type[Spline]] = {"fourier": Fourier, "bspline": Spline}

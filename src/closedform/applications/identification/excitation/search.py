@@ -20,7 +20,8 @@ from scipy.optimize import minimize
 
 from closedform.applications.cluster.blocks import Work, computed
 from closedform.applications.identification.excitation.certificate import torque_rates, within
-from closedform.applications.identification.excitation.motions import Basis
+from closedform.applications.identification.excitation.criteria import condition
+from closedform.applications.identification.excitation.motions import Basis, repeated
 from closedform.applications.identification.excitation.problem import Excitation
 from closedform.applications.identification.excitation.rows import MotionRows
 from closedform.arrays import Floats
@@ -45,6 +46,7 @@ SLACK = 0.995
 class Best(NamedTuple):
     """A motion within all limits at all times."""
 
+    basis: Basis
     X: Floats
     value: float                 # of the criterion
     amplitude: float             # what was left of it
@@ -55,6 +57,7 @@ class Start(NamedTuple):
     """Where a search starts from, or goes on from."""
 
     number: int
+    basis: Basis
     x: Floats
     value: float = np.inf
     evaluations: int = 0
@@ -65,11 +68,19 @@ class Start(NamedTuple):
 
 def search(problem: Excitation, first: Excitation, starts: int, seed: int,
            links: Capsules | None = None, client: Any = None) -> list[Best]:
-    """Motions within the limits, the best first; every second start goes by `first` at first."""
+    """Motions within the limits, the best first; every second start goes by `first` at first.
+
+    Starts take turns with what repeats within the time, unless the condition number is the goal:
+    quicker motion tells more, but spoils that.
+    """
     stands(problem.rows, links)
     rng = np.random.default_rng(seed)
-    size = problem.basis.size * len(problem.rows.room.at)
-    drawn = [Start(n, 0.5 * rng.normal(size=size)) for n in range(starts)]
+    bases = [problem.basis] if problem.criterion is condition else repeated(problem.basis)
+    drawn = []
+    for n in range(starts):
+        basis = bases[n // 2 % len(bases)]
+        x = 0.5 * rng.normal(size=basis.size * len(problem.rows.room.at))
+        drawn.append(Start(n, basis, x))
     other = None if first is problem else first
     rough = [found for _, found in computed(
         partial(_tried, problem, other, links), drawn, Work(client, what="exciting", named=False))]
@@ -84,20 +95,21 @@ def _tried(problem: Excitation, first: Excitation | None, links: Capsules | None
            start: Start) -> Start:
     x = start.x
     if start.number % 2 and first is not None:
-        x, _, _ = _improved(first, x, ROUGH, links)
-    return Start(start.number, *_improved(problem, x, ROUGH, links))
+        x, _, _ = _improved(replace(first, basis=start.basis), x, ROUGH, links)
+    return Start(start.number, start.basis,
+                 *_improved(replace(problem, basis=start.basis), x, ROUGH, links))
 
 
 def _refined(problem: Excitation, links: Capsules | None, start: Start) -> Best:
+    own = replace(problem, basis=start.basis)
     x, count = start.x, start.evaluations
     for stage in FINE:
-        x, _, more = _improved(problem, x, stage, links)
+        x, _, more = _improved(own, x, stage, links)
         count += more
-    X, amplitude = strict(problem.rows, problem.basis, problem.coefficients(x), links)
-    H = problem.scene.basis.T @ problem.matrix(
-        problem.rows.rows(*problem.motion(X))) @ problem.scene.basis
-    value, _ = problem.criterion(problem.scene, H)
-    return Best(X, value, amplitude, count)
+    X, amplitude = strict(own.rows, own.basis, own.coefficients(x), links)
+    H = own.scene.basis.T @ own.matrix(own.rows.rows(*own.motion(X))) @ own.scene.basis
+    value, _ = own.criterion(own.scene, H)
+    return Best(own.basis, X, value, amplitude, count)
 
 
 def _improved(problem: Excitation, x: Floats, stage: tuple[float, float, int],
