@@ -45,10 +45,11 @@ class _Folding:
             self.children[p].append(k)
         self.shape = [0] * len(robot.bodies)             # equal numbers for equal subtrees
         known: dict[Any, int] = {}
-        coupled = {b.joint.driver.of for b in robot.bodies if b.joint.driver is not None}
+        follows = [_follows(robot, k) for k in range(len(robot.bodies))]
+        coupled = {x for x in follows if isinstance(x, str)}
         for k in reversed(range(len(robot.bodies))):
             body = robot.bodies[k]
-            alone = body.name if body.joint.driver or body.name in coupled else None
+            alone = body.name if isinstance(follows[k], str) or body.name in coupled else follows[k]
             below = tuple(sorted(self.shape[c] for c in self.children[k + 1]))
             self.shape[k] = known.setdefault((alone, _kind(body), below), len(known))
         self.found: list[SharedPosition] = []
@@ -78,6 +79,19 @@ class _Folding:
         for c in self.children[number]:
             found.setdefault(self.shape[c], []).append(c)
         return found
+
+
+def _follows(robot: Robot, k: int) -> Any:
+    """Whom a mimic follows: how far towards the root and how, where that is one it hangs on."""
+    driver = robot.bodies[k].joint.driver
+    if driver is None:
+        return None
+    steps, at = 0, k
+    while robot.parents[at]:
+        steps, at = steps + 1, robot.parents[at] - 1
+        if robot.bodies[at].name == driver.of:
+            return steps, driver.polynomial
+    return driver.of
 
 
 def _runs(count: int, most: int) -> Iterator[tuple[int, int]]:
