@@ -91,6 +91,13 @@ def test_show_takes_a_built_in_robot_by_name():
     assert "panda_joint7" in run("show", "panda").stdout
 
 
+def test_show_says_which_bodies_share_lanes():
+    assert "2 lanes of one state: left_thigh, right_thigh" in run("show", "humanoid25").stdout
+    assert "lanes" not in run("show", "panda").stdout
+    facts = json.loads(run("show", "humanoid25", "--json").stdout)
+    assert ["left_shank", "right_shank"] in facts["lanes"]
+
+
 def test_show_floating_puts_the_root_link_on_a_free_joint(model):
     facts = json.loads(run("show", model(GOOD), "--floating", "--json").stdout)
     assert facts["floating"]

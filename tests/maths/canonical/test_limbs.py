@@ -70,3 +70,15 @@ def test_limbs_with_mimic_joints_do_not_share():
     robot = cf.Robot("mimic", [body("trunk", None), body("a", "trunk"), body("b", "trunk"),
                                body("c", "trunk", follower)])
     assert widths(robot) == [1, 1, 1, 1]
+
+
+def test_long_chains_and_long_limbs_take_time_in_proportion_to_their_length():
+    """A shape that was written out held those behind it again and again: 30 s at 25 joints."""
+    def chain(name, parent, length):
+        return [cf.Body(f"{name}{k}", f"{name}{k - 1}" if k else parent, cf.Revolute((0, 0, 1)))
+                for k in range(length)]
+
+    assert not is_folded(positions(cf.Robot("chain", chain("b", None, 2000))))
+    trunk = cf.Body("trunk", None, cf.Free())
+    robot = cf.Robot("long", [trunk, *chain("left", "trunk", 60), *chain("right", "trunk", 60)])
+    assert [len(at.bodies) for at in positions(robot)] == [1, *[2] * 60]

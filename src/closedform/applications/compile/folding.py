@@ -20,7 +20,6 @@ import numpy as np
 from closedform.applications.compile.forms import Forms
 from closedform.applications.compile.names import output_names
 from closedform.applications.compile.requests import Gravity, Request
-from closedform.errors import ArgumentError
 from closedform.maths.algorithms.joint_steps import JointStep, wrench_in_parent
 from closedform.maths.arguments import SIZES
 from closedform.maths.canonical.limbs import is_folded, positions
@@ -29,7 +28,7 @@ from closedform.maths.scalars.series import Series
 from closedform.model.inertia import Inertia
 from closedform.model.robot import Robot
 from closedform.program.expr import Expr, Graph
-from closedform.program.lanes.limbs import TRUNK, Limb, lanes_of, outer
+from closedform.program.lanes.limbs import TRUNK, LanesMeetError, Limb, lanes_of, outer
 from closedform.program.lanes.numbers import (
     LaneConstant,
     LaneExpr,
@@ -79,6 +78,8 @@ class FoldedForms:
             return "a frame hangs on one limb, which has nothing to share"
         if any(not isinstance(x, Gravity) for x in self.forms.inputs):
             return "inertias that come at run time belong to single bodies"
+        if self.forms.robot.is_curved:
+            return "joints follow others by polynomials"
         forms = {folded_form(r.row) for r in requests} or {Form.CANONICAL}
         if not self.forms.robot.nv or not all(is_folded(self.at(form).tree) for form in forms):
             return "no two limbs have the same joints"
@@ -284,7 +285,7 @@ def lane_of(x: Any, limb: Limb, lane: int) -> Any:
         return values_in(x, limb)[lane]
     if isinstance(x, LaneExpr):
         if outer(limb, x.limb) != limb:
-            raise ArgumentError(f"a result of {limb} has the lanes of {x.limb}: a sum is missing")
+            raise LanesMeetError(f"a result of {limb} has the lanes of {x.limb}: a sum is missing")
         own = lanes_of(limb, x.limb)[lane]
         return Picked(Expr(x.graph, x.node, x.signs[own]), own)
     return x

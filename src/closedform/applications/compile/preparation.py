@@ -33,6 +33,7 @@ from closedform.maths.definitions.closed_form import mass_matrix
 from closedform.maths.quantity import Form, may_fold, takes_base
 from closedform.maths.regularity import refuse_singular
 from closedform.model.robot import Robot
+from closedform.program.lanes.limbs import LanesMeetError
 from closedform.program.lanes.sharing import FoldedProgram
 from closedform.program.pipeline import kept_outputs, optimised
 from closedform.program.program import Operations, Program, Slot
@@ -92,8 +93,11 @@ class Preparation:
         for request, found in zip(requests, ways, strict=True):
             if not found:
                 return FoldedProgram.missing(f"{request.row.name} has no algorithm that folds")
-        best = optimised(*(kept_outputs(folding.recorded(requests, choice, wrenches), only)
-                           for choice in product(*ways)))
+        try:
+            best = optimised(*(kept_outputs(folding.recorded(requests, choice, wrenches), only)
+                               for choice in product(*ways)))
+        except LanesMeetError as error:
+            return FoldedProgram.missing(str(error))
         clear = best.issued < CLEARLY * best.lane_operations.instructions
         if not clear and best.issued >= self.program(requests, wrenches, only).issued:
             return FoldedProgram.missing("without lanes it takes no more instructions")

@@ -43,19 +43,26 @@ class _Folding:
         self.children: list[list[int]] = [[] for _ in range(len(robot.bodies) + 1)]
         for k, p in enumerate(robot.parents):
             self.children[p].append(k)
-        self.shape: list[Any] = [None] * len(robot.bodies)
-        coupled = {b.joint.driver.of for b in robot.bodies if b.joint.driver is not None}
+        self.shape = [0] * len(robot.bodies)             # equal numbers for equal subtrees
+        known: dict[Any, int] = {}
+        follows = [_follows(robot, k) for k in range(len(robot.bodies))]
+        coupled = {x for x in follows if isinstance(x, str)}
         for k in reversed(range(len(robot.bodies))):
             body = robot.bodies[k]
-            alone = body.name if body.joint.driver or body.name in coupled else None
-            below = sorted(repr(self.shape[c]) for c in self.children[k + 1])
-            self.shape[k] = (alone, _kind(body), tuple(below))
+            alone = body.name if isinstance(follows[k], str) or body.name in coupled else follows[k]
+            below = tuple(sorted(self.shape[c] for c in self.children[k + 1]))
+            self.shape[k] = known.setdefault((alone, _kind(body), below), len(known))
         self.found: list[SharedPosition] = []
         self.groups = 0
-        self._visit((0,), 0, ())
+        left = [*self._behind((0,), 0, ())][::-1]
+        while left:
+            position = left.pop()
+            self.found.append(position)
+            bodies = tuple(k + 1 for k in position.bodies)
+            left += [*self._behind(bodies, len(self.found), position.limb)][::-1]
 
-    def _visit(self, above: tuple[int, ...], parent: int, limb: Any) -> None:
-        """The positions behind bodies (counted from 1; the world is 0) that share one."""
+    def _behind(self, above: tuple[int, ...], parent: int, limb: Any) -> Iterator[SharedPosition]:
+        """The positions that hang on bodies (counted from 1; the world is 0) that share one."""
         rows = [self._by_shape(number) for number in above]
         for shape in rows[0]:
             children = [row[shape] for row in rows]
@@ -65,14 +72,26 @@ class _Folding:
                 if stop - start > 1:
                     own = (*limb, (self.groups, stop - start))
                     self.groups += 1
-                self.found.append(SharedPosition(bodies, parent, own))
-                self._visit(tuple(k + 1 for k in bodies), len(self.found), own)
+                yield SharedPosition(bodies, parent, own)
 
-    def _by_shape(self, number: int) -> dict[Any, list[int]]:
-        found: dict[Any, list[int]] = {}
+    def _by_shape(self, number: int) -> dict[int, list[int]]:
+        found: dict[int, list[int]] = {}
         for c in self.children[number]:
             found.setdefault(self.shape[c], []).append(c)
         return found
+
+
+def _follows(robot: Robot, k: int) -> Any:
+    """Whom a mimic follows: how far towards the root and how, where that is one it hangs on."""
+    driver = robot.bodies[k].joint.driver
+    if driver is None:
+        return None
+    steps, at = 0, k
+    while robot.parents[at]:
+        steps, at = steps + 1, robot.parents[at] - 1
+        if robot.bodies[at].name == driver.of:
+            return steps, driver.polynomial
+    return driver.of
 
 
 def _runs(count: int, most: int) -> Iterator[tuple[int, int]]:

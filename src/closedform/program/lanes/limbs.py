@@ -20,6 +20,10 @@ LaneMap = tuple[int, ...]
 TRUNK: Limb = ()
 
 
+class LanesMeetError(ArgumentError):
+    """Lanes are used in a way that has no meaning: the computation has to do without."""
+
+
 def width(limb: Limb) -> int:
     """How many lanes there are."""
     return prod(count for _, count in limb)
@@ -29,13 +33,13 @@ def outer(a: Limb, b: Limb) -> Limb:
     """The farther from the trunk of two limbs, one of which is on the way to the other."""
     near, far = sorted((a, b), key=len)
     if far[:len(near)] != near:
-        raise ArgumentError(f"values of different limbs meet, {a} and {b}: they share no lanes")
+        raise LanesMeetError(f"values of different limbs meet, {a} and {b}: they share no lanes")
     return far
 
 
 def lanes_of(far: Limb, near: Limb) -> LaneMap:
     """The lane of `near` to which each lane of `far` belongs."""
     if outer(far, near) != far:
-        raise ArgumentError(f"{near} is not on the way from the trunk to {far}")
+        raise LanesMeetError(f"{near} is not on the way from the trunk to {far}")
     count = width(far) // width(near)
     return tuple(lane // count for lane in range(width(far)))

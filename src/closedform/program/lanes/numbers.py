@@ -14,9 +14,15 @@ from typing import Any
 
 import numpy as np
 
-from closedform.errors import ArgumentError
 from closedform.program.expr import Expr, Graph, Scalar
-from closedform.program.lanes.limbs import TRUNK, Limb, lanes_of, outer, width
+from closedform.program.lanes.limbs import (
+    TRUNK,
+    LanesMeetError,
+    Limb,
+    lanes_of,
+    outer,
+    width,
+)
 from closedform.program.ops import FUNCTIONS, OPS
 
 LaneValues = tuple[float, ...]
@@ -269,7 +275,7 @@ def gathered(x: Any, limb: Limb, near: Limb) -> Any:
     lanes = lanes_of(limb, near)
     if not isinstance(x, LaneConstant | LaneExpr):
         if not isinstance(x, (Expr, *REAL)):
-            raise ArgumentError(f"{x!r} is no number with lanes, and cannot be added up over them")
+            raise LanesMeetError(f"{x!r} is no number with lanes, and cannot be added up over them")
         return (len(lanes) // width(near)) * x
     if isinstance(x, LaneConstant):
         values = values_in(x, limb)
