@@ -81,7 +81,7 @@ class Pinocchio:
         bench = _Bench(self.code, self.model, self.q, self.v, self.third[task.third])
         out = np.zeros((self.states, width(task, self.model.nv)))
         return Job(CPP, lambda repeats: bench.run(ALGORITHMS.index(name), repeats, out),
-                   self.states,                   lambda: split(task, self.model.nv, out))
+                   self.states, lambda: split(task, self.model.nv, out))
 
     def _call(self, task: Task) -> Job | None:
         """The call from Python, for one state."""

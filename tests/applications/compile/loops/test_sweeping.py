@@ -388,3 +388,12 @@ def test_derivatives_of_forward_dynamics_run_where_memory_is_no_longer_on_the_st
     if dtype is np.float64:
         assert_same(found.da_dtau @ arm.mass_matrix(q), np.eye(300), 1e-6)
     assert all(np.isfinite(x).all() for x in found)
+
+
+def test_programs_of_deep_robots_are_refused_by_name_above_a_size():
+    arm = cf.compile(long_chain(200), cache=NOWHERE)
+    kernel = arm.inverse_dynamics_derivatives
+    with pytest.raises(cf.ClosedformError, match="inverse_dynamics_derivatives of chain of 200 wo"):
+        kernel.program  # noqa: B018
+    with pytest.raises(cf.ClosedformError, match="mass_matrix of chain of 200 would take"):
+        cf.compile(long_chain(200), cache=NOWHERE).mass_matrix.jacobian("q")
