@@ -34,6 +34,7 @@ bench-gpu: .venv/.installed
 
 bench: .venv/.benched
 	$(BIN)/python benchmarks/run.py $(BENCH)
+	$(BIN)/python benchmarks/deep.py
 	$(BIN)/python benchmarks/threads.py
 	$(BIN)/python benchmarks/redundancy.py
 	$(BIN)/python benchmarks/flexible.py

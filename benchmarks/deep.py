@@ -2,7 +2,7 @@
 
 For each quantity the time of one state by loops and as straight-line code, how many times
 Pinocchio C++ takes, and what compiling took. The depths from which on
-`closedform.applications.compile.sweeping` takes loops are read off here.
+`closedform.applications.compile.loops.plans` takes loops are read off here.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ import argparse
 import statistics
 import time
 import warnings
-from contextlib import ExitStack
 from dataclasses import replace
 from typing import Any
 from unittest.mock import patch
@@ -25,14 +24,15 @@ from rich.table import Table
 from subjects import DERIVATIVES, FD, ID, MASS, MATRICES, Subject, Task
 
 import closedform as cf
+from closedform.applications.compile import kernels
 from closedform.applications.compile.loops import sweeping
 from closedform.lowerings.store.cache import Cache
 from closedform.maths.catalogue import quantity
 from closedform.model.pose import pose
 
 STATES = 64
-AFFORDABLE = {"inverse_dynamics": 300, "forward_dynamics": 200}
-"""Joints up to which straight-line code is compiled for comparison; 60 where nothing is said."""
+AFFORDABLE = {"inverse_dynamics": 200, "forward_dynamics": 100}
+"""Joints up to which straight-line code is compiled for comparison; 40 where nothing is said."""
 
 TASKS = (
     Task(ID, ("inverse_dynamics",)), Task(FD, ("forward_dynamics",), third="tau"),
@@ -57,9 +57,8 @@ def chain(n: int) -> cf.Robot:
 
 def compiled(robot: cf.Robot, row: str, depth: int) -> tuple[Any, float]:
     """A kernel by loops from some depth on, and how long it took; nothing is cached."""
-    plans = {k: p._replace(depth=depth) for k, p in sweeping.PLANS.items()}
-    with ExitStack() as stack:
-        stack.enter_context(patch.object(sweeping, "PLANS", plans))
+    depths = dict.fromkeys(sweeping.PLANS, depth)
+    with patch.object(sweeping, "DEPTH", depths), patch.object(kernels, "AFFORDABLE", 10**9):
         start = time.perf_counter()
         kernel = getattr(cf.compile(robot, cache=Cache(None)), row)
         return kernel, time.perf_counter() - start
@@ -77,10 +76,11 @@ def row(subject: Subject, task: Task, effort: Effort) -> list[str]:
     states = 8 if any(len(shape) > 1 for shape in _shapes(name, subject.robot)) else STATES
     given, jobs, spent = subject.states(), [], {}
     for label, depth in (("loops", 1), ("straight", 10**6)):
-        if label == "loops" or n <= AFFORDABLE.get(name, 60):
+        if label == "loops" or n <= AFFORDABLE.get(name, 40):
             kernel, spent[label] = compiled(subject.robot, name, depth)
             jobs.append(job(label, kernel, given, states))
-    jobs += [x for x in Pinocchio(replace(subject, count=states), True).jobs(task) if x.label == CPP]
+    peer = Pinocchio(replace(subject, count=states), build=True)
+    jobs += [x for x in peer.jobs(task) if x.label == CPP]
     times = measured(jobs, effort)
 
     def ratio(theirs: str, ours: str) -> str:
@@ -103,7 +103,7 @@ def _shapes(name: str, robot: cf.Robot) -> list[tuple[int, ...]]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("joints", nargs="*", type=int, default=[15, 20, 30, 40, 60, 100, 200])
+    parser.add_argument("joints", nargs="*", type=int, default=[30, 60, 100, 200])
     options = parser.parse_args()
     core = pin_to_one_core()
     warnings.simplefilter("ignore")

@@ -26,6 +26,8 @@ MAKERS = {
     "model/formats/urdf/write.py": "puts frames on fixed joints",
     "applications/identification/model.py": "holds a payload on a fixed joint",
     "applications/conventions/joints.py": "has the tables of other libraries",
+    "applications/compile/loops/units.py": "lists the joints whose velocities turn with them",
+    "maths/sweeps/joints.py": "has a step for the pose of each of those",
 }
 """The files that may name kinds, because they make joints or hold what others know of them."""
 

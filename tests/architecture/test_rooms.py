@@ -41,7 +41,7 @@ FOLDERS = {
         "papers": {"algebra", "scalars", "definitions", "algorithms", "flexible", "redundancy",
                    "base_parameters"},
         "canonical": {"algorithms", "definitions"},
-        "sweeps": {"algorithms"},
+        "sweeps": {"algorithms", "definitions", "scalars"},
         "base_parameters": {"algebra", "definitions", "algorithms"},
         "flexible": {"algebra", "scalars"},
         "elastic": {"algebra", "scalars", "definitions", "algorithms"},

@@ -54,7 +54,7 @@ class ArrayAt(NamedTuple):
         return cls(name, at) if name and at in ("p", "i", "g", "u", "s", "w") else cls(slot)
 
 
-class Place(NamedTuple):
+class Strides(NamedTuple):
     """Where an input or output has its numbers: entry e of unit k is number k · record + e · pitch.
 
     A vector and a list of records have pitch 1; what is one for all has no record.
@@ -135,7 +135,7 @@ class Sweeps:
     name: str
     inputs: tuple[Slot, ...]
     outputs: tuple[Slot, ...]
-    places: Mapping[str, Place]
+    places: Mapping[str, Strides]
     parents: tuple[int, ...]
     lasts: tuple[int, ...]
     tables: Mapping[str, np.ndarray]

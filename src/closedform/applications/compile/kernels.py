@@ -30,7 +30,7 @@ from closedform.applications.compile.requests import (
 )
 from closedform.applications.progress import compiling
 from closedform.arrays import Array
-from closedform.errors import ArgumentError
+from closedform.errors import ArgumentError, ClosedformError
 from closedform.lowerings.call.derived import Derivative
 from closedform.lowerings.call.interpreted import Interpreted
 from closedform.lowerings.call.kernel import Kernel
@@ -50,6 +50,8 @@ ENORMOUS = 200_000
 """Operations from which on a warning comes before compiling: M of 300 joints took 107 s and 1.9 GB
 for 1.6 million."""
 
+LONGEST = 60_000
+"""Operations, as expected, up to which a deep robot's program is written out for those who ask."""
 AFFORDABLE = 30_000
 """Operations up to which code is written out in a line for robots that are deep, in 2 to 3 s. What
 loops cannot compute and takes more is interpreted."""
@@ -159,6 +161,7 @@ class CompiledRobot(Quantities):
     def program(self, requests: Sequence[Request], wrenches: bool = False,
                 only: tuple[str, ...] = ()) -> Program:
         """What computes these requests, recorded now and not compiled."""
+        self._refuse_to_write_out(requests)
         return self._preparation.program(requests, wrenches, only)
 
     def kernel(self, requests: Sequence[Request], wrenches: bool = False,
@@ -168,6 +171,7 @@ class CompiledRobot(Quantities):
         trial = self._preparation.trial(requests, wrenches, only)
 
         def build() -> Program:
+            self._refuse_to_write_out(requests)
             with compiling(requests[0].text):
                 program = self._preparation.program(requests, wrenches, only, trial)
             accepted(program)
@@ -213,6 +217,16 @@ class CompiledRobot(Quantities):
         if len(requests) > 1 or "rates" not in requests[0].row.inputs or wrenches or only:
             return made
         return made.with_rows("rates", OtherOrders(self, requests[0]))
+
+    def _refuse_to_write_out(self, requests: Sequence[Request]) -> None:
+        """The error of a program that nobody would wait for: a deep robot's matrices."""
+        expected = expected_operations(self._preparation.forms, requests)
+        if expected > LONGEST:
+            raise ClosedformError(
+                f"{'; '.join(r.text for r in requests)} of {self.robot.name} would take some "
+                f"{round(expected, -3)} operations as a program, {LONGEST} are the most that are "
+                "written out; exports, GPUs, other frameworks and derivatives of kernels need one, "
+                "calls do not: they are computed by loops or interpreted")
 
     def _mass_matrix(self, q: Array) -> Array:
         """M by its kernel; gravity that comes at run time does not matter."""

@@ -20,7 +20,7 @@ from closedform.maths.algorithms.operators import (
     passive_operator,
 )
 from closedform.maths.spatial import cross, force_cross, motion_cross, power, skew
-from closedform.maths.sweeps.joints import Step, StepArrays
+from closedform.maths.sweeps.joints import StepArrays, StepFunction
 
 
 def moments_of(body: Array, R: Array, o: Array) -> Moments:
@@ -104,7 +104,7 @@ def loaded(f_u: Array, wrenches: Array, R_u: Array, o_u: Array, Rb: Array, pb: A
     return {"f_u": f_u - xp.concatenate([push, moment])}
 
 
-def behind(*arrays: str) -> Step:
+def behind(*arrays: str) -> StepFunction:
     """What sums arrays over all that lies behind a joint, the own included: X_p ← X_p + X."""
     def summed(*given: Array) -> StepArrays:
         own, parents = given[:len(arrays)], given[len(arrays):]

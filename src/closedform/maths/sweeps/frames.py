@@ -13,7 +13,7 @@ from typing import NamedTuple
 from closedform.arrays import Array, namespace
 from closedform.maths.frames import LOCAL, LOCAL_WORLD_ALIGNED, WORLD, Reference
 from closedform.maths.spatial import cross, homogeneous
-from closedform.maths.sweeps.joints import Step, StepArrays
+from closedform.maths.sweeps.joints import StepArrays, StepFunction
 
 
 def placed(R_u: Array, o_u: Array, Rb: Array, pb: Array) -> StepArrays:
@@ -115,11 +115,11 @@ def world_rate(dS: Array) -> StepArrays:
 class FrameSteps(NamedTuple):
     """The steps of a reference."""
 
-    velocity: Step
-    acceleration: Step
-    classical: Step
-    column: Step
-    rate: Step
+    velocity: StepFunction
+    acceleration: StepFunction
+    classical: StepFunction
+    column: StepFunction
+    rate: StepFunction
 
 
 STEPS: Mapping[Reference, FrameSteps] = {

@@ -23,7 +23,7 @@ from closedform.model.joints import Free, Spherical
 
 StepArrays = dict[str, Any]
 """Results by the arrays that they are entries of."""
-Step = Callable[..., StepArrays]
+StepFunction = Callable[..., StepArrays]
 
 
 def world(gravity: Array) -> StepArrays:

@@ -4,9 +4,11 @@ Of the pairs (i, j), those with j on the way from i to the world sum to what lie
 others to what lies before it:
 
     Û = Σ_{i ⪰ j} τ̄_i U_i    Ŵ = Σ_{i ⪰ j} τ̄_i W_i    Ŝ = Σ_{i ≺ j} τ̄_i S_i
-    q̄_j = Û · Ψ̈_j + Ŵ · Ψ̇_j + Ŝ · Q_j
-    v̄_j = 2 Û · Ψ̇_j + Ŵ · ω_j + Ŝ · D_j
+    q̄_j = Û · Ψ̈_j + Ŵ · Ψ̇_j + Ŝ · D^q_j
+    v̄_j = 2 Û · Ψ̇_j + Ŵ · ω_j + Ŝ · D^v_j
     ā_j = Û · S_j + Ŝ · U_j + rotor τ̄_j
+
+D^q and D^v are what `bodies.columns` calls Q and D.
 """
 
 from __future__ import annotations

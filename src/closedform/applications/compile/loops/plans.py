@@ -16,18 +16,18 @@ from closedform.maths.sweeps import (
     products,
     sums,
 )
-from closedform.maths.sweeps.joints import Step
+from closedform.maths.sweeps.joints import StepFunction
 from closedform.program.sweeps import Order
 
 FORCES = bodies.force, bodies.inertia_and_force, articulated.articulated
 """Steps after which wrenches are taken off."""
 
 
-class Run(NamedTuple):
+class SweepRun(NamedTuple):
     """A step, in which order it runs, and the list that has its places."""
 
     order: Order
-    step: Step
+    step: StepFunction
     over: str = ""
 
 
@@ -41,58 +41,58 @@ class LoopPlan(NamedTuple):
     have several velocities.
     """
 
-    runs: tuple[Run, ...]
+    runs: tuple[SweepRun, ...]
     results: Mapping[str, str] = {}
-    pairs: tuple[Step, ...] = ()
+    pairs: tuple[StepFunction, ...] = ()
     rows: str = ""
     diagonal: Mapping[str, str] = {}
     columns: Mapping[str, bool] = {}
     aliases: Mapping[str, str] = {}
-    blocks: Step | None = None
+    blocks: StepFunction | None = None
     lift: str = ""
     grouped: bool = True
 
 
-Runs = tuple[Run, ...]
+SweepRuns = tuple[SweepRun, ...]
 ONCE, MAP, OUTWARDS, INWARDS, LISTED = Order
 
 
-def _once(*steps: Step) -> Runs:
-    return tuple(Run(ONCE, step) for step in steps)
+def _once(*steps: StepFunction) -> SweepRuns:
+    return tuple(SweepRun(ONCE, step) for step in steps)
 
 
-def _map(*steps: Step) -> Runs:
-    return tuple(Run(MAP, step) for step in steps)
+def _map(*steps: StepFunction) -> SweepRuns:
+    return tuple(SweepRun(MAP, step) for step in steps)
 
 
-def _behind(*arrays: str) -> Runs:
-    return (Run(INWARDS, _SUMS.setdefault(arrays, bodies.behind(*arrays))),)
+def _behind(*arrays: str) -> SweepRuns:
+    return (SweepRun(INWARDS, _SUMS.setdefault(arrays, bodies.behind(*arrays))),)
 
 
-_SUMS: dict[tuple[str, ...], Step] = {}
+_SUMS: dict[tuple[str, ...], StepFunction] = {}
 
-_PLACES: Runs = (
-    Run(LISTED, joints.coordinate, "coordinates"), *_map(joints.local),
-    Run(LISTED, joints.free, "free"), Run(LISTED, joints.spherical, "spherical"),
-    Run(LISTED, joints.planar, "planar"), Run(OUTWARDS, joints.pose), *_map(joints.screw))
+_PLACES: SweepRuns = (
+    SweepRun(LISTED, joints.coordinate, "coordinates"), *_map(joints.local),
+    SweepRun(LISTED, joints.free, "free"), SweepRun(LISTED, joints.spherical, "spherical"),
+    SweepRun(LISTED, joints.planar, "planar"), SweepRun(OUTWARDS, joints.pose), *_map(joints.screw))
 _POSES = _once(joints.world) + _PLACES
-_SPEED: Runs = (Run(OUTWARDS, joints.velocity),)
-_TURNING: Runs = (Run(MAP, joints.screw_rates, "joints"),)
+_SPEED: SweepRuns = (SweepRun(OUTWARDS, joints.velocity),)
+_TURNING: SweepRuns = (SweepRun(MAP, joints.screw_rates, "joints"),)
 _RATES = _POSES + _SPEED + _map(joints.rates)
-_MOTION: Runs = (*_RATES, Run(OUTWARDS, joints.acceleration))
-_BIAS: Runs = (*_RATES, Run(OUTWARDS, joints.bias_acceleration))
+_MOTION: SweepRuns = (*_RATES, SweepRun(OUTWARDS, joints.acceleration))
+_BIAS: SweepRuns = (*_RATES, SweepRun(OUTWARDS, joints.bias_acceleration))
 _WEIGHTLESS = _once(joints.weightless_world) + _MOTION[1:]
 _DERIVATIVES = (*_TURNING, *_map(bodies.inertia_and_force),
                 *_behind("h", "Sigma", "p", "G", "f"), *_map(bodies.columns))
-_SOLVED: Runs = (
+_SOLVED: SweepRuns = (
     *_once(articulated.at_rest), *_map(articulated.articulated),
-    Run(INWARDS, articulated.eliminated), Run(OUTWARDS, articulated.solved))
+    SweepRun(INWARDS, articulated.eliminated), SweepRun(OUTWARDS, articulated.solved))
 _PASSIVE = (*_POSES, *_SPEED, *_TURNING, *_map(bodies.inertia_and_passive),
             *_behind("h", "Sigma", "a_O", "N_O", "c_O", "D_O"), *_map(bodies.passive_columns))
 _CHRISTOFFEL = (*_POSES, *_SPEED, *_TURNING, *_map(bodies.inertia_and_flow),
                 *_behind("h", "Sigma", "p", "G"), *_map(bodies.coriolis_columns))
-_REFERENCE: Runs = (*_POSES, *_SPEED, *_TURNING, *_once(joints.reference_world),
-                    Run(OUTWARDS, joints.reference_motion))
+_REFERENCE: SweepRuns = (*_POSES, *_SPEED, *_TURNING, *_once(joints.reference_world),
+                    SweepRun(OUTWARDS, joints.reference_motion))
 _WEIGHTS = (*_map(bodies.weight), *_behind("f"), *_map(bodies.bias_torque))
 _COMPOSITES = (*_POSES, *_map(bodies.inertia), *_behind("h", "Sigma"),
                *_map(bodies.momentum_of_screw))
@@ -102,9 +102,9 @@ _GROUND = _once(sums.nothing)
 _CENTROIDAL = (*_POSES, *_GROUND, *_map(bodies.inertia), *_behind("h", "Sigma"),
                *_once(sums.center), *_map(bodies.momentum_of_screw, sums.momentum_column))
 _PRODUCTS = (*_map(products.weighted), *_behind("UT", "WT"), *_once(products.no_weight),
-             Run(OUTWARDS, products.weights_before))
+             SweepRun(OUTWARDS, products.weights_before))
 _FORWARD = (*_BIAS, *_SOLVED)
-_AFTER: Runs = (Run(OUTWARDS, joints.acceleration), *_DERIVATIVES)
+_AFTER: SweepRuns = (SweepRun(OUTWARDS, joints.acceleration), *_DERIVATIVES)
 _C = pairs.coriolis_before, pairs.coriolis_behind
 _MC = pairs.matrices_before, pairs.matrices_behind
 _SLOPES = pairs.derivatives_before, pairs.derivatives_behind
@@ -113,17 +113,17 @@ _FOUND = {"a": "found"}
 _BODIES, _FRAME = "bodies", "frame"
 
 
-def _located(over: str) -> Runs:
-    return (Run(LISTED, frames.located, over),)
+def _located(over: str) -> SweepRuns:
+    return (SweepRun(LISTED, frames.located, over),)
 
 
-def _of_frame(runs: Runs, which: str) -> Callable[[Reference], LoopPlan]:
+def _of_frame(runs: SweepRuns, which: str) -> Callable[[Reference], LoopPlan]:
     """The motion of a frame in a reference."""
     return lambda reference: LoopPlan(
-        (*runs, Run(LISTED, getattr(frames.STEPS[reference], which), _FRAME)), {"twist": ""})
+        (*runs, SweepRun(LISTED, getattr(frames.STEPS[reference], which), _FRAME)), {"twist": ""})
 
 
-def _jacobian(runs: Runs, which: str) -> Callable[[Reference], LoopPlan]:
+def _jacobian(runs: SweepRuns, which: str) -> Callable[[Reference], LoopPlan]:
     return lambda reference: LoopPlan(
         runs + _located(_FRAME), {"J": ""}, (getattr(frames.STEPS[reference], which),), _FRAME)
 
@@ -142,7 +142,7 @@ PLANS: Mapping[str, LoopPlan | Callable[[Any], LoopPlan]] = {
                             _ROTORS),
     "mass_matrix_inverse": LoopPlan(
         (*_POSES, *_map(articulated.at_rest_articulated),
-         Run(INWARDS, articulated.inertia_eliminated)), {}, columns={"": True}),
+         SweepRun(INWARDS, articulated.inertia_eliminated)), {}, columns={"": True}),
     "coriolis_matrix": LoopPlan(_PASSIVE, {"C": ""}, _C),
     "christoffel_coriolis_matrix": LoopPlan(_CHRISTOFFEL, {"C": ""}, _C),
     "passive_dynamics_matrices": LoopPlan(
@@ -167,7 +167,7 @@ PLANS: Mapping[str, LoopPlan | Callable[[Any], LoopPlan]] = {
         {x: x for x in ("q_bar", "v_bar", "a_bar")}, aliases={"weight": "tau_bar"}, grouped=False),
     "forward_dynamics_vjp": LoopPlan(
         (*_FORWARD, *_AFTER, *_once(articulated.still), *_map(articulated.unloaded),
-         Run(INWARDS, articulated.pushed), Run(OUTWARDS, articulated.moved), *_PRODUCTS,
+         SweepRun(INWARDS, articulated.pushed), SweepRun(OUTWARDS, articulated.moved), *_PRODUCTS,
          *_map(products.solved_pulled_back)),
         {x: x for x in ("q_bar", "v_bar", "tau_bar")},
         aliases={"b": "a_bar", "y": "weight", **_FOUND}, grouped=False),
@@ -175,12 +175,12 @@ PLANS: Mapping[str, LoopPlan | Callable[[Any], LoopPlan]] = {
         (*_REFERENCE, *_map(bodies.reference_force), *_behind("f"),
          *_map(bodies.reference_torque)), {"tau": ""}),
     "regressor": LoopPlan(
-        (*_MOTION, Run(LISTED, parameters.regressor_block, _BODIES),
-         Run(LISTED, parameters.rotor_column, "regressor")), {"Y": ""},
+        (*_MOTION, SweepRun(LISTED, parameters.regressor_block, _BODIES),
+         SweepRun(LISTED, parameters.rotor_column, "regressor")), {"Y": ""},
         blocks=parameters.regressor_entries),
     "slotine_li_regressor": LoopPlan(
-        (*_REFERENCE, Run(LISTED, parameters.reference_block, _BODIES),
-         Run(LISTED, parameters.reference_rotor_column, "regressor")), {"Y": ""},
+        (*_REFERENCE, SweepRun(LISTED, parameters.reference_block, _BODIES),
+         SweepRun(LISTED, parameters.reference_rotor_column, "regressor")), {"Y": ""},
         blocks=parameters.regressor_entries),
     "kinetic_energy": LoopPlan(
         (*_POSES, *_SPEED, *_GROUND, *_map(sums.kinetic), *_behind("E"),
@@ -210,11 +210,11 @@ PLANS: Mapping[str, LoopPlan | Callable[[Any], LoopPlan]] = {
                                   grouped=False),
     "centroidal_momentum_matrix_rate": LoopPlan(_CENTROIDAL, {"J": ""}, lift="rate",
                                                 grouped=False),
-    "poses": LoopPlan((*_POSES, Run(LISTED, frames.placed, _BODIES)), {"T": ""}),
+    "poses": LoopPlan((*_POSES, SweepRun(LISTED, frames.placed, _BODIES)), {"T": ""}),
     "body_velocities": LoopPlan(
-        (*_POSES, *_SPEED, Run(LISTED, frames.body_velocity, _BODIES)), {"twist": ""}),
+        (*_POSES, *_SPEED, SweepRun(LISTED, frames.body_velocity, _BODIES)), {"twist": ""}),
     "body_accelerations": LoopPlan(
-        (*_WEIGHTLESS, Run(LISTED, frames.body_acceleration, _BODIES)), {"twist": ""}),
+        (*_WEIGHTLESS, SweepRun(LISTED, frames.body_acceleration, _BODIES)), {"twist": ""}),
     "body_jacobians": LoopPlan(_POSES + _located(_BODIES), {"J": ""}, (frames.local_column,),
                                _BODIES),
     "body_jacobian_rates": LoopPlan(
@@ -222,7 +222,7 @@ PLANS: Mapping[str, LoopPlan | Callable[[Any], LoopPlan]] = {
     "body_jacobian_second_rates": LoopPlan(
         _POSES + _SPEED + _TURNING + _located(_BODIES), {"J": ""}, (frames.local_rate,), _BODIES,
         lift="rate", grouped=False),
-    "frame_pose": LoopPlan((*_POSES, Run(LISTED, frames.placed, _FRAME)), {"T": ""}),
+    "frame_pose": LoopPlan((*_POSES, SweepRun(LISTED, frames.placed, _FRAME)), {"T": ""}),
     "frame_velocity": _of_frame(_POSES + _SPEED, "velocity"),
     "frame_acceleration": _of_frame(_WEIGHTLESS, "acceleration"),
     "frame_classical_acceleration": _of_frame(_WEIGHTLESS, "classical"),

@@ -16,7 +16,7 @@ import numpy as np
 from closedform.applications.compile.forms import Forms
 from closedform.applications.compile.loops.lifted import Lifted
 from closedform.applications.compile.loops.needs import Known, needed
-from closedform.applications.compile.loops.plans import DEPTH, FORCES, PLANS, LoopPlan, Run
+from closedform.applications.compile.loops.plans import DEPTH, FORCES, PLANS, LoopPlan, SweepRun
 from closedform.applications.compile.loops.units import Units
 from closedform.applications.compile.names import output_names
 from closedform.applications.compile.requests import Parameters, PayloadAt, Request
@@ -24,7 +24,7 @@ from closedform.arrays import Array
 from closedform.maths.arguments import SIZES
 from closedform.maths.frames import located
 from closedform.maths.sweeps import articulated, bodies, joints, pairs, parameters
-from closedform.maths.sweeps.joints import Step
+from closedform.maths.sweeps.joints import StepFunction
 from closedform.model.robot import Robot
 from closedform.program.ordering.critical_path import by_critical_path, with_signs_turned
 from closedform.program.ordering.live_ranges import by_live_ranges
@@ -38,7 +38,7 @@ from closedform.program.sweeps import (
     Loop,
     Order,
     PairLoop,
-    Place,
+    Strides,
     Sweep,
     Sweeps,
     arrays_read,
@@ -67,7 +67,9 @@ WIDE = {"F": 6, "rests": 1, "deltas": 6}
 FEWEST = 16
 """Units of the smallest robot: as many as any register has lanes."""
 DEEP = min(DEPTH.values())
-OF_JOINTS: Mapping[Step, Step] = {
+BY_JOINT = ("integrate", "difference", "joint_friction")
+"""Rows in which each joint is alone."""
+OF_JOINTS: Mapping[StepFunction, StepFunction] = {
     bodies.columns: bodies.columns_of_joints,
     pairs.derivatives_before: pairs.derivatives_before_of_joints}
 """Steps where joints have several velocities."""
@@ -102,7 +104,8 @@ def expected_operations(forms: Forms, requests: Sequence[Request]) -> int:
     for request in requests:
         shapes = request.row.output_shapes(robot, forms.order).values()
         orders = (forms.order + 1) * (forms.order + 2) // 2 if "rates" in request.row.inputs else 1
-        total += 120 * orders * len(robot.segments) + 3 * sum(map(size, shapes))
+        joint = 5 if request.row.name in BY_JOINT else 120 * orders
+        total += joint * len(robot.segments) + 3 * sum(map(size, shapes))
     return total
 
 
@@ -138,10 +141,10 @@ class _Assembly:
                                         strict=True)}
         self.outputs = tuple(Slot(name, found[name]) for name in only or found if name in found)
         self.tables, self.lists = dict(units.tables), dict(units.lists)
-        self.places = {slot.name: Place(1) for slot in self.inputs} | {
-            "wrenches": Place(6), "gravity": Place(0), "parameters": Place(10),
-            "parameters ": Place(1),
-            "rates": Place(1, units.n), "payload": Place(10)}
+        self.places = {slot.name: Strides(1) for slot in self.inputs} | {
+            "wrenches": Strides(6), "gravity": Strides(0), "parameters": Strides(10),
+            "parameters ": Strides(1),
+            "rates": Strides(1, units.n), "payload": Strides(10)}
         entries = np.argwhere(robot.rotor_map != 0)
         share = [[float(robot.rotor_map[tuple(x)])] for x in entries]
         self.tables["share"] = np.array(share, dtype=float).reshape(-1, 1)
@@ -231,24 +234,24 @@ class _Assembly:
                 if not array.startswith("out"):
                     buffers[array] = size(y.shape)
                 elif loop.order is Order.LISTED:
-                    places[array] = Place(size(y.shape))
+                    places[array] = Strides(size(y.shape))
                 else:
-                    places[array] = Place(0) if loop.order is Order.ONCE else Place(1, units.n)
+                    places[array] = Strides(0) if loop.order is Order.ONCE else Strides(1, units.n)
         used = {x for loop in loops for x in arrays_read(loop)}
         tables = {name: x for name, x in self.tables.items() if name in used}
         return Sweeps("_and_".join(dict.fromkeys(r.row.name for r in self.requests)), self.inputs,
                       self.outputs, places, units.parents, units.lasts, tables, buffers,
                       tuple(loops))
 
-    def _runs(self, plan: LoopPlan) -> list[Run]:
+    def _runs(self, plan: LoopPlan) -> list[SweepRun]:
         found = []
         for run in plan.runs:
             found.append(run)
             if self.wrenches and run.step in FORCES:
-                found.append(Run(Order.LISTED, bodies.loaded, "bodies"))
+                found.append(SweepRun(Order.LISTED, bodies.loaded, "bodies"))
         return found
 
-    def _sweep(self, part: _Part, run: Run) -> Sweep | None:
+    def _sweep(self, part: _Part, run: SweepRun) -> Sweep | None:
         """A run; None where its list is empty, or q is there already."""
         if run.step is joints.coordinate and self.plain:
             return None
@@ -280,12 +283,12 @@ class _Assembly:
                                     WIDE))
         return loops
 
-    def _at_run_time(self) -> tuple[list[Run], dict[str, str]]:
+    def _at_run_time(self) -> tuple[list[SweepRun], dict[str, str]]:
         """Steps that gather bodies whose parameters come with the state."""
         given = [x for x in self.forms.inputs if isinstance(x, Parameters | PayloadAt)]
         if not given:
             return [], {}
-        runs, robot = [Run(order, parameters.empty) for order in (Order.ONCE, Order.MAP)], (
+        runs, robot = [SweepRun(order, parameters.empty) for order in (Order.ONCE, Order.MAP)], (
             self.forms.robot)
         whole = any(isinstance(x, Parameters) for x in given)
         own = self.tables.pop("body")
@@ -294,22 +297,22 @@ class _Assembly:
             if name == "ground" and not whole:
                 self.tables["ground given"] = rest
         if whole:
-            runs.append(Run(Order.LISTED, parameters.with_body, "bodies"))
-            runs.append(Run(Order.LISTED, parameters.with_rotor, "rotors"))
+            runs.append(SweepRun(Order.LISTED, parameters.with_body, "bodies"))
+            runs.append(SweepRun(Order.LISTED, parameters.with_rotor, "rotors"))
         else:
             self.tables["given"] = own
-            runs.append(Run(Order.MAP, parameters.as_given))
+            runs.append(SweepRun(Order.MAP, parameters.as_given))
         for x in given:
             if isinstance(x, PayloadAt):
                 place, segment = located(robot, x.frame)
                 self._add_frame("payload", "payload", segment, place.placement)
-                runs.append(Run(Order.LISTED, parameters.with_payload, "payload"))
-        runs += [Run(order, parameters.own_mass) for order in (Order.ONCE, Order.MAP)]
-        runs.append(Run(Order.INWARDS, bodies.behind("mass")))
+                runs.append(SweepRun(Order.LISTED, parameters.with_payload, "payload"))
+        runs += [SweepRun(order, parameters.own_mass) for order in (Order.ONCE, Order.MAP)]
+        runs.append(SweepRun(Order.INWARDS, bodies.behind("mass")))
         return runs, {"total": "mass", "ground": "body", "number": "parameters "}
 
     # ------------------------------------------------------------------ recording
-    def _recorded(self, part: _Part, step: Step) -> Program:
+    def _recorded(self, part: _Part, step: StepFunction) -> Program:
         """A step as a program; what is the same for all units is a constant of it."""
         step = OF_JOINTS.get(step, step) if self.units.grouped else step
         names = list(signature(step).parameters)

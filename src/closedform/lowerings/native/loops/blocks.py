@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from closedform.lowerings.native.ir import BYTES, Emitter, Function, Lanes
 from closedform.lowerings.native.loops.arrangement import Arrangement
-from closedform.lowerings.native.loops.memory import Units, listed, run
+from closedform.lowerings.native.loops.memory import UnitMemory, listed, run
 from closedform.lowerings.native.loops.sweep import groups
 from closedform.program.program import size
 from closedform.program.sweeps import BlockLoop
@@ -32,7 +32,7 @@ def add_blocks(f: Function, layout: Arrangement, loop: BlockLoop, lanes: Lanes) 
             mark = f.name()[1:]
             f.line(f"br i1 {behind}, label %some.{mark}, label %none.{mark}")
             f.label(f"some.{mark}")
-            memory = Units(layout, loop.step, one, {"i": i, "": b}, unstored=frozenset({0}))
+            memory = UnitMemory(layout, loop.step, one, {"i": i, "": b}, unstored=frozenset({0}))
             found = run(memory)
             at = f.let(f"mul i64 {b}, {width}")
             place = f.let(f"getelementptr {lanes.kind}, ptr {start}, i64 {at}")

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from closedform.lowerings.native.ir import BYTES, Emitter, Function, Lanes
 from closedform.lowerings.native.loops.arrangement import Arrangement
-from closedform.lowerings.native.loops.memory import Units, listed, run, splat
+from closedform.lowerings.native.loops.memory import UnitMemory, listed, run, splat
 from closedform.lowerings.native.loops.pairs import all_lanes, count
 from closedform.lowerings.native.loops.sweep import groups
 from closedform.program.program import Program
@@ -15,7 +15,7 @@ from closedform.program.sweeps import ArrayAt, ColumnLoop
 
 
 @dataclass
-class WideUnits(Units):
+class WideMemory(UnitMemory):
     """The memory of a step for several columns: wide arrays and a matrix, all else in all lanes."""
 
     wide: Mapping[str, int] = field(default_factory=dict)
@@ -58,16 +58,16 @@ def add_columns(f: Function, layout: Arrangement, loop: ColumnLoop, lanes: Lanes
         at = f.let(f"add i64 {f.let(f'mul i64 {k}, {of.n}')}, {j}")
         return f.let(f"getelementptr {lanes.kind}, ptr {out}, i64 {at}")
 
-    def memory(program: Program, k: str, given: str, result: Callable[[str], None]) -> WideUnits:
+    def memory(program: Program, k: str, given: str, result: Callable[[str], None]) -> WideMemory:
         at = {"": k, "p": listed(f, layout, of.parents, k)}
-        return WideUnits(layout, program, e, at, wide=loop.wide, given=given, result=result)
+        return WideMemory(layout, program, e, at, wide=loop.wide, given=given, result=result)
 
     def group(j: str, first: str) -> None:
         column = f.let(f"add <{lanes.width} x i64> {all_lanes(f, lanes, j)}, {count(lanes)}")
         new = f.let(f"icmp sge <{lanes.width} x i64> {column}, {all_lanes(f, lanes, first)}")
 
         def clear(k: str) -> None:
-            whole = WideUnits(layout, loop.inwards, e, {"": f.let(f"sub i64 {k}, 1")},
+            whole = WideMemory(layout, loop.inwards, e, {"": f.let(f"sub i64 {k}, 1")},
                               wide=loop.wide)
             for name in ("F", "deltas"):
                 for c in range(loop.wide[name]):

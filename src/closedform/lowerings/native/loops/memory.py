@@ -12,12 +12,12 @@ from closedform.lowerings.native.steps import steps
 from closedform.program.program import Program
 from closedform.program.sweeps import ArrayAt
 
-Values = dict[tuple[int, int], str]
+EntryValues = dict[tuple[int, int], str]
 """Entries of a program's inputs or outputs: array and entry."""
 
 
 @dataclass
-class Units:
+class UnitMemory:
     """Entries of arrays at the units `at`, which are numbers by the endings of slots."""
 
     layout: Arrangement
@@ -25,7 +25,7 @@ class Units:
     e: Emitter
     at: Mapping[str, str]
     known: Mapping[tuple[int, int], str] = field(default_factory=dict)   # read before
-    results: Values = field(default_factory=dict)
+    results: EntryValues = field(default_factory=dict)
     unstored: frozenset[int] = frozenset()          # outputs that are handed on alone
 
     def read(self, array: int, entry: int, count: int) -> Sequence[str]:
@@ -91,7 +91,7 @@ def splat(e: Emitter, x: str) -> str:
                           f"<{e.lanes.width} x i32> zeroinitializer")
 
 
-def run(memory: Units) -> Values:
+def run(memory: UnitMemory) -> EntryValues:
     """A step; what comes of it."""
     program = memory.program
     StepWriter(program, memory.e, memory, "null", {}).run(

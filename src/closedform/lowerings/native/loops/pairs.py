@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from closedform.lowerings.native.ir import BYTES, Emitter, Function, Lanes
 from closedform.lowerings.native.loops.arrangement import Arrangement
-from closedform.lowerings.native.loops.memory import Units, Values, listed, run
+from closedform.lowerings.native.loops.memory import EntryValues, UnitMemory, listed, run
 from closedform.lowerings.native.loops.sweep import groups
 from closedform.program.program import Program, size
 from closedform.program.sweeps import ArrayAt, PairLoop, entries_read
@@ -27,7 +27,7 @@ def add_pairs(f: Function, layout: Arrangement, loop: PairLoop, lanes: Lanes) ->
         def group(j: str, _: str) -> None:
             low = _part(layout, loop.before, e, j, known[0], f.let(f"icmp slt i64 {j}, {after}"))
             before, behind = _masks(f, layout, lanes, i, j, (after, end))
-            high: Values = {}
+            high: EntryValues = {}
             if loop.behind is not None:
                 stop = f.let(f"add i64 {j}, {lanes.width}")
                 reached = f.let(f"icmp sgt i64 {stop}, {after}")
@@ -48,29 +48,29 @@ def add_pairs(f: Function, layout: Arrangement, loop: PairLoop, lanes: Lanes) ->
         for name, table in loop.diagonal.items():
             at = f.let(f"mul i64 {m}, {of.n + 1}")
             place = f.let(f"getelementptr {lanes.kind}, ptr {where[name]}, i64 {at}")
-            more = one.load(Units(layout, loop.before, one, {"": m}).place(ArrayAt(table), 0))
+            more = one.load(UnitMemory(layout, loop.before, one, {"": m}).place(ArrayAt(table), 0))
             one.store(one.binary("fadd", one.load(place), more), place)
 
     groups(f, len(rows), 1, row)
 
 
-def _row_values(layout: Arrangement, program: Program, e: Emitter, i: str, m: str) -> Values:
+def _row_values(layout: Arrangement, program: Program, e: Emitter, i: str, m: str) -> EntryValues:
     """What a step needs of row i, the entry m of the list of rows, in all lanes."""
-    memory = Units(layout, program, e, {"i": i, "u": m, "w": "-1"})
+    memory = UnitMemory(layout, program, e, {"i": i, "u": m, "w": "-1"})
     used = entries_read(program)
     return {(a, k): memory.read(a, k, 1)[0] for a, slot in enumerate(program.inputs)
             if ArrayAt.of(slot.name).at for k in range(size(slot.shape)) if (a, k) in used}
 
 
 def _part(layout: Arrangement, program: Program, e: Emitter, j: str,
-          known: Mapping[tuple[int, int], str], needed: str) -> Values:
+          known: Mapping[tuple[int, int], str], needed: str) -> EntryValues:
     """The outputs of a step where it is needed, else anything."""
     f, t = e.function, e.lanes.type
     mark, before = f.name()[1:], f.block
     f.line(f"br i1 {needed}, label %part.{mark}, label %join.{mark}")
     f.label(f"part.{mark}")
     all_ = frozenset(range(len(program.outputs)))
-    found = run(Units(layout, program, e, {"": j}, known, unstored=all_))
+    found = run(UnitMemory(layout, program, e, {"": j}, known, unstored=all_))
     f.line(f"br label %join.{mark}")
     f.label(f"join.{mark}")
     return {key: f.let(f"phi {t} [ zeroinitializer, %{before} ], [ {x}, %part.{mark} ]")

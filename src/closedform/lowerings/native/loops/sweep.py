@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from closedform.lowerings.native.ir import Emitter, Function, Lanes
 from closedform.lowerings.native.loops.arrangement import Arrangement
-from closedform.lowerings.native.loops.memory import Units, listed, run
+from closedform.lowerings.native.loops.memory import UnitMemory, listed, run
 from closedform.program.sweeps import ArrayAt, Order, Sweep, entries_read
 
 
@@ -23,18 +23,18 @@ def add_sweep(f: Function, layout: Arrangement, number: int, lanes: Lanes) -> No
     at = {ending: numbers for ending, numbers in loop.at.items() if ending}
     if loop.order is Order.ONCE:
         fixed = {ending: str(numbers[0]) for ending, numbers in at.items()}
-        run(Units(layout, loop.step, one, {"": "-1", "w": "-1", **fixed}))
+        run(UnitMemory(layout, loop.step, one, {"": "-1", "w": "-1", **fixed}))
     elif loop.order is Order.MAP:
         e = Emitter(f, lanes) if _in_lanes(layout, loop) else one
 
         def group(k: str, *_: str) -> None:
             there = {ending: listed(f, layout, x, k) for ending, x in at.items()}
-            run(Units(layout, loop.step, e, {"": k, "w": "-1", **there}))
+            run(UnitMemory(layout, loop.step, e, {"": k, "w": "-1", **there}))
         groups(f, layout.of.n, e.lanes.width, group)
     elif loop.order is Order.LISTED:
         def item(m: str) -> None:
             there = {ending: listed(f, layout, x, m) for ending, x in loop.at.items()}
-            run(Units(layout, loop.step, one, {"w": "-1", **there}))
+            run(UnitMemory(layout, loop.step, one, {"w": "-1", **there}))
         groups(f, len(loop.at[""]), 1, item)
     else:
         _Handing(f, layout, number, loop, one).run()
@@ -80,8 +80,8 @@ class _Handing:
                 given = self._checked(handed, given, k, p)
             known = dict(zip(self._entries(handed), given, strict=True))
             there = {ending: listed(f, self.layout, x, k) for ending, x in at.items()}
-            found = run(Units(self.layout, step, self.e, {"": k, "p": p, "w": "-1", **there}, known,
-                              unstored=unstored))
+            places = {"": k, "p": p, "w": "-1", **there}
+            found = run(UnitMemory(self.layout, step, self.e, places, known, unstored=unstored))
             return [found[handed[a], entry] for a, entry in self._entries(handed)]
 
         carried_groups(f, of.n, self.e.lanes.type, start, unit)
@@ -100,7 +100,7 @@ class _Handing:
 
     def _loaded(self, handed: dict[int, int], k: str) -> list[str]:
         """What is handed on, from memory."""
-        memory = Units(self.layout, self.loop.step, self.e, {"": k, "p": k})
+        memory = UnitMemory(self.layout, self.loop.step, self.e, {"": k, "p": k})
         return [memory.read(a, entry, 1)[0] for a, entry in self._entries(handed)]
 
     def _checked(self, handed: dict[int, int], given: list[str], k: str, p: str) -> list[str]:
