@@ -145,7 +145,8 @@ def lagrange(places, y, v, a):
             for k in range(n):
                 order = tuple(int(i == k) for i in range(n))
                 for row in range(3):
-                    J[row, k] = mp.diff(lambda *x, row=row: place(*x)[row], at, order)
+                    J[row, k] = mp.diff(lambda *x, row=row, place=place: place(*x)[row], at,
+                                        order)
             M += J.T * mp.diag([mass, mass, izz]) * J
         return M
 

@@ -4,9 +4,20 @@ import numpy as np
 import pytest
 
 import closedform as cf
+from closedform.applications.compile.requests import Request
+from closedform.maths.catalogue import quantity
 from closedform.maths.embedding import embedding
 from closedform.maths.loops.catalogue import LOOP_CATALOGUE
-from loop_mechanisms import bennett, five_bar, floating_leg, four_bar, palletiser
+from loop_mechanisms import (
+    BARS,
+    bennett,
+    delta,
+    five_bar,
+    floating_leg,
+    four_bar,
+    palletiser,
+    stewart,
+)
 
 ESSENTIAL = ("inverse_dynamics", "forward_dynamics", "mass_matrix", "inverse_dynamics_derivatives",
              "inverse_dynamics_jet")
@@ -44,7 +55,9 @@ def test_a_wrench_on_a_body_is_felt_by_its_power():
     assert load @ v == pytest.approx(np.sum(F * cf.body_velocities(robot, q, v)))
 
 
-@pytest.mark.parametrize("make", [four_bar, bennett, floating_leg, lambda: palletiser("loop")])
+@pytest.mark.parametrize("make", [
+    four_bar, *(pytest.param(make, marks=pytest.mark.slow) for make in (
+        bennett, floating_leg, lambda: palletiser("loop")))])
 def test_kernels_compute_what_the_functions_do_for_one_state_and_for_many(make):
     robot = make()
     arm, rng = cf.compile(robot), np.random.default_rng(0)
@@ -59,7 +72,31 @@ def test_kernels_compute_what_the_functions_do_for_one_state_and_for_many(make):
             one = row.definition(robot, **{name: x[k] for name, x in given.items()})
             pairs = zip(found, one, strict=True) if isinstance(found, tuple) else [(found, one)]
             for x, y in pairs:
-                assert np.allclose(x[k], y, rtol=1e-8, atol=1e-8 * max(1, np.abs(y).max())), row.name
+                size = max(1, np.abs(y).max())
+                assert np.allclose(x[k], y, rtol=1e-8, atol=1e-8 * size), row.name
+
+
+@pytest.mark.parametrize(("make", "most"), [
+    (four_bar, {"inverse_dynamics": 93, "forward_dynamics": 105, "loop_step": 38}),
+    (five_bar, {"inverse_dynamics": 137}),
+    pytest.param(delta, {"inverse_dynamics": 2584, "mass_matrix": 1932}, marks=pytest.mark.slow),
+    pytest.param(stewart, {"inverse_dynamics": 3034, "forward_dynamics": 5640},
+                 marks=pytest.mark.slow)])
+def test_torques_take_no_more_operations_than_were_promised(make, most):
+    arm = cf.compile(make())
+    for name, count in most.items():
+        program = arm.program([Request(quantity(name))])
+        assert program.operations.total <= count
+
+
+def test_jax_runs_the_same_source_through_a_loop():
+    jax = pytest.importorskip("jax")
+    robot = four_bar()
+    q, v, a = robot.closed([0.9]), np.array([1.0]), np.array([0.2])
+    with jax.enable_x64(True):
+        found = jax.jit(lambda q, v, a: cf.inverse_dynamics(robot, q, v, a))(
+            *map(jax.numpy.array, (q, v, a)))
+    assert np.allclose(found, cf.inverse_dynamics(robot, q, v, a))
 
 
 def test_parameters_at_run_time_change_a_robot_with_loops():
@@ -111,17 +148,20 @@ def test_pinocchios_constrained_dynamics_give_the_same_accelerations():
         joint = model.addJoint(parent, pin.JointModelRZ(), pin.SE3(body.placement), body.name)
         inertia = body.inertia
         model.appendBodyToJoint(joint, pin.Inertia(
-            float(inertia.mass), np.array(inertia.com, dtype=float),
-            np.array(inertia.about_com, dtype=float)), pin.SE3.Identity())
+            float(inertia.mass), np.array([*BARS[body.name][1:3], 0.0]),
+            np.diag([1e-3, 1e-3, BARS[body.name][3]])), pin.SE3.Identity())
     pin_a, pin_b = pin.SE3.Identity(), pin.SE3.Identity()
     pin_a.translation, pin_b.translation = np.array([0.5, 0, 0]), np.array([0.4, 0, 0])
     constraint = pin.RigidConstraintModel(pin.ContactType.CONTACT_3D, model, 2, pin_a, 3, pin_b,
                                           pin.ReferenceFrame.LOCAL)
-    data, own = model.createData(), constraint.createData()
-    pin.initConstraintDynamics(model, data, [constraint])
+    data, models = model.createData(), pin.StdVec_RigidConstraintModel()
+    datas = pin.StdVec_RigidConstraintData()
+    models.append(constraint)
+    datas.append(constraint.createData())
+    pin.initConstraintDynamics(model, data, models, datas)
     q, v, tau = robot.closed([1.1]), np.array([1.7]), np.array([0.8])
     settings = pin.ProximalSettings(1e-12, 1e-12, 20)
     whole = np.array([tau[0], 0, 0])
     speed = cf.loop_embedding(robot, q) @ v
-    wanted = pin.constraintDynamics(model, data, q, speed, whole, [constraint], [own], settings)
+    wanted = pin.constraintDynamics(model, data, q, speed, whole, models, datas, settings)
     assert np.allclose(cf.forward_dynamics(robot, q, v, tau), wanted[:1], rtol=1e-8)

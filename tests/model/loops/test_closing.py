@@ -1,5 +1,7 @@
 """Closed configurations, their branches, and what is refused."""
 
+import pickle
+
 import numpy as np
 import pytest
 
@@ -61,20 +63,20 @@ def test_limits_and_names_of_velocities_are_those_of_the_independent_joints():
 def test_a_loop_that_cannot_close_is_named():
     bodies = [cf.Body("a", None, cf.Revolute(Z), inertia=bar(1, 0.1, 0, 0.01)),
               cf.Body("b", None, cf.Revolute(Z), at(3.0), bar(1, 0.1, 0, 0.01))]
-    with pytest.raises(cf.OpenLoop, match="'far' cannot be closed.*stays open by"):
+    with pytest.raises(cf.OpenLoop, match=r"'far' cannot be closed.*stays open by"):
         cf.Robot("r", bodies, loops=[cf.Loop("far", ("a", (0.2, 0, 0)), ("b", (0.2, 0, 0)))])
 
 
 def test_a_wrong_number_of_independent_joints_is_told_with_those_that_would_do():
     with pytest.raises(cf.ModelError, match=r"mobility 1 .*2 velocities are named.*crank"):
         four_bar(independent=["crank", "rocker"])
-    with pytest.raises(cf.ModelError, match="no moving joint 'carnk'.*did you mean 'crank'"):
+    with pytest.raises(cf.ModelError, match=r"no moving joint 'carnk'.*did you mean 'crank'"):
         four_bar(independent=["carnk"])
 
 
 def test_a_configuration_out_of_reach_is_refused():
     robot = four_bar(independent=["rocker"])
-    with pytest.raises((cf.OpenLoop, cf.SingularLoop), match="closed of four_bar.*'pin'"):
+    with pytest.raises((cf.OpenLoop, cf.SingularLoop), match=r"closed of four_bar.*'pin'"):
         robot.closed([0.3])
 
 
@@ -83,7 +85,7 @@ def test_a_parallelogram_folded_flat_is_refused_as_one_where_branches_meet():
               cf.Body("top", "left", cf.Revolute(Z), at(0.2), bar(1, 0.1, 0, 0.01)),
               cf.Body("right", None, cf.Revolute(Z), at(0.4), bar(1, 0.1, 0, 0.01))]
     pin = cf.Loop("pin", ("top", (0.4, 0, 0)), ("right", (0.2, 0, 0)), cf.Revolute(Z))
-    with pytest.raises(cf.SingularLoop, match="'pin'.*branches meet.*guess="):
+    with pytest.raises(cf.SingularLoop, match=r"'pin'.*branches meet.*guess="):
         cf.Robot("flat", bodies, loops=[pin])
     upright = cf.Robot("upright", bodies, loops=[pin],
                        guess={"left": 1.5, "top": -1.5, "right": 1.5})
@@ -105,7 +107,7 @@ def test_independent_joints_at_a_dead_point_are_told_apart_from_branches_that_me
 
 
 def test_an_open_configuration_is_refused_and_says_how_to_close_it():
-    with pytest.raises(cf.OpenLoop, match="'pin' is open by.*robot.closed"):
+    with pytest.raises(cf.OpenLoop, match=r"'pin' is open by.*robot.closed"):
         cf.mass_matrix(four_bar(), [0.7, 0.5, 1.0])
 
 
@@ -119,7 +121,8 @@ def test_an_open_configuration_is_refused_and_says_how_to_close_it():
     (lambda: cf.Mimic(cf.Revolute(Z), of={}), "name of a body"),
     (lambda: cf.Mimic(cf.Revolute(Z, rotor_inertia=1.0), of={"a": 1, "b": 2}), "rotor_inertia"),
     (lambda: four_bar(guess={"nobody": 1.0}), "no moving joint 'nobody'"),
-    (lambda: cf.Robot("r", [], independent=["x"]), "there are none"),
+    (lambda: cf.Robot("r", [cf.Body("a", None, cf.Revolute(Z))], independent=["a"]),
+     "there are none"),
 ])
 def test_what_makes_no_loop_is_refused(wrong, says):
     with pytest.raises(cf.ModelError, match=says):
@@ -135,3 +138,25 @@ def test_a_loop_to_no_body_is_refused():
 def test_y_of_the_wrong_size_is_refused():
     with pytest.raises(cf.ArgumentError, match="closed of four_bar: y"):
         four_bar().closed([0.1, 0.2])
+
+
+# ---------------------------------------------------------------------- other robots
+def test_locking_a_crank_leaves_a_four_bar_of_a_five_bar():
+    whole = five_bar()
+    q = whole.closed([2.0, 1.1])
+    four = whole.reduced({"a1": 2.0})
+    assert four.mobility == 1 and four.independent == ("b1",)
+    assert np.allclose(four.closed([1.1]), q[1:], atol=1e-12)
+    M = cf.mass_matrix(whole, q)
+    assert np.allclose(cf.mass_matrix(four, q[1:]), M[1:, 1:])
+
+
+def test_a_robot_with_loops_survives_pickling_other_loads_and_other_gravity():
+    robot = four_bar()
+    q = robot.closed([0.9])
+    again = pickle.loads(pickle.dumps(robot))
+    assert np.array_equal(cf.mass_matrix(again, q), cf.mass_matrix(robot, q))
+    heavy = robot.with_payload(cf.Inertia(2.0, (0.1, 0, 0)), "rocker")
+    assert heavy.independent == ("crank",) and heavy.closure.rows == robot.closure.rows
+    light = robot.with_gravity((0, 0, 0))
+    assert np.allclose(cf.gravity_torque(light, q), 0)
