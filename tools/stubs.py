@@ -24,8 +24,10 @@ from typing import Any
 
 import closedform
 from closedform.maths.catalogue import CATALOGUE
+from closedform.maths.loops.catalogue import LOOP_CATALOGUE
 from closedform.maths.quantity import Quantity
 
+ROWS = CATALOGUE + LOOP_CATALOGUE
 WRITTEN = '"""Written by `make stubs`; do not edit."""\n'
 WIDTH = 100
 ARRAY = re.compile(r"^Array\b")
@@ -123,7 +125,7 @@ def defined(name: str, parts: list[str], result: str, text: str, indent: str = "
 def overloads(name: str, function: Callable[..., Any]) -> str:
     """A function for NumPy's arrays and lists, and one for other arrays, where they differ."""
     told, text = inspect.signature(function).return_annotation, summary(function)
-    row = next((row for row in CATALOGUE if row.definition is function and row.fields), None)
+    row = next((row for row in ROWS if row.definition is function and row.fields), None)
     if told != "Array" and row is None:
         result = "Any" if told == "Number" else told     # a number of what kind is not to be told
         return defined(name, arguments(function, "ArrayLike"), result, text)
@@ -194,14 +196,14 @@ def result_name(row: Quantity) -> str:
 def kernels_stub() -> str:
     """The attributes of a compiled robot."""
     lines = [WRITTEN, KERNELS]
-    for row in CATALOGUE:
+    for row in ROWS:
         if row.fields:
             lines.append(f"\nclass {result_name(row)}(NamedTuple, Generic[_A]):\n")
             lines += [f"    {name}: _A\n" for name, _ in row.fields]
     lines.append("\nclass Quantities:\n")
-    lines += [kernel(row) for row in CATALOGUE]
+    lines += [kernel(row) for row in ROWS]
     lines.append(WITH_INPUTS)
-    for row in CATALOGUE:
+    for row in ROWS:
         kind = "Framed" if row.framed else "Kernel"
         lines += ["    @property\n", defined(row.name, ["self"], kind, row.summary, "    ")]
     return "".join(lines)

@@ -150,6 +150,7 @@ from closedform.maths.loops.forces import loop_embedding as loop_embedding
 from closedform.maths.loops.forces import loop_forces as loop_forces
 from closedform.maths.loops.forces import loop_jacobian as loop_jacobian
 from closedform.maths.loops.forces import loop_residual as loop_residual
+from closedform.maths.loops.forces import loop_step as loop_step
 from closedform.maths.scalars.along import along as along
 from closedform.model import groups as groups
 from closedform.model.elasticity.beam import FlexibleLink as FlexibleLink

@@ -40,6 +40,8 @@ from closedform.errors import FormatError as FormatError
 from closedform.errors import MissingDependency as MissingDependency
 from closedform.errors import ModelError as ModelError
 from closedform.errors import ModelWarning as ModelWarning
+from closedform.errors import OpenLoop as OpenLoop
+from closedform.errors import SingularLoop as SingularLoop
 from closedform.errors import SingularMatrix as SingularMatrix
 from closedform.errors import UnknownName as UnknownName
 from closedform.lowerings.call.kernel import Kernel as Kernel
@@ -90,6 +92,9 @@ from closedform.model.joints import Spherical as Spherical
 from closedform.model.joints import Universal as Universal
 from closedform.model.lint.lint import lint as lint
 from closedform.model.load import load as load
+from closedform.model.loops.records import Gear as Gear
+from closedform.model.loops.records import Loop as Loop
+from closedform.model.loops.records import Rod as Rod
 from closedform.model.robot import Body as Body
 from closedform.model.robot import Frame as Frame
 from closedform.model.robot import Robot as Robot
@@ -607,6 +612,46 @@ def poses(robot: Robot, q: _NumPy) -> np.ndarray:
 @overload
 def poses(robot: Robot, q: ArrayLike) -> Array:
     """Poses T_0k of all bodies in the world, (bodies, 4, 4)."""
+@overload
+def actuator_torque(robot: Robot, q: _NumPy, tau: _NumPy) -> np.ndarray:
+    """τ_a, (motors,): torques of the actuated joints that do what τ does at the independent ones."""
+@overload
+def actuator_torque(robot: Robot, q: ArrayLike, tau: ArrayLike) -> Array:
+    """τ_a, (motors,): torques of the actuated joints that do what τ does at the independent ones."""
+@overload
+def loop_embedding(robot: Robot, q: _NumPy) -> np.ndarray:
+    """G, (n, nv): the velocities of the tree are G v."""
+@overload
+def loop_embedding(robot: Robot, q: ArrayLike) -> Array:
+    """G, (n, nv): the velocities of the tree are G v."""
+@overload
+def loop_forces(
+    robot: Robot, q: _NumPy, v: _NumPy, a: _NumPy, wrenches: _NumPy | None = None,
+) -> np.ndarray:
+    """λ, (rows,): what the cuts pass on, in the axes and units of the rows of `loop_residual`."""
+@overload
+def loop_forces(
+    robot: Robot, q: ArrayLike, v: ArrayLike, a: ArrayLike, wrenches: ArrayLike | None = None,
+) -> Array:
+    """λ, (rows,): what the cuts pass on, in the axes and units of the rows of `loop_residual`."""
+@overload
+def loop_jacobian(robot: Robot, q: _NumPy) -> np.ndarray:
+    """K = ∂φ/∂q, (rows, n), by all n velocities of the tree: K v = 0."""
+@overload
+def loop_jacobian(robot: Robot, q: ArrayLike) -> Array:
+    """K = ∂φ/∂q, (rows, n), by all n velocities of the tree: K v = 0."""
+@overload
+def loop_residual(robot: Robot, q: _NumPy) -> np.ndarray:
+    """φ(q), (rows,): zero where all loops are closed; see `closedform.model.loops.gap`."""
+@overload
+def loop_residual(robot: Robot, q: ArrayLike) -> Array:
+    """φ(q), (rows,): zero where all loops are closed; see `closedform.model.loops.gap`."""
+@overload
+def loop_step(robot: Robot, q: _NumPy) -> np.ndarray:
+    """q, (nq,), after one step of Newton's that closes loops by the dependent joints."""
+@overload
+def loop_step(robot: Robot, q: ArrayLike) -> Array:
+    """q, (nq,), after one step of Newton's that closes loops by the dependent joints."""
 @overload
 def along(function: Callable[..., Array], robot: Robot, q: _NumPy, rates: _NumPy) -> np.ndarray:
     """f, df/dt, d²f/dt², … along the motion with these rates at q, (orders, ...)."""

@@ -29,6 +29,10 @@ HOLDS = {
         "maths/definitions", "christoffel dynamics_matrices"),
     "laws/test_dynamics_laws.py": (
         "maths/definitions", "closed_form energy"),
+    "maths/loops/test_embedding.py": (
+        "maths", "loops/torques scalars/moving"),
+    "maths/loops/test_forces.py": (
+        "maths", "loops/catalogue"),
     "maths/test_pull_backs.py": (
         "maths", "state_pull_backs"),
     "maths/test_catalogue.py": (

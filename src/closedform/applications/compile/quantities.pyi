@@ -489,6 +489,38 @@ class Quantities:
         threads: int | None = None,
     ) -> _ChristoffelDynamicsMatrices[np.ndarray]:
         """M, the C of Christoffel symbols and g."""
+    @_kernel
+    def loop_residual(
+        self, q: ArrayLike, *, out: np.ndarray | None = None, threads: int | None = None,
+    ) -> np.ndarray:
+        """φ(q), (rows,): zero where all loops are closed; see `closedform.model.loops.gap`."""
+    @_kernel
+    def loop_jacobian(
+        self, q: ArrayLike, *, out: np.ndarray | None = None, threads: int | None = None,
+    ) -> np.ndarray:
+        """K = ∂φ/∂q, (rows, n), by all n velocities of the tree: K v = 0."""
+    @_kernel
+    def loop_embedding(
+        self, q: ArrayLike, *, out: np.ndarray | None = None, threads: int | None = None,
+    ) -> np.ndarray:
+        """G, (n, nv): the velocities of the tree are G v."""
+    @_kernel
+    def loop_step(
+        self, q: ArrayLike, *, out: np.ndarray | None = None, threads: int | None = None,
+    ) -> np.ndarray:
+        """q, (nq,), after one step of Newton's that closes loops by the dependent joints."""
+    @_kernel
+    def loop_forces(
+        self, q: ArrayLike, v: ArrayLike, a: ArrayLike, wrenches: ArrayLike | None = None, *,
+        out: np.ndarray | None = None, threads: int | None = None,
+    ) -> np.ndarray:
+        """λ, (rows,): what the cuts pass on, in the axes and units of the rows of `loop_residual`."""
+    @_kernel
+    def actuator_torque(
+        self, q: ArrayLike, tau: ArrayLike, *, out: np.ndarray | None = None,
+        threads: int | None = None,
+    ) -> np.ndarray:
+        """τ_a, (motors,): torques of the actuated joints that do what τ does at the independent ones."""
 
 class CompiledWithInputs(Protocol):
     """A compiled robot with inputs at run time: its kernels take them after their own arguments."""
@@ -697,3 +729,21 @@ class CompiledWithInputs(Protocol):
     @property
     def christoffel_dynamics_matrices(self) -> Kernel:
         """M, the C of Christoffel symbols and g."""
+    @property
+    def loop_residual(self) -> Kernel:
+        """φ(q), (rows,): zero where all loops are closed; see `closedform.model.loops.gap`."""
+    @property
+    def loop_jacobian(self) -> Kernel:
+        """K = ∂φ/∂q, (rows, n), by all n velocities of the tree: K v = 0."""
+    @property
+    def loop_embedding(self) -> Kernel:
+        """G, (n, nv): the velocities of the tree are G v."""
+    @property
+    def loop_step(self) -> Kernel:
+        """q, (nq,), after one step of Newton's that closes loops by the dependent joints."""
+    @property
+    def loop_forces(self) -> Kernel:
+        """λ, (rows,): what the cuts pass on, in the axes and units of the rows of `loop_residual`."""
+    @property
+    def actuator_torque(self) -> Kernel:
+        """τ_a, (motors,): torques of the actuated joints that do what τ does at the independent ones."""

@@ -128,9 +128,10 @@ class RigidSystem(System):
             return made(partial(self._equations, partial(forward_dynamics, robot)))(*given)
 
         def inputs(rng: np.random.Generator) -> dict[str, Array]:
-            found = {k: 0.3 * rng.normal(size=shape) for k, shape in shapes.items()}
+            found: dict[str, Array] = {k: 0.3 * rng.normal(size=shape)
+                                       for k, shape in shapes.items()}
             if robot.loops:
-                found["y"][:robot.nq] = robot.random(rng)
+                found["y"] = np.concatenate([robot.random(rng), found["y"][robot.nq:]])
             return found
 
         def program() -> Program:

@@ -4,6 +4,7 @@ Along the direction k of the independent joints the tree moves by G e_k, and wit
 K a + K̇ v = 0 kept,
 
     K_d ∂_k v_d = −(∂_k K) v        K_d ∂_k a_d = −((∂_k K) a + ∂_k (K̇ v))                  (i)
+    ∂â/∂ẏ = ∂v̂/∂y + Ġ
     ∂_k (Gᵀ τ) = Gᵀ ∂_k τ − Gᵀ (∂_k K)ᵀ λ,        λ = K_d⁻ᵀ τ_d                              (ii)
 
 with ẏ and ÿ held: ∂_k is left-trivialised as it is for trees. (∂_k K)ᵀ λ is the geometric stiffness
@@ -53,6 +54,7 @@ def partials(seen: Seen) -> Partials:
     motion = e.rates(q, seen.motion)
     v, a = (*motion, *[namespace(q).zeros(e.free.nv)] * 2)[:2]
     still = len(motion) < 1
+    dK_dt = [] if still else e.jacobian_along(q, v)
     Vq, Aq, Av, dK = [], [], [], []
     for k in range(seen.robot.nv):
         way = here.G[:, k]
@@ -65,9 +67,7 @@ def partials(seen: Seen) -> Partials:
                                                           duals(v, V)))
         Vq.append(V)
         Aq.append(_dependent(here, [x + y for x, y in zip(product(own, a), bent, strict=True)]))
-        fast = [0] * len(own) if still else _kept(e, drift(
-            e.free, e.closure.gaps, duals(q, np.zeros(len(q), dtype=int)), duals(v, way)))
-        Av.append(_dependent(here, fast))
+        Av.append(V if still else V + _dependent(here, product(dK_dt, way)))
     xp = namespace(q, *motion)
     n = e.free.nv
     by = [xp.stack(x, axis=1) if x else xp.zeros((n, 0)) for x in (Vq, Aq, Av)]

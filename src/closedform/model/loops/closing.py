@@ -111,10 +111,17 @@ def jacobians(tree: Tree, closure: Closure, q: np.ndarray) -> np.ndarray:
 
 
 def y_index(tree: Tree, closure: Closure) -> np.ndarray:
-    """The entries of q that are independent: those of joints with an independent velocity."""
-    own = set(closure.independent)
-    return np.array([k for _, i, v in tree.parts if own & set(range(v.start, v.stop))
-                     for k in range(i.start, i.stop)], dtype=int)
+    """The entries of q that are independent.
+
+    Where v is not q̇, as of balls, all those of a joint with an independent velocity.
+    """
+    own, found = set(closure.independent), list[int]()
+    for body, i, v in tree.parts:
+        if body.joint.is_vector:
+            found += [i.start + k for k in range(v.stop - v.start) if v.start + k in own]
+        elif own & set(range(v.start, v.stop)):
+            found += range(i.start, i.stop)
+    return np.array(found, dtype=int)
 
 
 def closed(tree: Tree, closure: Closure, y: Any, near: Any = None) -> np.ndarray:
@@ -166,15 +173,14 @@ class Path:
             k = int(np.flatnonzero(~good)[0])
             self.refuse(q[k], y[k], found[k])
         found = np.array(found)
-        found[:, self.index] = np.where(turning | self.plain(), y, found[:, self.index])
+        found[:, self.index] = np.where(self.plain(), y, found[:, self.index])
         return found
 
     def plain(self) -> np.ndarray:
-        """Which of y are taken as given, to the last bit: not those whose joint moves besides."""
-        own = set(self.closure.independent)
+        """Which of y are taken as given, to the last bit: not those of joints that have v ≠ q̇."""
         whole = np.zeros(self.tree.nq, dtype=bool)
-        for body, i, v in self.tree.parts:
-            whole[i] = body.joint.is_vector and own.issuperset(range(v.start, v.stop))
+        for body, i, _ in self.tree.parts:
+            whole[i] = body.joint.is_vector
         return whole[self.index]
 
     def near_closed(self, q: np.ndarray) -> np.ndarray:

@@ -307,10 +307,10 @@ def _motion(end: End, q: Array, v: Array) -> Motion:
         ω̇_k = ω̇_p + ω_p × s_ω        a_k = a_p + ω̇_p × t + ω_p × (ω_p × t + 2 s_v) + s_ω × s_v
     """
     xp = namespace(q, v)
-    w = dw = u = a = r = xp.zeros(3)
+    w = dw = u = a = xp.zeros(3)
     if not end.steps:
         return Motion(w, dw, u, a)
-    for s, R, t, r, _ in end.steps:
+    for s, R, t, _, _ in end.steps:
         f, S = coordinate_factors(s, q), s.joint.S
         own = s.velocities(v)
         if len(f) and S.shape[1] == 1:
@@ -322,6 +322,7 @@ def _motion(end: End, q: Array, v: Array) -> Motion:
         bend = _bend(s, q, v)
         if s.higher:
             a, dw = a + R @ S[:3, 0] * bend, dw + R @ S[3:, 0] * bend
+    r = end.steps[-1].r
     return Motion(w, dw, u + cross(w, r), a + cross(dw, r) + cross(w, cross(w, r)))
 
 
