@@ -41,7 +41,13 @@ from closedform.model.formats.dh import (
     rotation_about,
     unknown,
 )
-from closedform.model.formats.loop_tables import LOOP_KEYS, LOOP_NUMBERS, cut, given_closing, on_base
+from closedform.model.formats.loop_tables import (
+    LOOP_KEYS,
+    LOOP_NUMBERS,
+    cut,
+    given_closing,
+    on_base,
+)
 from closedform.model.formats.toml import parse_toml
 from closedform.model.formats.urdf.document import MAX_LINKS
 from closedform.model.formats.urdf.read import base_joint, limit_faults

@@ -72,7 +72,8 @@ def _simple(robot: Robot, closure: Closure) -> bool:
             continue
         joint = body.joint
         forces = (joint.rotor_inertia, joint.viscous, joint.coulomb, joint.stiffness)
-        if count or (joint.nq, joint.nv) != (1, 1) or any(np.any(x) for x in forces if x is not None):
+        if count or (joint.nq, joint.nv) != (1, 1) or any(
+                np.any(x) for x in forces if x is not None):
             return False
     return True
 
@@ -106,8 +107,9 @@ def _followers(robot: Robot, closure: Closure, A: np.ndarray) -> Robot | None:
         offset = home[at] - sum(r * home[i] for (_, i), r in ratios.items())
         turns = bool(tree.body(name).joint.angles)
         of: dict[str, Any] = {driver: r for (driver, _), r in ratios.items()}
-        follow[name] = Mimic(tree.body(name).joint, of or {named[closure.independent[
-            single[0]]][0]: 0.0}, offset=_short(offset / np.pi) * np.pi if turns else _short(offset))
+        still = {named[closure.independent[single[0]]][0]: 0.0}
+        offset = _short(offset / np.pi) * np.pi if turns else _short(offset)
+        follow[name] = Mimic(tree.body(name).joint, of or still, offset=offset)
     bodies: list[Body] = [replace(b, joint=follow.get(b.name, b.joint)) for b in robot.bodies]
     return Robot(robot.name, bodies, robot.gravity, robot.frames, robot.source)
 
