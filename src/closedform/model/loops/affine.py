@@ -15,7 +15,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from closedform.errors import ModelError
+from closedform.errors import ArgumentError, ModelError
 from closedform.model.bodies import Body
 from closedform.model.joints import Mimic
 from closedform.model.loops.closing import closed, y_index
@@ -37,6 +37,16 @@ def affine(robot: Robot) -> Robot | None:
     if robot not in _known:
         _known[robot] = (_affine(robot),)
     return _known[robot][0]
+
+
+def without_loops(robot: Robot, what: str) -> Robot:
+    """The robot itself, or the one without loops that moves the same; an error if there is none."""
+    made = affine(robot) if robot.loops else robot
+    if made is None:
+        raise ArgumentError(f"{what}: the loops {', '.join(repr(c.name) for c in robot.loops)} of "
+                            f"{robot.name} are neither parallelograms nor other affine ones, whose "
+                            "joints are sums of the independent ones; this is for those")
+    return made
 
 
 def y_of(robot: Robot) -> np.ndarray:
