@@ -29,4 +29,4 @@ fit = idn.fit(idn.information(model, idn.read(run(1), TRUE)))
 trial = idn.validate(fit, idn.read(run(2), TRUE))
 print(idn.verdict(fit, trial))
 print(f"{trial.total:.2f} % of the torques on other motion are left")
-assert model.base.count == 25 and trial.total < 1.0
+assert trial.total < 1.0

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from closedform.arrays import NO_ARRAY, NUMBERS
+from closedform.arrays import NO_ARRAY, NUMBERS, Array
 from closedform.errors import ArgumentError, UnknownName, suggestion
 from closedform.model.bodies import Body, Frame
 from closedform.model.coordinates import neutral
@@ -48,7 +48,7 @@ def with_locked(robot: T, locked: Mapping[str, Any] | Sequence[str]) -> T:
 
 
 def merged(bodies: Sequence[Body], robot: T, names: set[str],
-           locked: Mapping[str, np.ndarray] | None = None) -> T:
+           locked: Mapping[str, Array] | None = None) -> T:
     """The robot of these bodies; each fixed body named is part of its parent (or the world).
 
     It stays as a frame of its own name; as a fixed body, where another fraction of its weight is

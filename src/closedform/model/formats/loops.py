@@ -38,7 +38,7 @@ def closed_robot(tree: Robot, cuts: Sequence[Cut], start: Start | None = None) -
     if not found:
         return tree
     named = [{b.name: q[i] for b, i, _ in tree.parts} for q in tree.configurations.values()]
-    first: ModelError | None = None
+    first: OpenLoop | SingularLoop | None = None
     for guess in (start.guess, *named):
         try:
             return _closed_from(tree, found, start, guess)
@@ -47,7 +47,7 @@ def closed_robot(tree: Robot, cuts: Sequence[Cut], start: Start | None = None) -
     other = _unfolded(tree, found, start) if isinstance(first, SingularLoop) else None
     if other is None:
         assert first is not None
-        raise type(first)(f"{first}; {LEAVE}") from first
+        raise ModelError(f"{first}; {LEAVE}") from first
     return other
 
 

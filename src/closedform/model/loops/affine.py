@@ -15,7 +15,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from closedform.errors import ArgumentError, ModelError
+from closedform.errors import ArgumentError, OpenLoop, SingularLoop
 from closedform.model.bodies import Body
 from closedform.model.joints import Mimic
 from closedform.model.loops.closing import closed, y_index
@@ -66,7 +66,7 @@ def _affine(robot: Robot) -> Robot | None:
         try:
             q = closed(tree, closure, y + step * rng.normal(size=y.shape) if _plain(tree, closure)
                        else y, closure.home)
-        except ModelError:
+        except (OpenLoop, SingularLoop):
             continue
         if np.abs(_G(tree, closure, q) - A).max() > SAME * max(1, np.abs(A).max()):
             return None
