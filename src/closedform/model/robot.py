@@ -27,6 +27,7 @@ from closedform.model.loops.closure import (
     named_velocities,
     velocity_names,
 )
+from closedform.model.loops.locked import choice_left, loops_left
 from closedform.model.loops.records import Cut, checked_cuts
 from closedform.model.tree import STANDARD_GRAVITY as STANDARD_GRAVITY
 from closedform.model.tree import Tree
@@ -250,9 +251,19 @@ class Robot(Tree):
     def reduced(self, locked: Mapping[str, Any] | Sequence[str]) -> Robot:
         """The robot with joints locked at the given coordinates.
 
-        Their bodies merge into the parents and stay as frames.
+        Their bodies merge into the parents and stay as frames. Loops are closed again around them.
         """
-        return edits.with_locked(self, locked)
+        made = edits.with_locked(self.tree, locked)
+        if self.closure is None:
+            return made
+        cuts = loops_left(made, self.tree, self.loops, locked)
+        own, guess = choice_left(made, self.tree, self.independent or (), self.closure.home)
+        if not cuts:
+            return made
+        try:
+            return replace(made, loops=cuts, independent=tuple(own), guess=guess)
+        except ModelError:                     # others have to be independent now
+            return replace(made, loops=cuts, guess=guess)
 
     # ------------------------------------------------------------------ views
     def to_urdf(self) -> str:

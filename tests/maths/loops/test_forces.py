@@ -4,9 +4,20 @@ import numpy as np
 import pytest
 
 import closedform as cf
+from closedform.applications.compile.requests import Request
+from closedform.maths.catalogue import quantity
 from closedform.maths.embedding import embedding
 from closedform.maths.loops.catalogue import LOOP_CATALOGUE
-from loop_mechanisms import BARS, bennett, five_bar, floating_leg, four_bar, palletiser
+from loop_mechanisms import (
+    BARS,
+    bennett,
+    delta,
+    five_bar,
+    floating_leg,
+    four_bar,
+    palletiser,
+    stewart,
+)
 
 ESSENTIAL = ("inverse_dynamics", "forward_dynamics", "mass_matrix", "inverse_dynamics_derivatives",
              "inverse_dynamics_jet")
@@ -63,6 +74,29 @@ def test_kernels_compute_what_the_functions_do_for_one_state_and_for_many(make):
             for x, y in pairs:
                 size = max(1, np.abs(y).max())
                 assert np.allclose(x[k], y, rtol=1e-8, atol=1e-8 * size), row.name
+
+
+@pytest.mark.parametrize(("make", "most"), [
+    (four_bar, {"inverse_dynamics": 93, "forward_dynamics": 105, "loop_step": 38}),
+    (five_bar, {"inverse_dynamics": 137}),
+    pytest.param(delta, {"inverse_dynamics": 2584, "mass_matrix": 1932}, marks=pytest.mark.slow),
+    pytest.param(stewart, {"inverse_dynamics": 3034, "forward_dynamics": 5640},
+                 marks=pytest.mark.slow)])
+def test_torques_take_no_more_operations_than_were_promised(make, most):
+    arm = cf.compile(make())
+    for name, count in most.items():
+        program = arm.program([Request(quantity(name))])
+        assert program.operations.total <= count
+
+
+def test_jax_runs_the_same_source_through_a_loop():
+    jax = pytest.importorskip("jax")
+    robot = four_bar()
+    q, v, a = robot.closed([0.9]), np.array([1.0]), np.array([0.2])
+    with jax.experimental.enable_x64():
+        found = jax.jit(lambda q, v, a: cf.inverse_dynamics(robot, q, v, a))(
+            *map(jax.numpy.array, (q, v, a)))
+    assert np.allclose(found, cf.inverse_dynamics(robot, q, v, a))
 
 
 def test_parameters_at_run_time_change_a_robot_with_loops():

@@ -1,5 +1,7 @@
 """Closed configurations, their branches, and what is refused."""
 
+import pickle
+
 import numpy as np
 import pytest
 
@@ -136,3 +138,25 @@ def test_a_loop_to_no_body_is_refused():
 def test_y_of_the_wrong_size_is_refused():
     with pytest.raises(cf.ArgumentError, match="closed of four_bar: y"):
         four_bar().closed([0.1, 0.2])
+
+
+# ---------------------------------------------------------------------- other robots
+def test_locking_a_crank_leaves_a_four_bar_of_a_five_bar():
+    whole = five_bar()
+    q = whole.closed([2.0, 1.1])
+    four = whole.reduced({"a1": 2.0})
+    assert four.mobility == 1 and four.independent == ("b1",)
+    assert np.allclose(four.closed([1.1]), q[1:], atol=1e-12)
+    M = cf.mass_matrix(whole, q)
+    assert np.allclose(cf.mass_matrix(four, q[1:]), M[1:, 1:])
+
+
+def test_a_robot_with_loops_survives_pickling_other_loads_and_other_gravity():
+    robot = four_bar()
+    q = robot.closed([0.9])
+    again = pickle.loads(pickle.dumps(robot))
+    assert np.array_equal(cf.mass_matrix(again, q), cf.mass_matrix(robot, q))
+    heavy = robot.with_payload(cf.Inertia(2.0, (0.1, 0, 0)), "rocker")
+    assert heavy.independent == ("crank",) and heavy.closure.rows == robot.closure.rows
+    light = robot.with_gravity((0, 0, 0))
+    assert np.allclose(cf.gravity_torque(light, q), 0)

@@ -208,10 +208,7 @@ class Here:
             found[i] = independent[k]
         for x, i in zip(dependent, self.of.closure.dependent, strict=True):
             found[i] = x
-        xp = namespace(self.q, independent, *(x for x in dependent if isinstance(x, np.ndarray)))
-        if dependent and not isinstance(dependent[0], np.ndarray):
-            xp = namespace(np.asarray(dependent[0]), self.q, independent)
-        return xp.stack(found)
+        return namespace(self.q, independent, *dependent).stack(found)
 
     def completed(self, y: Array, b: Sequence[Any]) -> Array:
         """The tree's rates with y for the independent ones and K_d⁻¹ of −b for the others."""

@@ -9,7 +9,7 @@ from typing import Any, final
 
 import numpy as np
 
-from closedform.arrays import OBJECTS, Array
+from closedform.arrays import OBJECTS, Array, Namespace, namespace
 
 
 @final
@@ -63,17 +63,23 @@ class Dual:
         return NotImplemented if isinstance(other, np.ndarray) else Dual(other, 0) / self
 
     def sin(self) -> Dual:
-        return Dual(OBJECTS.sin(self.value), OBJECTS.cos(self.value) * self.first)
+        xp = _namespace(self.value)
+        return Dual(xp.sin(self.value), xp.cos(self.value) * self.first)
 
     def cos(self) -> Dual:
-        return Dual(OBJECTS.cos(self.value), -OBJECTS.sin(self.value) * self.first)
+        xp = _namespace(self.value)
+        return Dual(xp.cos(self.value), -xp.sin(self.value) * self.first)
 
     def sqrt(self) -> Dual:
-        root = OBJECTS.sqrt(self.value)
+        root = _namespace(self.value).sqrt(self.value)
         return Dual(root, self.first / (2 * root))
 
     def sign(self) -> Any:
-        return OBJECTS.sign(self.value)
+        return _namespace(self.value).sign(self.value)
+
+
+def _namespace(x: Any) -> Namespace:
+    return namespace(x) if hasattr(x, "__array_namespace__") else OBJECTS
 
 
 def duals(value: Array, first: Array) -> np.ndarray:
