@@ -2,9 +2,9 @@
 
     python benchmarks/closed_loops.py
 
-Both sides are called from Python, one state a call, in turns. Ours has a Newton step of the loops
-counted in; Pinocchio's `constraintDynamics` runs with μ = 1e-12 and two proximal iterations. Calls
-from Python cost both about a microsecond, which is more than our kernels take for small robots.
+Ours is the native function in a C loop, one state at a time, with a Newton step of the loops
+counted in; Pinocchio's `constraintDynamics` is called from Python, which costs about a microsecond a call,
+with μ = 1e-12 and two proximal iterations.
 """
 
 from __future__ import annotations
@@ -14,6 +14,9 @@ import timeit
 from typing import Any
 
 import numpy as np
+from clock import FULL, Job, measured
+from contenders_ours import native_loop
+from subjects import STATES
 
 import closedform as cf
 from closedform.model.joints import Free, Prismatic, Revolute, Spherical
@@ -21,7 +24,6 @@ from closedform.model.robot import Robot
 
 GOALS = {"four_bar": 93, "palletiser": 472, "delta": 2584, "stewart": 3034}
 """Operations of inverse dynamics at most."""
-ROUNDS = 15
 
 
 def main() -> None:
@@ -46,29 +48,36 @@ def _operations(kernel: Any) -> int:
 
 
 def _times(robot: Robot, arm: Any) -> tuple[list[float], list[float]]:
-    """Seconds a call, ours and Pinocchio's, in turns."""
+    """Seconds a state, ours and Pinocchio's, in turns."""
     rng = np.random.default_rng(0)
     q = robot.integrate(robot.neutral(), 0.02 * rng.normal(size=robot.nv))
     v, tau = rng.normal(size=(2, robot.nv))
-    step, forward = arm.loop_step, arm.forward_dynamics
-    calls = [timeit.Timer(lambda: (step(q), forward(q, v, tau)))]
+    many = {"q": np.tile(q, (STATES, 1)), "v": np.tile(v, (STATES, 1)),
+            "tau": np.tile(tau, (STATES, 1))}
+    jobs = []
+    for kernel in (arm.loop_step, arm.forward_dynamics):
+        slots = kernel.interface
+        arrays = [*(many[x.name] for x in slots.inputs),
+                  *(np.zeros((STATES, *x.shape)) for x in slots.outputs)]
+        jobs.append(native_loop(kernel.name, kernel.native, arrays))
     try:
         peer = _Pinocchio(robot)
     except ImportError:
-        peer = None
-    if peer is not None:
-        given = peer.given(q, v, tau)
-        own = np.array(robot.closure.independent)
-        difference = np.abs(peer.call(*given)[own] - forward(q, v, tau)).max()
-        size = np.abs(forward(q, v, tau)).max()
-        if difference > 1e-6 * size:
-            raise SystemExit(f"{robot.name}: accelerations differ by {difference / size:.1e}")
-        calls.append(timeit.Timer(lambda: peer.call(*given)))
-    found: list[list[float]] = [[], []]
-    for _ in range(ROUNDS):
-        for k, call in enumerate(calls):
-            found[k].append(call.timeit(300) / 300)
-    return found[0], found[1]
+        return _together(measured(jobs, FULL)), []
+    given = peer.given(q, v, tau)
+    ours = arm.forward_dynamics(q, v, tau)
+    difference = np.abs(peer.call(*given)[list(robot.closure.independent)] - ours).max()
+    if difference > 1e-6 * np.abs(ours).max():
+        raise SystemExit(f"{robot.name}: accelerations differ by {difference:.1e}")
+    call = timeit.Timer(lambda: peer.call(*given))
+    jobs.append(Job("theirs", lambda repeats: call.timeit(20 * repeats), 20))
+    times = measured(jobs, FULL)
+    return _together({k: x for k, x in times.items() if k != "theirs"}), [
+        x * 1e-9 for x in times["theirs"]]
+
+
+def _together(times: dict[str, list[float]]) -> list[float]:
+    return [1e-9 * sum(x) for x in zip(*times.values(), strict=True)]
 
 
 class _Pinocchio:
@@ -91,7 +100,8 @@ class _Pinocchio:
                     pin.SE3.Identity())
         at = {s.name: n for s, n in zip(robot.tree.segments, numbers[1:], strict=True)}
         at_world: dict[str | None, int] = {None: 0, **at}
-        self.loops, self.states = pin.StdVec_RigidConstraintModel(), pin.StdVec_RigidConstraintData()
+        self.loops = pin.StdVec_RigidConstraintModel()
+        self.states = pin.StdVec_RigidConstraintData()
         for cut in robot.loops:
             loop = pin.RigidConstraintModel(
                 pin.ContactType.CONTACT_3D, self.model, at_world[cut.a[0]], pin.SE3(cut.a[1]),
