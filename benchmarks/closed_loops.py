@@ -3,8 +3,8 @@
     python benchmarks/closed_loops.py
 
 Ours is the native function in a C loop, one state at a time, with a Newton step of the loops
-counted in; Pinocchio's `constraintDynamics` is called from Python, which costs about a microsecond a call,
-with μ = 1e-12 and two proximal iterations.
+counted in; Pinocchio's `constraintDynamics` is called from Python, which costs about a microsecond
+a call, with μ = 1e-12 and two proximal iterations.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
 """Mass moved over affine loops: opposite sides of parallelograms share inertia.
 
 Bodies that keep their orientation to each other have one angular velocity, so what their moments of
-inertia do may be counted to one of them; and more that special lengths allow. In entries σ of the
+inertia do may be counted to one of them; and more that special lengths allow. In parameters π of the
 pseudo-inertias that are not zero,
 
-    T = E(q, v) σ,   U = e(q) σ        E_d = E_p F,   e_d − e_d(q₀) = (e_p − e_p(q₀)) F
+    T = E(q, v) π,   U = e(q) π        E_d = E_p F,   e_d − e_d(q₀) = (e_p − e_p(q₀)) F
 
-at sampled motions: σ_p ← σ_p + F σ_d, σ_d ← 0. A factor F that the sampled energies do not tell to
+at sampled motions: π_p ← π_p + F π_d, π_d ← 0. A factor F that the sampled energies do not tell to
 rounding is not used. M and all torques of the independent joints stay; forces in the loops do not.
 """
 
