@@ -1,8 +1,8 @@
 """Mass moved over affine loops: opposite sides of parallelograms share inertia.
 
 Bodies that keep their orientation to each other have one angular velocity, so what their moments of
-inertia do may be counted to one of them; and more that special lengths allow. In parameters π of the
-pseudo-inertias that are not zero,
+inertia do may be counted to one of them; and more that special lengths allow. In those entries π of
+the pseudo-inertias that are not zero,
 
     T = E(q, v) π,   U = e(q) π        E_d = E_p F,   e_d − e_d(q₀) = (e_p − e_p(q₀)) F
 
