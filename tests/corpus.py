@@ -50,7 +50,7 @@ SECONDS = 90
 EPS = float(np.finfo(float).eps)
 
 STILL = "no joint moves"
-LEAVE_OUT = 'load it with loops="open"'
+LEAVE_OUT = 'loops="open"'
 """What a refusal advises where a tree is left without the equality that it names."""
 REFUSALS = (
     ("a coupling of several joints", r"couples more than two joints"),
@@ -78,7 +78,7 @@ class Outcome:
     """What became of a file: `agrees`, `differs`, `refused`, `both refuse`, `alone`, `error`, …
 
     `alone`: it loads and no peer takes it. `no motion`: objects, scenes and parts without joints.
-    `open`: it is refused for a loop, and the tree that `loops="open"` leaves agrees.
+    `open`: it has loops, or is refused for one; the tree that `loops="open"` leaves agrees.
     Errors are relative to the largest entry and divided by their tolerance, so that 1 is the limit.
     """
 
@@ -163,6 +163,10 @@ def _told(path: Path, kind: str) -> dict:
                            else {})
         return {"result": "both refuse" if _peer_refuses(path, kind) else "refused",
                 "reason": reason}
+    if robot.loops:
+        told = _compared(cf.load(path, loops="open"), path, kind)
+        return told | ({"result": "open", "reason": f"loops of {len(robot.loops)} cuts, mobility "
+                        f"{robot.mobility}"} if told["result"] == "agrees" else {})
     return _compared(robot, path, kind)
 
 

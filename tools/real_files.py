@@ -37,7 +37,7 @@ to Pinocchio (URDF, xacro), Drake (SDF) or MuJoCo (MJCF), which read the same fi
 kernels (up to 40 velocities; first derivatives up to 12) to the closed forms, at two random states.
 The tolerance is the number of terms times the rounding error, for q̈ times the condition of M.
 
-`open`: refused for a loop or a coupling that a tree has no place for; the tree that
+`open`: with loops that are closed, or refused for one that cannot be; the tree that
 `cf.load(file, loops="open")` reads agrees. `alone`: it loads, and the peer does not take it.
 `no motion`: objects, scenes and parts in which no joint moves. `refused`: by us alone.
 `both refuse`: by the peer as well. A file that several packages bring is counted once.

@@ -57,7 +57,7 @@ FOLDERS = {
         "call": {"native", "store", "source", "cuda", "frameworks"},
     },
     "model": {"groups": set(), "joints": {"groups"}, "loops": {"joints"}, "elasticity": {"joints"},
-              "formats": {"groups", "joints"}, "zoo": {"formats"},
+              "formats": {"groups", "joints", "loops"}, "zoo": {"formats"},
               "lint": {"formats", "joints", "zoo"}},
     "applications": {
         "conventions": set(), "base_parameters": {"compile"}, "compile": set(),

@@ -13,6 +13,7 @@ from closedform.errors import ModelError
 from closedform.model.bodies import Body
 from closedform.model.inertia import Inertia
 from closedform.model.joints import KEYWORDS, Joint, describe
+from closedform.model.loops.records import Cut, Gear, Rod
 from closedform.model.segments import starts
 from closedform.model.tree import Tree
 
@@ -46,6 +47,7 @@ def summary(robot: Tree) -> dict[str, Any]:
             "body": frame.body,
             "placement": [_plain_list(row) for row in frame.placement],
         } for frame in robot.frames],
+        **_loops(robot),
         "configurations": {name: _plain_list(q) for name, q in robot.configurations.items()},
         "notes": list(robot.notes),
         "totals": {
@@ -56,6 +58,28 @@ def summary(robot: Tree) -> dict[str, Any]:
             "frames": len(robot.frames),
         },
     }
+
+
+def _loops(robot: Tree) -> dict[str, Any]:
+    """The loops of a robot that has any, and which velocities of its tree are independent."""
+    cuts: tuple[Cut, ...] = getattr(robot, "loops", ())
+    if not cuts:
+        return {}
+    return {"mobility": robot.nv, "independent": list(getattr(robot, "independent", None) or ()),
+            "loops": [{"name": cut.name, "kind": "gear", "factors": dict(cut.factors),
+                       "constant": cut.constant} if isinstance(cut, Gear) else
+                      {"name": cut.name, "a": cut.a[0], "b": cut.b[0],
+                       "kind": "rod" if isinstance(cut, Rod) else describe(cut.joint)}
+                      for cut in cuts]}
+
+
+def loop_text(loop: dict[str, Any]) -> str:
+    """A loop of a `summary` in a line."""
+    if loop["kind"] == "gear":
+        terms = " + ".join(f"{c:g} {name}" for name, c in loop["factors"].items())
+        return f"gear {loop['name']}: {terms} = {loop['constant']:g}"
+    ends = " and ".join(x or "the world" for x in (loop["a"], loop["b"]))
+    return f"loop {loop['name']}: {loop['kind']} of {ends}"
 
 
 def _joint(body: Body, q: range, v: range) -> dict[str, Any]:

@@ -14,7 +14,6 @@ from closedform.model.bodies import Body, Frame
 from closedform.model.coordinates import neutral
 from closedform.model.inertia import Inertia
 from closedform.model.joints import Fixed, Joint
-from closedform.model.loops.merging import merged_loops
 from closedform.model.pose import pose
 from closedform.model.tree import Tree
 
@@ -44,11 +43,10 @@ def with_locked(robot: T, locked: Mapping[str, Any] | Sequence[str]) -> T:
             placement = body.placement @ pose(*joint.pose(own, NUMBERS))
             body = replace(body, joint=Fixed(name=joint.name), placement=placement)
         bodies.append(body)
-    return merged(bodies, robot, set(still), still)
+    return merged(bodies, robot, set(still))
 
 
-def merged(bodies: Sequence[Body], robot: T, names: set[str],
-           locked: Mapping[str, np.ndarray] | None = None) -> T:
+def merged(bodies: Sequence[Body], robot: T, names: set[str]) -> T:
     """The robot of these bodies; each fixed body named is part of its parent (or the world).
 
     It stays as a frame of its own name; as a fixed body, where another fraction of its weight is
@@ -73,10 +71,8 @@ def merged(bodies: Sequence[Body], robot: T, names: set[str],
     for frame in robot.frames:
         at, placement = home[frame.body]
         frames.append(Frame(frame.name, at, placement @ frame.placement))
-    values = {name: float(x[0]) for name, x in (locked or {}).items() if len(x) == 1}
     return replace(robot, bodies=tuple(kept.values()), frames=tuple(frames),
-                   configurations=_carried(robot, kept.values()),
-                   **merged_loops(robot, home, list(kept.values()), values))
+                   configurations=_carried(robot, kept.values()))
 
 
 def _carried(robot: Tree, bodies: Iterable[Body]) -> dict[str, np.ndarray]:

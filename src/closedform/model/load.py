@@ -38,8 +38,9 @@ def load(source: Any, floating: bool = False,
     The root link is part of the world, or with `floating=True` body 0 on a free joint; a robot
     without a link for it gets a massless one, `base`. Loops that the file closes are closed (MJCF's
     equalities, `<loop_joint>`, `<loop>` and `<coupling>` in URDF, second parents in SDF, cut joints
-    in SYMORO's .par); with `loops="open"` they are left out. A xacro file is expanded, by the package `xacro`, with
-    the arguments `mappings`; the states of the SRDF file `srdf` become `robot.configurations`.
+    in SYMORO's .par); with `loops="open"` they are left out. A xacro file is expanded, by the
+    package `xacro`, with the arguments `mappings`; the states of the SRDF file `srdf` become
+    `robot.configurations`.
     """
     robot = _loaded(source, floating, loops, mappings)
     return robot if srdf is None else with_states(robot, srdf)

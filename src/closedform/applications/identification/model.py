@@ -36,6 +36,7 @@ from closedform.model.bodies import Body
 from closedform.model.coordinates import coordinate_names
 from closedform.model.inertia import PARAMETER_NAMES, Inertia
 from closedform.model.joints import Fixed
+from closedform.model.loops.affine import without_loops
 from closedform.model.robot import Robot
 from closedform.program.pipeline import optimised
 from closedform.program.program import Program
@@ -105,6 +106,7 @@ class Model:
         if not isinstance(self.robot, Robot):
             raise ArgumentError(f"Model: robot must be a cf.Robot, not "
                                 f"{type(self.robot).__name__}; cf.load(path or name) makes one")
+        object.__setattr__(self, "robot", without_loops(self.robot, "Model"))
         if not isinstance(self.friction, Friction):
             raise ArgumentError('Model: friction must be idn.Friction("viscous", …), not '
                                 f"{self.friction!r}")

@@ -30,6 +30,7 @@ from closedform.model.describe import (
     headline,
     index_text,
     list_text,
+    loop_text,
     number_text,
     range_text,
     summary,
@@ -103,6 +104,10 @@ def show(robot: RobotArgument, as_json: JsonOption = False,
     _print_joints(screen, about)
     for frame in about["frames"]:
         screen.print(Text(f"frame {frame['name']} on {frame['body'] or 'the world'}"))
+    for loop in about.get("loops", ()):
+        screen.print(Text(loop_text(loop)))
+    if "loops" in about:
+        screen.print(Text(f"independent: {', '.join(about['independent'])}"))
     for name, q in about["configurations"].items():
         screen.print(Text(f"configuration {name}: q = {vector_text(q)}"))
     for group in lanes:

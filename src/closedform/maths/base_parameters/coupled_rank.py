@@ -121,20 +121,24 @@ def _monomials(robot: Robot, geometry: ExactGeometry, kept: list[int],
     field, (pivots, residues) = geometry.field, solved
     assert isinstance(field, RationalFunctions)
     powers = {pow(2, e, PRIME): e for e in range(-LARGEST, LARGEST + 1)}
-    grown = {}
+    taking = {p for column in residues.values() for p, x in zip(pivots, column, strict=True) if x}
+    part = sorted(taking | set(residues))
+    grown: dict[str, dict[int, dict[int, int]]] = {}
     for name in field.symbols:
-        leads, grown[name] = _solved(robot, kept, PRIME, tolerance, Doubled(name))
-        if leads != pivots:
+        leads, more = _solved(robot, [kept[i] for i in part], PRIME, tolerance, Doubled(name))
+        if [part[i] for i in leads] != [i for i in part if i not in residues]:
             raise ArgumentError(f"{robot.name}: ranks at two values of {name} differ")
+        grown[name] = {part[c]: dict(zip((part[i] for i in leads), column, strict=True))
+                       for c, column in more.items()}
     factors: dict[int, dict[int, Any]] = {}
     for c, column in residues.items():
         factors[c] = {}
-        for k, (pivot, x) in enumerate(zip(pivots, column, strict=True)):
+        for pivot, x in zip(pivots, column, strict=True):
             if not x:
                 continue
             left, found = Residue(x, PRIME), field.number(1)
             for name in field.symbols:
-                e = powers.get(grown[name][c][k] * pow(x, -1, PRIME) % PRIME)
+                e = powers.get(grown[name][c][pivot] * pow(x, -1, PRIME) % PRIME)
                 if e is None:
                     raise ArgumentError(
                         f"{robot.name}: its couplings leave {len(pivots)} of {len(kept)} "

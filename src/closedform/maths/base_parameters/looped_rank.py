@@ -1,4 +1,4 @@
-"""What closed loops take away besides: the numeric rank of torques on the loops, certified by a gap.
+"""What closed loops take away besides: the numeric rank of torques on them, certified by a gap.
 
 The regrouping of the spanning tree holds on a larger set of motions and stays valid. Which of its
 parameters the loops make dependent is found from the torques of the independent joints at closed

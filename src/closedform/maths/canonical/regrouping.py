@@ -27,6 +27,7 @@ import numpy as np
 
 from closedform.arrays import Array, numeric
 from closedform.maths.canonical.frames import NOISE
+from closedform.maths.canonical.loop_regrouping import regrouped_over_loops
 from closedform.model.inertia import Inertia
 from closedform.model.loops.carried import with_loops_of
 from closedform.model.robot import Robot
@@ -38,7 +39,7 @@ def regrouped(robot: Robot) -> Robot:
     To a parent of whose weight another fraction is carried, only second moments, without weight.
     """
     if robot.loops:
-        return with_loops_of(regrouped(robot.tree), robot)
+        return regrouped_over_loops(with_loops_of(regrouped(robot.tree), robot))
     carried = {body.name: body.gravity_compensation for body in robot.bodies}
     P = {body.name: pseudo_inertia(body.inertia) for body in robot.bodies}
     terms = {name: abs(P_k) for name, P_k in P.items()}

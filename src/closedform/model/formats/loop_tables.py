@@ -70,7 +70,7 @@ def given_closing(data: Mapping[str, Any], looped: bool) -> dict[str, Any]:
 def on_base(robot: Robot, base: str, bodies: Sequence[Body], frames: Sequence[Frame]) -> Robot:
     """A robot with loops whose root link has become a body: what was the world is that body."""
     cuts = [c if isinstance(c, Gear) else
-            replace(c, **{s: (getattr(c, s)[0] or base, getattr(c, s)[1]) for s in ("a", "b")})
+            replace(c, a=(c.a[0] or base, c.a[1]), b=(c.b[0] or base, c.b[1]))
             for c in robot.loops]
     home = robot.neutral()
     guess = {b.name: home[i] for b, i, _ in robot.parts}

@@ -34,11 +34,11 @@ def closed_robot(tree: Robot, cuts: Sequence[Cut], start: Start | None = None) -
     They are closed from the start, else from one of the configurations that the file names.
     """
     start = start or Start()
-    found = [made for cut in cuts if (made := _on(tree, cut, start.held)) is not None]
+    found = on_bodies(tree, cuts, start.held)
     if not found:
         return tree
     named = [{b.name: q[i] for b, i, _ in tree.parts} for q in tree.configurations.values()]
-    first: ModelError | None = None
+    first: OpenLoop | SingularLoop | None = None
     for guess in (start.guess, *named):
         try:
             return _closed_from(tree, found, start, guess)
@@ -47,7 +47,7 @@ def closed_robot(tree: Robot, cuts: Sequence[Cut], start: Start | None = None) -
     other = _unfolded(tree, found, start) if isinstance(first, SingularLoop) else None
     if other is None:
         assert first is not None
-        raise type(first)(f"{first}; {LEAVE}") from first
+        raise ModelError(f"{first}; {LEAVE}") from first
     return other
 
 
@@ -74,6 +74,11 @@ def _unfolded(tree: Robot, cuts: Sequence[Cut], start: Start) -> Robot | None:
             return robot
         found = found or robot
     return found
+
+
+def on_bodies(tree: Robot, cuts: Sequence[Cut], held: Mapping[str, float]) -> list[Cut]:
+    """Loops between links, on the bodies that these are part of; without what is still."""
+    return [made for cut in cuts if (made := _on(tree, cut, held)) is not None]
 
 
 def _on(tree: Robot, cut: Cut, held: Mapping[str, float]) -> Cut | None:

@@ -41,7 +41,14 @@ from closedform.model.formats.dh import (
     rotation_about,
     unknown,
 )
-from closedform.model.formats.loop_tables import LOOP_KEYS, LOOP_NUMBERS, cut, given_closing, on_base
+from closedform.model.formats.loop_tables import (
+    LOOP_KEYS,
+    LOOP_NUMBERS,
+    cut,
+    given_closing,
+    on_base,
+)
+from closedform.model.formats.loops import on_bodies
 from closedform.model.formats.toml import parse_toml
 from closedform.model.formats.urdf.document import MAX_LINKS
 from closedform.model.formats.urdf.read import base_joint, limit_faults
@@ -113,10 +120,12 @@ def _robot(data: Mapping[str, Any]) -> Robot:
     name, source = _text(data, "name", "robot"), _text(data, "source", "")
     gravity = _numbers(data.get("gravity", list(STANDARD_GRAVITY)), False, "gravity")
     cuts = [_loop(row, k) for k, row in enumerate(_tables(data, "loops"), start=1)]
-    whole = Robot(name, robot.bodies, gravity, frames, source, loops=cuts,
-                  **given_closing(data, bool(cuts)))
+    whole = Robot(name, robot.bodies, gravity, frames, source)
     parts = {row["name"] for row in rows if row.get("merge")}
-    return merged(whole.bodies, whole, parts) if parts else whole
+    tree = merged(whole.bodies, whole, parts) if parts else whole
+    closing = given_closing(data, bool(cuts))
+    return replace(tree, loops=tuple(on_bodies(tree, cuts, {})), **closing) if cuts or closing \
+        else tree
 
 
 def _on_free_base(robot: Robot, data: Mapping[str, Any]) -> Robot:

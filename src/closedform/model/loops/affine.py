@@ -15,7 +15,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from closedform.errors import ModelError
+from closedform.errors import ArgumentError, OpenLoop, SingularLoop
 from closedform.model.bodies import Body
 from closedform.model.joints import Mimic
 from closedform.model.loops.closing import closed, y_index
@@ -39,6 +39,16 @@ def affine(robot: Robot) -> Robot | None:
     return _known[robot][0]
 
 
+def without_loops(robot: Robot, what: str) -> Robot:
+    """The robot itself, or the one without loops that moves the same; an error if there is none."""
+    made = affine(robot) if robot.loops else robot
+    if made is None:
+        raise ArgumentError(f"{what}: the loops {', '.join(repr(c.name) for c in robot.loops)} of "
+                            f"{robot.name} are neither parallelograms nor other affine ones, whose "
+                            "joints are sums of the independent ones; this is for those")
+    return made
+
+
 def y_of(robot: Robot) -> np.ndarray:
     """Which entries of q are independent."""
     assert robot.closure is not None
@@ -56,7 +66,7 @@ def _affine(robot: Robot) -> Robot | None:
         try:
             q = closed(tree, closure, y + step * rng.normal(size=y.shape) if _plain(tree, closure)
                        else y, closure.home)
-        except ModelError:
+        except (OpenLoop, SingularLoop):
             continue
         if np.abs(_G(tree, closure, q) - A).max() > SAME * max(1, np.abs(A).max()):
             return None
@@ -72,7 +82,8 @@ def _simple(robot: Robot, closure: Closure) -> bool:
             continue
         joint = body.joint
         forces = (joint.rotor_inertia, joint.viscous, joint.coulomb, joint.stiffness)
-        if count or (joint.nq, joint.nv) != (1, 1) or any(np.any(x) for x in forces if x is not None):
+        if count or (joint.nq, joint.nv) != (1, 1) or any(
+                np.any(x) for x in forces if x is not None):
             return False
     return True
 
@@ -106,8 +117,9 @@ def _followers(robot: Robot, closure: Closure, A: np.ndarray) -> Robot | None:
         offset = home[at] - sum(r * home[i] for (_, i), r in ratios.items())
         turns = bool(tree.body(name).joint.angles)
         of: dict[str, Any] = {driver: r for (driver, _), r in ratios.items()}
-        follow[name] = Mimic(tree.body(name).joint, of or {named[closure.independent[
-            single[0]]][0]: 0.0}, offset=_short(offset / np.pi) * np.pi if turns else _short(offset))
+        still = {named[closure.independent[single[0]]][0]: 0.0}
+        offset = _short(offset / np.pi) * np.pi if turns else _short(offset)
+        follow[name] = Mimic(tree.body(name).joint, of or still, offset=offset)
     bodies: list[Body] = [replace(b, joint=follow.get(b.name, b.joint)) for b in robot.bodies]
     return Robot(robot.name, bodies, robot.gravity, robot.frames, robot.source)
 

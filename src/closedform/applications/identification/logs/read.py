@@ -23,6 +23,7 @@ from closedform.applications.identification.logs.table import Arrays, LogTable
 from closedform.applications.identification.logs.topics import open_topics
 from closedform.applications.identification.logs.units import ANGLES, factors, unit_of_time
 from closedform.errors import ArgumentError, FormatError, suggestion
+from closedform.model.loops.affine import without_loops
 from closedform.model.robot import Robot
 
 TEXTS = (".csv", ".txt", ".tsv", ".dat")
@@ -43,9 +44,11 @@ def read(source: str | Path | Mapping[str, Any] | Samples, robot: Robot,
     columns of others are called `/topic/field`, and taken at its times.
     `units` by kind (`{"q": "deg", "t": "ms"}`; "deg" alone: all angles); the default is what the
     names or the file state, else SI, times by their size. Nothing but the beginning is read yet.
+    Of a robot with parallelograms the log has the independent joints.
     """
     if not isinstance(robot, Robot):
         raise ArgumentError(f"robot must be a cf.Robot, such as cf.load('panda'), not {robot!r}")
+    robot = without_loops(robot, "read")
     if columns is not None and not isinstance(columns, Mapping):
         raise ArgumentError("columns must be a mapping from kinds to columns, such as "
                             f"{{'q': slice(1, 8)}}, not {columns!r}")

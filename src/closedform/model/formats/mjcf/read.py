@@ -7,8 +7,9 @@ A body with several joints becomes a chain with massless bodies `body/joint` bet
 joints is part of its parent and stays as a frame, as do the sites. Keyframes are configurations.
 
 Springs, gravity compensation, armature, damping and friction are the joints' and bodies' own;
-equalities close loops from where qpos0 has them; actuators give limits of effort, contacts nothing. What acts on the motion and has no place in a
-`Robot` (tendons, fluid, flexes, …) is left out with one warning and stands in `notes`.
+equalities close loops from where qpos0 has them; actuators give limits of effort, contacts nothing.
+What acts on the motion and has no place in a `Robot` (tendons, fluid, flexes, …) is left out with
+one warning and stands in `notes`.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ import numpy as np
 
 from closedform.errors import FormatError, ModelError, warn_user
 from closedform.model.edits import merged
+from closedform.model.formats.loops import Start, closed_robot
 from closedform.model.formats.mjcf.actuators import Actuation, actuations
 from closedform.model.formats.mjcf.compiled import (
     Compiled,
@@ -33,7 +35,6 @@ from closedform.model.formats.mjcf.document import checked_file
 from closedform.model.formats.mjcf.equalities import OPEN, Constraints
 from closedform.model.formats.mjcf.frames import body_name, placement, sites
 from closedform.model.formats.mjcf.left_out import left_out, refuse_inertia_of_tendons
-from closedform.model.formats.loops import Start, closed_robot
 from closedform.model.formats.urdf.read import base_joint
 from closedform.model.formats.xml import TEXT
 from closedform.model.inertia import Inertia

@@ -61,7 +61,7 @@ class UrdfLoop:
         return Gear(self.name, factors | {x: -1.0 for x in ways[1] if x not in shared})
 
 
-class Reader(Protocol):
+class AttributeReader(Protocol):
     """What reads attributes and notes faults."""
 
     subject: str
@@ -78,7 +78,7 @@ def loop_elements(root: Element) -> Iterator[Element]:
             yield element
 
 
-def urdf_loop(reader: Reader, element: Element, number: int) -> UrdfLoop | None:
+def urdf_loop(reader: AttributeReader, element: Element, number: int) -> UrdfLoop | None:
     """The loop of an element; None, with a fault noted, where something is missing."""
     name = element.get("name") or f"{tag(element)}{number}"
     reader.subject = f"<{full_tag(element)}> {name!r}"
@@ -106,7 +106,7 @@ def urdf_loop(reader: Reader, element: Element, number: int) -> UrdfLoop | None:
     return UrdfLoop(name, (sides[0], sides[1]), KINDS[kind](unit), 1.0, line(element))
 
 
-def _side(reader: Reader, end: Element, owner: Element) -> tuple[str, np.ndarray]:
+def _side(reader: AttributeReader, end: Element, owner: Element) -> tuple[str, np.ndarray]:
     origin = child(end, "origin")
     at = end if origin is None else origin
     zero = (0.0, 0.0, 0.0)
@@ -114,7 +114,7 @@ def _side(reader: Reader, end: Element, owner: Element) -> tuple[str, np.ndarray
     return reader.text(end, owner, f"the link of <{tag(end)}>", "link"), place
 
 
-def _drake_side(reader: Reader, element: Element, body: str,
+def _drake_side(reader: AttributeReader, element: Element, body: str,
                 point: str) -> tuple[str, np.ndarray]:
     link = prefixed(element, f"{BALL_CONSTRAINT}_body_{body}")
     at = prefixed(element, f"{BALL_CONSTRAINT}_p_{point}")
