@@ -144,6 +144,7 @@ def test_workers_killed_in_mid_run_cost_time_and_nothing_else(cluster):
     np.testing.assert_array_equal(found, SQUARES)
 
 
+@pytest.mark.slow
 def test_a_worker_that_is_paused_holds_nothing_up_for_good(cluster):
     cluster.wait_for_workers(2, timeout=60)
     pid = pids(cluster)[0]
@@ -161,6 +162,7 @@ def deadly(block):
     return {"x": np.arange(block.start, block.stop) ** 2.0}
 
 
+@pytest.mark.slow
 def test_a_block_that_kills_its_workers_is_named(tmp_path):
     with (distributed.LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None)
           as made, distributed.Client(made) as client):

@@ -8,6 +8,7 @@ import pytest
 import closedform as cf
 from closedform.applications.studies import Normal, Uniform, monte_carlo
 from closedform.applications.studies.distributions import DRAWS
+from measured_runs import run
 
 ROBOT = cf.load("planar3r")
 rng = np.random.default_rng(1)
@@ -63,3 +64,20 @@ def test_numbers_that_cannot_be_are_refused(given, message):
         Normal(MEAN, -SD)
     with pytest.raises(cf.ArgumentError, match="the distribution has 1 numbers"):
         monte_carlo(ROBOT, "mass_matrix", Uniform(0.0, 1.0), (Q,))
+
+
+def test_an_identification_spreads_what_it_found_by_its_deviations():
+    """Columns of inertias alone have the deviations fit.sd, about what was found."""
+    idn, robot = cf.identification, cf.load("planar2r")
+    log = idn.read(run(robot, 0), robot)
+    fit = idn.fit(idn.information(idn.Model(robot), log, idn.Signals(cutoff=5.0, delay=0.0)))
+    drawn = fit.distribution.draws(0, 5000, 0)
+    names = list(fit.model.standard_names)
+    at = [names.index(n) for n in fit.robot.parameter_names]
+    others = np.delete(fit.model.L, at, axis=1)
+    own = np.flatnonzero(~np.any(others, axis=1))
+    assert len(own) >= 3
+    columns = drawn @ fit.model.L[np.ix_(own, at)].T
+    np.testing.assert_allclose(columns.std(axis=0), fit.sd[own], rtol=0.06)
+    np.testing.assert_allclose(columns.mean(axis=0), fit.x[own],
+                               atol=0.1 * fit.sd[own].max() + 1e-9)

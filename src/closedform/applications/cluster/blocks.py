@@ -11,6 +11,7 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import Any, NamedTuple, Protocol, final
@@ -123,8 +124,7 @@ def _in_order(function: Callable[..., Any], blocks: Sequence[Any], client: Submi
 
     count = cores()
     if client is not None:
-        yield from _taken(blocks, begun(_by_client(function, client)),
-                          lambda: AHEAD * max(sum(client.nthreads().values()), 1))
+        yield from _taken(blocks, begun(_by_client(function, client)), lambda: _room(client))
     elif count == 1 or len(blocks) == 1:
         yield from _taken(blocks, begun(lambda *args: _Now(function, args)), lambda: 1)
     else:
@@ -134,6 +134,14 @@ def _in_order(function: Callable[..., Any], blocks: Sequence[Any], client: Submi
                               lambda: AHEAD * count)
         finally:
             pool.shutdown(cancel_futures=True)
+
+
+def _room(client: Submits) -> int:
+    """How many blocks may be under way; few where the scheduler does not answer."""
+    try:
+        return AHEAD * max(sum(client.nthreads().values()), 1)
+    except Exception:
+        return AHEAD
 
 
 def _raise(error: Exception) -> None:
@@ -157,7 +165,8 @@ def _taken(blocks: Iterable[Any], begin: Callable[[Any], Any],
             yield waiting.popleft()
     finally:
         for _, future in waiting:
-            future.cancel()
+            with suppress(Exception):       # of a client whose scheduler is gone: it is all over
+                future.cancel()
 
 
 @final

@@ -12,6 +12,7 @@ def test_any_part_of_a_grid_is_that_part_of_the_whole():
     whole = grid[:]
     assert grid.shape == (3, 5, 3) and len(grid) == 225 and whole.shape == (225, 4, 4)
     np.testing.assert_array_equal(grid[17:40], whole[17:40])
+    np.testing.assert_array_equal(grid[-1], whole[-1])
     np.testing.assert_array_equal(whole[:5, :3, 3], np.tile([0, -1, 0.5], (5, 1)))
     np.testing.assert_array_equal(whole[5, :3, 3], [0, -1, 1.0])
 

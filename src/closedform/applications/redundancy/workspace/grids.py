@@ -14,7 +14,7 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from closedform.applications.redundancy.tasks import PlanarPosition, Pose, Position, Task
-from closedform.arrays import ArrayLike, Floats
+from closedform.arrays import NO_ARRAY, ArrayLike, Floats
 from closedform.errors import ArgumentError
 from closedform.model.robot import Robot
 
@@ -96,8 +96,11 @@ class Grid:
     def __len__(self) -> int:
         return int(np.prod(self.shape, dtype=object)) * max(len(self.rotations), 1)
 
-    def __getitem__(self, rows: slice) -> Floats:
-        """Targets: (rows, 2), (rows, 3) or (rows, 4, 4)."""
+    def __getitem__(self, rows: slice | int) -> Floats:
+        """Targets: (rows, 2), (rows, 3) or (rows, 4, 4); or one of them."""
+        if not isinstance(rows, slice):
+            one: Floats = self[rows:rows + 1 or None][0]
+            return one
         k = np.arange(*rows.indices(len(self)))
         each = max(len(self.rotations), 1)
         at = np.unravel_index(k // each, self.shape)
@@ -131,7 +134,11 @@ def checked_targets(grid: Any, task: Task, robot: Robot) -> Targets:
     if isinstance(grid, Grid):
         shape = grid[:1].shape[1:]
     else:
-        grid = grid if hasattr(grid, "shape") else np.asarray(grid, dtype=float)
+        try:
+            grid = grid if hasattr(grid, "shape") else np.asarray(grid, dtype=float)
+        except NO_ARRAY:
+            raise ArgumentError(f"map: grid must be a Grid or an array of targets, not "
+                                f"{grid!r:.200}") from None
         shape = tuple(grid.shape[1:])
     if shape != task.shape(robot):
         raise ArgumentError(f"map: targets of {task} have the shape {task.shape(robot)}; the grid "
