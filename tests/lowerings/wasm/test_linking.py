@@ -1,7 +1,7 @@
 import pytest
 
 import closedform as cf
-from closedform.lowerings.wasm.linking import Layout, linked, signed, unsigned
+from closedform.lowerings.wasm.linking import MemoryLayout, linked, signed, unsigned
 
 
 @pytest.mark.parametrize("x, expected", [
@@ -21,9 +21,9 @@ def test_numbers_with_signs_too(x, expected):
 def test_what_would_be_needed_of_a_host_is_refused_by_name(imported):
     code = b"\0asm\1\0\0\0\2" + unsigned(len(imported)) + imported
     with pytest.raises(cf.ClosedformError, match=r"the code needs (sine|table|other)"):
-        linked(code, [], Layout(0, {}))
+        linked(code, [], MemoryLayout(0, {}))
 
 
 def test_what_is_no_object_file_is_refused():
     with pytest.raises(cf.ClosedformError, match="no object file"):
-        linked(b"\x7fELF...........", [], Layout(0, {}))
+        linked(b"\x7fELF...........", [], MemoryLayout(0, {}))

@@ -25,7 +25,7 @@ from closedform.applications.report import figures
 from closedform.applications.report.bodies import robot_section, root_warning
 from closedform.applications.report.record import Report, difference_residuals, machine
 from closedform.applications.report.tables import (
-    Cell,
+    TableCell,
     figure,
     folded,
     minus,
@@ -222,7 +222,7 @@ def speed(report: Report) -> str:
     times = {t.name: t for t in report.times}
     listed = sorted((q for q in report.quantities if q.operations is not None),
                     key=lambda q: not quantity(q.name).essential)
-    rows: list[list[Cell]] = [[
+    rows: list[list[TableCell]] = [[
         (q.name, f"<code>{q.name}</code><small>{escape(plain_words(q.about))}</small>"),
         *((x, f"{x:,}") for x in (q.operations, q.multiplications, q.additions, q.trigonometric)),
         _shapes(q.shapes),

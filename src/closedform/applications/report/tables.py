@@ -17,17 +17,17 @@ MOST_ROWS = 120
 """Rows of the numbers behind a figure; of more, every so many-th."""
 
 
-Cell = str | tuple[Any, str]
+TableCell = str | tuple[Any, str]
 """HTML, or what it is sorted by and HTML."""
 
 
-def table(titles: Sequence[str], rows: Iterable[Sequence[Cell]], numbers: Sequence[int] = (),
+def table(titles: Sequence[str], rows: Iterable[Sequence[TableCell]], numbers: Sequence[int] = (),
           caption: str = "", kind: str = "") -> str:
     """A table of HTML cells; `numbers` are columns set to the right.
 
     On a phone a row is a card, each cell with its column's title before it.
     """
-    def cell(k: int, given: Cell) -> str:
+    def cell(k: int, given: TableCell) -> str:
         key, text = given if isinstance(given, tuple) else ("", given)
         sort = "" if key in ("", None) else f' data-sort="{key}"'
         tag = "th" if k == 0 else "td"

@@ -26,14 +26,14 @@ ALIGNED = 16
 
 
 @dataclass(frozen=True)
-class Layout:
+class MemoryLayout:
     """What a module has in its memory beside its constants: a stack, then arrays in bytes."""
 
     stack: int
     arrays: Mapping[str, int]
 
 
-def linked(code: bytes, exported: Sequence[str], layout: Layout, about: str = "") -> bytes:
+def linked(code: bytes, exported: Sequence[str], layout: MemoryLayout, about: str = "") -> bytes:
     """The module of an object file, with its `exported` functions, `memory` and places of arrays.
 
     `free` is where the memory behind the arrays begins.

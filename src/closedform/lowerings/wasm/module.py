@@ -22,7 +22,7 @@ from closedform.lowerings.native.cpu import MAKING
 from closedform.lowerings.native.functions import array_names, scalar_module
 from closedform.lowerings.native.ir import Function, Lanes, Module
 from closedform.lowerings.source.assignments import array_sizes, output_names
-from closedform.lowerings.wasm.linking import Layout, linked
+from closedform.lowerings.wasm.linking import MemoryLayout, linked
 from closedform.program.program import Program
 
 TRIPLE = "wasm32-unknown-unknown"
@@ -48,7 +48,7 @@ def wasm_module(program: Program, about: Sequence[str] = ()) -> bytes:
     reserved = sum(int(x) for f in module.functions for x in re.findall(r"alloca \[(\d+) x", f))
     names = [*(s.name for s in program.inputs), *output_names(program)]
     sizes = [8 * n for n in array_sizes(program)]
-    layout = Layout(reserved + SPARE_STACK, dict(zip(names, sizes, strict=True)))
+    layout = MemoryLayout(reserved + SPARE_STACK, dict(zip(names, sizes, strict=True)))
     return linked(_object_code(module), ["kernel", "batch"], layout, "\n".join(about))
 
 
