@@ -12,13 +12,13 @@ from typing import Any, final
 
 from closedform.applications.flexible.files import BUILTIN_ARMS
 from closedform.applications.flexible.files import load as load_arm
+from closedform.applications.studio.bending import Bending
 from closedform.applications.studio.subject import StudioRobot
 from closedform.errors import ClosedformError, FormatError
 from closedform.interfaces.studio import gate as gates
 from closedform.interfaces.studio.flexible_session import FlexibleSession
 from closedform.interfaces.studio.looks import Look, looks
 from closedform.interfaces.studio.session import Session
-from closedform.maths.flexible.arm import FlexibleArm
 from closedform.model.formats.visuals import visuals_of
 from closedform.model.load import load
 
@@ -37,7 +37,7 @@ class Studio:
         self.error = ""
         self._subject: StudioRobot | None = None
         self._looks: list[Look] | None = None
-        self._arm: FlexibleArm | None = None
+        self._arm: Bending | None = None
         self._lock, self._looking = threading.Lock(), threading.Lock()
         self.ready = threading.Event()
         self.gate = gates.serve(port, host)
@@ -60,13 +60,13 @@ class Studio:
         finally:
             self.ready.set()
 
-    def _flexible(self) -> FlexibleArm | None:
+    def _flexible(self) -> Bending | None:
         """The source as a flexible arm, if it is one."""
         if self.source in BUILTIN_ARMS:
-            return load_arm(self.source)
+            return Bending(load_arm(self.source))
         if self.source.lower().endswith(".toml"):
             try:
-                return load_arm(self.source)
+                return Bending(load_arm(self.source))
             except FormatError:
                 return None
         return None
