@@ -74,7 +74,7 @@ class Browser:
             self.downloads[m["transfer_uuid"]]["parts"][m["part_index"]] = m["content"]
 
     # ------------------------------------------------------------------ reading
-    def wait(self, condition, seconds=90.0, what=""):
+    def wait(self, condition, seconds=300.0, what=""):
         """Until something is true; an error that names it else."""
         end = time.monotonic() + seconds
         while time.monotonic() < end:
@@ -116,7 +116,7 @@ class Browser:
         self.send("TransformControlsUpdateMessage", wxyz=wxyz, position=position, **self.gizmo)
         self.send("TransformControlsDragEndMessage", **self.gizmo)
 
-    def download(self, end, seconds=120.0):
+    def download(self, end, seconds=300.0):
         """The content of a file that arrived under a name that ends so."""
         def found():
             for x in list(self.downloads.values()):

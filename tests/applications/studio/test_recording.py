@@ -6,9 +6,9 @@ import pytest
 import closedform as cf
 from closedform.applications.studio import bending, fitting, recording
 from closedform.applications.studio.state import Wish, obey, start
-from closedform.applications.studio.subject import Subject
+from closedform.applications.studio.subject import StudioRobot
 
-PLANAR = Subject(cf.load("planar2r"))
+PLANAR = StudioRobot(cf.load("planar2r"))
 HERE = obey(PLANAR, start(PLANAR), Wish("coordinates", [0.3, 0.4]))
 
 

@@ -14,9 +14,9 @@ from closedform.applications.studio.panels import formulas, model
 from closedform.applications.studio.panels.table import PANELS
 from closedform.applications.studio.shown import shown
 from closedform.applications.studio.state import Wish, obey, start
-from closedform.applications.studio.subject import Subject
+from closedform.applications.studio.subject import StudioRobot
 
-PLANAR = Subject(cf.load("planar2r"))
+PLANAR = StudioRobot(cf.load("planar2r"))
 HOSTILE = ('<img src=x onerror="alert(1)">', "<script>alert(1)</script>", "[a](javascript:b)",
            "a&b'c\"d")
 
@@ -64,7 +64,7 @@ def test_every_number_shown_is_that_of_the_librarys_call():
 
 
 def test_the_inertia_at_the_tip_is_the_librarys():
-    panda = Subject(cf.load("panda"))
+    panda = StudioRobot(cf.load("panda"))
     s = shown(panda, next(states(panda, 1)), wait=True)
     np.testing.assert_allclose(
         s.tip_inertia, cf.operational_space_inertia(s.robot, s.state.q, s.state.tip), rtol=1e-7,
@@ -82,7 +82,7 @@ def hostile():
 
 
 def test_hostile_names_are_shown_as_text():
-    subject = Subject(hostile())
+    subject = StudioRobot(hostile())
     s = shown(subject, start(subject))
     pages = [p.framed(s, 1) for p in PANELS]
     pages += [model.base_picture(subject.robot), formulas.page(formulas.prepared(subject.robot), s)]
@@ -103,7 +103,7 @@ def test_a_cell_is_a_number_with_all_its_digits_as_title():
 
 def test_a_torque_beyond_its_limit_is_red_and_named():
     robot = cf.load("panda")
-    subject = Subject(robot)
+    subject = StudioRobot(robot)
     state = obey(subject, start(subject), Wish("load", (500.0, (0, 0, 0))))
     text = panel("torques", shown(subject, state))
     assert "beyond its limit: " in text and "panda_joint2" in text and f"rgb({cells.RED})" in text

@@ -11,11 +11,11 @@ import closedform as cf
 from closedform.applications.studio import link, posture
 from closedform.applications.studio.dials import Dials, turned, wxyz
 from closedform.applications.studio.state import CRITERIA, WISHES, Wish, obey, start
-from closedform.applications.studio.subject import Subject
+from closedform.applications.studio.subject import StudioRobot
 
-PLANAR = Subject(cf.load("planar3r"))
-PANDA = Subject(cf.load("panda"))
-HUMANOID = Subject(cf.load("humanoid25"))
+PLANAR = StudioRobot(cf.load("planar3r"))
+PANDA = StudioRobot(cf.load("panda"))
+HUMANOID = StudioRobot(cf.load("humanoid25"))
 
 
 # ---------------------------------------------------------------------- dials

@@ -25,7 +25,7 @@ from closedform.interfaces.studio.house import Studio  # noqa: E402
 FLAGS = ("--headless=new", "--no-sandbox", "--use-angle=swiftshader", "--no-first-run",
          "--enable-unsafe-swiftshader", "--ignore-gpu-blocklist", "--disable-dev-shm-usage",
          "--disable-background-networking", "--disable-component-update", "--disable-sync")
-PATIENCE = 240
+PATIENCE = 400
 
 
 @pytest.fixture(scope="module")

@@ -12,8 +12,8 @@ from urllib.parse import quote
 
 import numpy as np
 
-from closedform.applications.studio.state import State, Wish, obey, start
-from closedform.applications.studio.subject import Subject
+from closedform.applications.studio.state import StudioState, Wish, obey, start
+from closedform.applications.studio.subject import StudioRobot
 from closedform.errors import ClosedformError
 
 LONGEST = 8192
@@ -23,7 +23,7 @@ KINDS = {"tip": "tip", "criterion": "criterion", "load": "load", "mount": "mount
 """The wish that each field of a link is."""
 
 
-def fields(state: State) -> dict[str, Any]:
+def fields(state: StudioState) -> dict[str, Any]:
     """What of a state travels."""
     found: dict[str, Any] = {"q": [float(x) for x in state.q]}
     for name, x in (("v", state.v), ("a", state.a)):
@@ -36,7 +36,7 @@ def fields(state: State) -> dict[str, Any]:
     return {**found, "tip": state.tip, "criterion": state.criterion}
 
 
-def link(subject: Subject, state: State) -> str:
+def link(subject: StudioRobot, state: StudioState) -> str:
     """The path of a state: `/panda/q=…;tip=…`."""
     parts = [f"{name}={','.join(map(repr, x)) if isinstance(x, list) else quote(x, safe='')}"
              for name, x in fields(state).items()]
@@ -58,12 +58,12 @@ def from_link(path: str) -> dict[str, Any]:
     return found
 
 
-def as_json(subject: Subject, state: State) -> str:
+def as_json(subject: StudioRobot, state: StudioState) -> str:
     """The state for the browser's storage."""
     return json.dumps({"robot": subject.robot.name, **fields(state)})
 
 
-def restored(subject: Subject, given: Mapping[str, Any]) -> tuple[State, str]:
+def restored(subject: StudioRobot, given: Mapping[str, Any]) -> tuple[StudioState, str]:
     """The start with what was given, and which of it could not be taken."""
     state, left = start(subject), []
     for name in (name for name in KINDS if name in given):
@@ -74,7 +74,7 @@ def restored(subject: Subject, given: Mapping[str, Any]) -> tuple[State, str]:
     return state, f"the link's {', '.join(left)} cannot be used here" if left else ""
 
 
-def _value(name: str, given: Mapping[str, Any], state: State) -> Any:
+def _value(name: str, given: Mapping[str, Any], state: StudioState) -> Any:
     """What a field is as a wish."""
     x = given[name]
     if name == "load":

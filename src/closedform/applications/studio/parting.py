@@ -13,8 +13,8 @@ import numpy as np
 
 from closedform.applications.export.export import export
 from closedform.applications.studio.shown import Shown
-from closedform.applications.studio.state import State, gravity, load
-from closedform.applications.studio.subject import Subject
+from closedform.applications.studio.state import StudioState, gravity, load
+from closedform.applications.studio.subject import StudioRobot
 from closedform.errors import ArgumentError
 from closedform.model.robot import Robot
 
@@ -55,7 +55,7 @@ def csv_of(s: Shown) -> str:
     return "\r\n".join(lines) + "\r\n"
 
 
-def python(subject: Subject, state: State) -> str:
+def python(subject: StudioRobot, state: StudioState) -> str:
     """The lines that give this very state and its numbers."""
     lines = ["import closedform as cf", "import numpy as np", "",
              f"robot = cf.load({subject.source!r})",

@@ -33,7 +33,7 @@ REACHED = MET
 SEEDS = 5
 
 
-class Pulled(NamedTuple):
+class Pull(NamedTuple):
     """How a tip can be pulled: its task, or why there is none."""
 
     task: Task | None
@@ -46,10 +46,10 @@ class Pulled(NamedTuple):
 
 
 @lru_cache(maxsize=64)
-def pulls(robot: Robot, tip: str) -> Pulled:
+def pulls(robot: Robot, tip: str) -> Pull:
     """What the tip can be asked for, by the rank of its Jacobian at random configurations."""
     if any(not body.joint.is_vector for body, _, _ in robot.parts):
-        return Pulled(None, "the gizmo moves robots whose coordinates add up; move the base by "
+        return Pull(None, "the gizmo moves robots whose coordinates add up; move the base by "
                             "its sliders")
     J = np.stack([np.asarray(frame_jacobian(robot, robot.random(seed), tip), dtype=float)
                   for seed in range(SEEDS)])
@@ -57,12 +57,12 @@ def pulls(robot: Robot, tip: str) -> Pulled:
     ranks = {rows: int(max(np.linalg.matrix_rank(j[:rows], tol=1e-9) for j in J))
              for rows in (3, 6)}
     if ranks[6] == 6 and moving >= 6:
-        return Pulled(Pose(tip))
+        return Pull(Pose(tip))
     if ranks[3] == 3:
-        return Pulled(Position(tip))
+        return Pull(Position(tip))
     if ranks[3] == 2 and np.all(np.abs(J[:, 2]) < 1e-12):
-        return Pulled(PlanarPosition(tip))
-    return Pulled(None, f"{tip} has {ranks[3]} freedoms of position: too few to be pulled")
+        return Pull(PlanarPosition(tip))
+    return Pull(None, f"{tip} has {ranks[3]} freedoms of position: too few to be pulled")
 
 
 def task_of_tip(robot: Robot, tip: str) -> Task:

@@ -19,8 +19,8 @@ from closedform.applications.motion.trajectories import Sampled, continuous, cos
 from closedform.applications.simulate import simulate
 from closedform.applications.studio.cells import Strip
 from closedform.applications.studio.shown import as_robot
-from closedform.applications.studio.state import State
-from closedform.applications.studio.subject import Subject
+from closedform.applications.studio.state import StudioState
+from closedform.applications.studio.subject import StudioRobot
 from closedform.arrays import Floats
 from closedform.errors import ArgumentError
 from closedform.model.coordinates import coordinate_names
@@ -77,14 +77,14 @@ class Recording:
         return text.getvalue()
 
 
-def swing(subject: Subject, state: State) -> Recording:
+def swing(subject: StudioRobot, state: StudioState) -> Recording:
     """Every joint swings within its limits; τ, τ̇, τ̈ exactly, numeric differences beside."""
     robot = as_robot(subject, state)
     return _of_torques("swing of all joints",
                        torques(robot, cosines(robot), np.linspace(0, SECONDS, POINTS)))
 
 
-def of_rows(subject: Subject, state: State, rows: Any, name: str) -> Recording:
+def of_rows(subject: StudioRobot, state: StudioState, rows: Any, name: str) -> Recording:
     """The motion in a file: rows of q alone are a trajectory, those with v or τ a log."""
     if rows.v is not None or rows.tau is not None or len(rows.t) > SPLINED:
         return of_log(subject, state, rows, name)
@@ -104,7 +104,7 @@ def _of_torques(title: str, found: Torques) -> Recording:
                       ("numeric τ̇ is off by", float(apart))))
 
 
-def of_log(subject: Subject, state: State, log: Any, name: str) -> Recording:
+def of_log(subject: StudioRobot, state: StudioState, log: Any, name: str) -> Recording:
     """A log played back: what was measured, and what the model says, laid over it."""
     robot = as_robot(subject, state)
     every = max(1, len(log.t) // MOST)
@@ -137,7 +137,7 @@ def _rates(robot: Any, q: Floats, t: Floats) -> Floats:
 
 
 # ---------------------------------------------------------------------- simulations
-def released(subject: Subject, state: State, seconds: float, torque: Input = None,
+def released(subject: StudioRobot, state: StudioState, seconds: float, torque: Input = None,
              title: str = "released under gravity", springs: ElasticJoints | None = None,
              ) -> Recording:
     """The motion from this state under torques, with the account of its energy."""
@@ -178,7 +178,8 @@ def _of_springs(run: Simulation, names: tuple[str, ...]) -> list[Strip]:
                   1e3 * (np.asarray(run.deflection) * model.gear_ratio)[:, shown], which)]
 
 
-def pd(subject: Subject, state: State, goal: Floats, stiffness: float, damping: float) -> Input:
+def pd(subject: StudioRobot, state: StudioState, goal: Floats, stiffness: float,
+       damping: float) -> Input:
     """u = g(q) + K (goal ⊖ q) − D v: a PD law with gravity, for `released`."""
     from closedform.applications.compile.kernels import compile as compile_robot
     if not (0 <= stiffness <= 1e6 and 0 <= damping <= 1e6):

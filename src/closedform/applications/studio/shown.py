@@ -12,8 +12,8 @@ from typing import Any, final
 
 import numpy as np
 
-from closedform.applications.studio.state import State, arguments, gravity, load
-from closedform.applications.studio.subject import Subject
+from closedform.applications.studio.state import StudioState, arguments, gravity, load
+from closedform.applications.studio.subject import StudioRobot
 from closedform.arrays import Floats
 from closedform.model.inertia import Inertia
 from closedform.model.robot import Robot
@@ -27,8 +27,8 @@ SHORT = 1e-12
 class Shown:
     """A state and what the kernels made of it; what is derived is computed when first asked."""
 
-    subject: Subject
-    state: State
+    subject: StudioRobot
+    state: StudioState
     places: Any                 # poses, center_of_mass, frame_pose, frame_jacobian
     terms: Any                  # the terms of the equation of motion; None while they are compiled
 
@@ -131,7 +131,7 @@ class Shown:
             self.state.tip, arguments(self.subject, self.state))
 
 
-def as_robot(subject: Subject, state: State) -> Robot:
+def as_robot(subject: StudioRobot, state: StudioState) -> Robot:
     """The robot with its load and its mount: what `cf.mass_matrix` and the others are called with.
     """
     robot = subject.robot.with_gravity(gravity(subject, state))
@@ -140,7 +140,7 @@ def as_robot(subject: Subject, state: State) -> Robot:
     return robot.with_payload(Inertia.from_parameters(load(state)), state.tip)
 
 
-def shown(subject: Subject, state: State, wait: bool = True) -> Shown:
+def shown(subject: StudioRobot, state: StudioState, wait: bool = True) -> Shown:
     """Everything at a state; without `wait` no equations until their kernel is compiled."""
     q, v, a, g, extra = arguments(subject, state)
     places = subject.places(state.tip)(q, g, extra)

@@ -16,7 +16,7 @@ from closedform.applications.redundancy.certificate import Solution
 from closedform.applications.redundancy.curves import SelfMotion
 from closedform.applications.studio import posture
 from closedform.applications.studio.dials import tilted
-from closedform.applications.studio.subject import Subject
+from closedform.applications.studio.subject import StudioRobot
 from closedform.arrays import Floats
 from closedform.errors import ArgumentError, ClosedformError
 
@@ -30,7 +30,7 @@ CRITERIA = ("manipulability", "posture", "centering")
 
 @final
 @dataclass(frozen=True, eq=False)
-class State:
+class StudioState:
     """What one client looks at."""
 
     q: Floats
@@ -50,23 +50,23 @@ class State:
     branch: int = -1
 
 
-def start(subject: Subject) -> State:
+def start(subject: StudioRobot) -> StudioState:
     """Ready and at rest."""
     rest = np.zeros(subject.robot.nv)
-    return State(subject.ready, rest, rest, subject.tip)
+    return StudioState(subject.ready, rest, rest, subject.tip)
 
 
-def arguments(subject: Subject, state: State) -> tuple[Floats, ...]:
+def arguments(subject: StudioRobot, state: StudioState) -> tuple[Floats, ...]:
     """What the kernels take: q, v, a, gravity, the load's ten parameters."""
     return state.q, state.v, state.a, gravity(subject, state), load(state)
 
 
-def gravity(subject: Subject, state: State) -> Floats:
+def gravity(subject: StudioRobot, state: StudioState) -> Floats:
     """In the robot's world frame, m/s²."""
     return tilted(np.asarray(subject.robot.gravity, dtype=float), *state.mount)
 
 
-def load(state: State) -> Floats:
+def load(state: StudioState) -> Floats:
     """The load's ten parameters in the tip's frame: a point mass."""
     m, c = state.load, np.array(state.load_at)
     I = m * (np.dot(c, c) * np.eye(3) - np.outer(c, c))
@@ -83,7 +83,7 @@ class Wish:
     value: Any = None
 
 
-def obey(subject: Subject, state: State, wish: Wish) -> State:
+def obey(subject: StudioRobot, state: StudioState, wish: Wish) -> StudioState:
     """The state after a wish; an error in words where it cannot be met."""
     if wish.kind not in WISHES:
         raise ArgumentError(f"no wish {wish.kind!r:.40}")
@@ -102,19 +102,19 @@ def _numbers(given: Any, size: int, what: str) -> Floats:
     return x
 
 
-def _at(subject: Subject, state: State, q: Floats) -> State:
+def _at(subject: StudioRobot, state: StudioState, q: Floats) -> StudioState:
     """The state at another q, where nothing is certified."""
     return replace(state, q=subject.kept(q), target=None, solution=None, refused=None, curve=None,
                    along=0.0, branches=(), branch=-1)
 
 
-def _dials(subject: Subject, state: State, given: Any) -> State:
+def _dials(subject: StudioRobot, state: StudioState, given: Any) -> StudioState:
     d = subject.dials
     return _at(subject, state,
                d.coordinates(np.clip(_numbers(given, len(d.all), "dials"), d.low, d.high)))
 
 
-def _dial(subject: Subject, state: State, given: Any) -> State:
+def _dial(subject: StudioRobot, state: StudioState, given: Any) -> StudioState:
     """Some dials by their place; the others stay exactly where they are."""
     d = subject.dials
     values = d.values(state.q)
@@ -128,33 +128,33 @@ def _dial(subject: Subject, state: State, given: Any) -> State:
     return _at(subject, state, q)
 
 
-def _coordinates(subject: Subject, state: State, given: Any) -> State:
+def _coordinates(subject: StudioRobot, state: StudioState, given: Any) -> StudioState:
     return _at(subject, state, _numbers(given, subject.robot.nq, "q"))
 
 
-def _named(subject: Subject, state: State, given: Any) -> State:
+def _named(subject: StudioRobot, state: StudioState, given: Any) -> StudioState:
     found = subject.configurations
     if given not in found:
         raise ArgumentError(f"{subject.robot.name} has no configuration {given!r:.80}")
     return _at(subject, state, found[given])
 
 
-def _random(subject: Subject, state: State, given: Any) -> State:
+def _random(subject: StudioRobot, state: StudioState, given: Any) -> StudioState:
     return _at(subject, state, subject.robot.random(given))
 
 
-def _rates(subject: Subject, state: State, given: Any) -> State:
+def _rates(subject: StudioRobot, state: StudioState, given: Any) -> StudioState:
     v, a = (np.clip(_numbers(x, subject.robot.nv, "rates"), -FASTEST, FASTEST) for x in given)
     return replace(state, v=v, a=a)
 
 
-def _moment(subject: Subject, state: State, given: Any) -> State:
+def _moment(subject: StudioRobot, state: StudioState, given: Any) -> StudioState:
     """A moment of a motion: q, v and a together, as they are."""
     q, v, a = given
     return _rates(subject, _coordinates(subject, state, q), (v, a))
 
 
-def _load(subject: Subject, state: State, given: Any) -> State:
+def _load(subject: StudioRobot, state: StudioState, given: Any) -> StudioState:
     mass, at = given
     m, c = _numbers([mass], 1, "load")[0], _numbers(at, 3, "the load's place")
     if not 0 <= m <= HEAVIEST:
@@ -163,23 +163,23 @@ def _load(subject: Subject, state: State, given: Any) -> State:
     return replace(state, load=float(m), load_at=(x, y, z))
 
 
-def _mount(subject: Subject, state: State, given: Any) -> State:
+def _mount(subject: StudioRobot, state: StudioState, given: Any) -> StudioState:
     roll, pitch = _numbers(given, 2, "the mount's angles")
     return replace(state, mount=(float(roll), float(pitch)))
 
 
-def _tip(subject: Subject, state: State, given: Any) -> State:
+def _tip(subject: StudioRobot, state: StudioState, given: Any) -> StudioState:
     return replace(_at(subject, state, state.q), tip=subject.checked_tip(given))
 
 
-def _criterion(subject: Subject, state: State, given: Any) -> State:
+def _criterion(subject: StudioRobot, state: StudioState, given: Any) -> StudioState:
     if given not in CRITERIA:
         raise ArgumentError(f"criterion must be one of {', '.join(CRITERIA)}")
     return replace(_at(subject, state, state.q), criterion=given)
 
 
 # ---------------------------------------------------------------------- the tip, pulled
-def _target(subject: Subject, state: State, given: Any) -> State:
+def _target(subject: StudioRobot, state: StudioState, given: Any) -> StudioState:
     """The optimum for a pose of the tip, where it can be reached; else all stays as it was."""
     T = np.asarray(given, dtype=float)
     if T.shape != (4, 4) or not np.all(np.isfinite(T)):
@@ -190,14 +190,14 @@ def _target(subject: Subject, state: State, given: Any) -> State:
     return replace(_at(subject, state, np.asarray(found.q)), target=T, solution=found)
 
 
-def _self_motion(subject: Subject, state: State, given: Any) -> State:
+def _self_motion(subject: StudioRobot, state: StudioState, given: Any) -> StudioState:
     """The curve through q of all configurations that meet the target."""
     T = posture.of_tip(subject.robot, state.tip, state.q) if state.target is None else state.target
     curve = posture.curve(subject.robot, state.tip, state.criterion, T, state.q)
     return replace(state, target=T, curve=curve, along=0.0)
 
 
-def _along(subject: Subject, state: State, given: Any) -> State:
+def _along(subject: StudioRobot, state: StudioState, given: Any) -> StudioState:
     """A configuration on the curve; corrected, so that the tip rests."""
     if state.curve is None or state.target is None:
         return state
@@ -207,13 +207,13 @@ def _along(subject: Subject, state: State, given: Any) -> State:
     return replace(state, q=moved, along=s, solution=None, refused=None)
 
 
-def _branches(subject: Subject, state: State, given: Any) -> State:
+def _branches(subject: StudioRobot, state: StudioState, given: Any) -> StudioState:
     """Every stationary posture of a target, as `posture.all_branches` found them."""
     T, found = given
     return replace(state, target=np.asarray(T, dtype=float), branches=tuple(found), branch=-1)
 
 
-def _branch(subject: Subject, state: State, given: Any) -> State:
+def _branch(subject: StudioRobot, state: StudioState, given: Any) -> StudioState:
     if not state.branches:
         return state
     k = int(_numbers([given], 1, "branch")[0]) % len(state.branches)
@@ -222,7 +222,7 @@ def _branch(subject: Subject, state: State, given: Any) -> State:
                    curve=None, along=0.0, branch=k)
 
 
-WISHES: dict[str, Callable[[Subject, State, Any], State]] = {
+WISHES: dict[str, Callable[[StudioRobot, StudioState, Any], StudioState]] = {
     "tip": _tip, "criterion": _criterion, "load": _load, "mount": _mount, "rates": _rates,
     "named": _named, "random": _random, "coordinates": _coordinates, "dials": _dials,
     "dial": _dial, "moment": _moment, "target": _target, "self_motion": _self_motion,

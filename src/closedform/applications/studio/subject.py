@@ -34,7 +34,7 @@ LARGE = 40
 
 
 @final
-class Subject:
+class StudioRobot:
     """A robot, and what is computed of it: one kernel for the scene, one for the equations.
 
     The load at the tip and gravity are inputs of both, so that both may be changed by hand.

@@ -11,7 +11,7 @@ import numpy as np
 from closedform.applications.studio import posture
 from closedform.applications.studio.dials import STEP, wxyz
 from closedform.applications.studio.shown import Shown
-from closedform.applications.studio.state import CRITERIA, State
+from closedform.applications.studio.state import CRITERIA, StudioState
 from closedform.interfaces.studio.data_controls import DataControls
 from closedform.interfaces.studio.motion_controls import MotionControls
 from closedform.interfaces.studio.scene import LAYERS
@@ -244,7 +244,7 @@ class Controls:
             self.toggle(layer)
 
     # ------------------------------------------------------------------ at a state
-    def moved(self, before: State, now: State) -> None:
+    def moved(self, before: StudioState, now: StudioState) -> None:
         """What has to be made where a wish has changed more than the posture."""
         if before.tip != now.tip:
             self.session.state = now
@@ -255,7 +255,7 @@ class Controls:
         if before.branches is not now.branches or before.curve is not now.curve:
             self._curves(now)
 
-    def _curves(self, state: State) -> None:
+    def _curves(self, state: StudioState) -> None:
         kernel, n = self.subject.places(state.tip), np.zeros(3)
         ghosts = [np.asarray(kernel(np.asarray(b.q), n, np.zeros(10)).poses)
                   for b in state.branches[:12]]

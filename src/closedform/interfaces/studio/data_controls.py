@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, final
 
 from closedform.applications.studio import cells, fitting, recording
 from closedform.applications.studio.panels.model import finding_list
-from closedform.applications.studio.subject import Subject
+from closedform.applications.studio.subject import StudioRobot
 from closedform.applications.studio.uploads import Upload, read_upload
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ class DataControls:
     def _opened(self, upload: Upload) -> None:
         session = self.session
         if upload.robot is not None:
-            subject = Subject(upload.robot, upload.name)    # of this client alone
+            subject = StudioRobot(upload.robot, upload.name)    # of this client alone
             subject.places(subject.tip)
             session.open(subject, finding_list(upload.findings) + _notes(upload))
             return

@@ -11,7 +11,6 @@ import numpy as np
 from closedform.applications.studio import cells
 from closedform.applications.studio.bending import Bending
 from closedform.interfaces.studio.scene import BLUE, ORANGE, ground, lines
-from closedform.maths.flexible.arm import FlexibleArm
 
 EVERY = 1 / 25
 SWING = "swing"
@@ -21,11 +20,11 @@ SWING = "swing"
 class FlexibleSession:
     """The arm in its plane, seen from above."""
 
-    def __init__(self, client: Any, arm: FlexibleArm) -> None:
-        self.client, self.bending, self._closed = client, Bending(arm), threading.Event()
+    def __init__(self, client: Any, bending: Bending) -> None:
+        self.client, self.bending, self._closed = client, bending, threading.Event()
         gui, scene, reach = client.gui, client.scene, self.bending.reach
         gui.configure_theme(show_logo=False, show_share_button=False, brand_color=(37, 99, 168))
-        gui.set_panel_label(f"closedform · {arm.name}")
+        gui.set_panel_label(f"closedform · {bending.arm.name}")
         scene.configure_environment_map(None)
         scene.configure_default_lights(True, cast_shadow=False)
         ground(scene, reach)

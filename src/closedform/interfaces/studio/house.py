@@ -12,13 +12,13 @@ from typing import Any, final
 
 from closedform.applications.flexible.files import BUILTIN_ARMS
 from closedform.applications.flexible.files import load as load_arm
-from closedform.applications.studio.subject import Subject
+from closedform.applications.studio.bending import Bending
+from closedform.applications.studio.subject import StudioRobot
 from closedform.errors import ClosedformError, FormatError
 from closedform.interfaces.studio import gate as gates
 from closedform.interfaces.studio.flexible_session import FlexibleSession
 from closedform.interfaces.studio.looks import Look, looks
 from closedform.interfaces.studio.session import Session
-from closedform.maths.flexible.arm import FlexibleArm
 from closedform.model.formats.visuals import visuals_of
 from closedform.model.load import load
 
@@ -35,9 +35,9 @@ class Studio:
         self.states: dict[str, Any] = {}       # what the browsers keep, by run and client
         self.taken: set[str] = set()           # states of before that a tab has been given back
         self.error = ""
-        self._subject: Subject | None = None
+        self._subject: StudioRobot | None = None
         self._looks: list[Look] | None = None
-        self._arm: FlexibleArm | None = None
+        self._arm: Bending | None = None
         self._lock, self._looking = threading.Lock(), threading.Lock()
         self.ready = threading.Event()
         self.gate = gates.serve(port, host)
@@ -60,18 +60,18 @@ class Studio:
         finally:
             self.ready.set()
 
-    def _flexible(self) -> FlexibleArm | None:
+    def _flexible(self) -> Bending | None:
         """The source as a flexible arm, if it is one."""
         if self.source in BUILTIN_ARMS:
-            return load_arm(self.source)
+            return Bending(load_arm(self.source))
         if self.source.lower().endswith(".toml"):
             try:
-                return load_arm(self.source)
+                return Bending(load_arm(self.source))
             except FormatError:
                 return None
         return None
 
-    def subject(self) -> Subject:
+    def subject(self) -> StudioRobot:
         """What clients look at first; frozen, so that they share it."""
         source = self.source
         with self._lock:
@@ -79,10 +79,10 @@ class Studio:
                 with warnings.catch_warnings():
                     warnings.simplefilter("ignore")
                     robot = load(source, **self.loading)
-                self._subject = Subject(robot, source, visuals_of(source))
+                self._subject = StudioRobot(robot, source, visuals_of(source))
             return self._subject
 
-    def looks(self, subject: Subject) -> list[Look]:
+    def looks(self, subject: StudioRobot) -> list[Look]:
         """The meshes of a subject, read once for all; what was uploaded has none."""
         if not subject.visuals:
             return []

@@ -10,7 +10,7 @@ import numpy as np
 from closedform.applications.studio import cells, recording
 from closedform.applications.studio.recording import Recording
 from closedform.applications.studio.shown import Shown
-from closedform.applications.studio.state import State
+from closedform.applications.studio.state import StudioState
 from closedform.arrays import Floats
 from closedform.errors import ArgumentError
 from closedform.model.elasticity.joints import ElasticJoints
@@ -74,7 +74,7 @@ class MotionControls:
         kind, seconds = self.kind.value, _finite(self.seconds.value, 3.0)
         self.make(kind, lambda subject, state: self._simulated(kind, seconds, state))
 
-    def _simulated(self, kind: str, seconds: float, state: State) -> Recording:
+    def _simulated(self, kind: str, seconds: float, state: StudioState) -> Recording:
         subject = self.session.subject
         if kind == MAKERS[0]:
             return recording.released(subject, state, seconds)

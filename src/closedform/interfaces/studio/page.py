@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from closedform.applications.studio.shown import shown
 from closedform.interfaces.studio import gate
-from closedform.interfaces.studio.scene import Scene
+from closedform.interfaces.studio.scene import StudioScene
 
 if TYPE_CHECKING:
     from closedform.interfaces.studio.session import Session
@@ -17,7 +17,7 @@ def scene_page(session: Session) -> str:
     """The page, with the layers that the client sees."""
     own = gate.serve(0)
     try:
-        scene = Scene(own.server.scene, session.subject)
+        scene = StudioScene(own.server.scene, session.subject)
         scene.add_looks(session.studio.looks(session.subject))
         for layer, visible in session.scene.layers.items():
             scene.see(layer, visible)

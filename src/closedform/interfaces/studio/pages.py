@@ -10,7 +10,7 @@ from closedform.applications.studio import cells, posture
 from closedform.applications.studio.panels import formulas, model
 from closedform.applications.studio.panels.table import PANELS, StudioPanel
 from closedform.applications.studio.shown import Shown
-from closedform.applications.studio.subject import Subject
+from closedform.applications.studio.subject import StudioRobot
 from closedform.errors import ClosedformError
 
 LARGE = 12_000
@@ -27,7 +27,7 @@ MATRICES = frozenset(key for keys in SETS.values() for key in keys)
 class Pages:
     """The panel on the left: its tabs, and what each shows."""
 
-    def __init__(self, gui: Any, subject: Subject, wake: Callable[[], None]) -> None:
+    def __init__(self, gui: Any, subject: StudioRobot, wake: Callable[[], None]) -> None:
         self.gui, self.subject, self.wake = gui, subject, wake
         self.owed = False
         self._sent: dict[str, tuple[str, float]] = {}
@@ -95,12 +95,12 @@ class Pages:
             self.html[key].content = cells.framed(key, title, inner, serial)
 
     # ------------------------------------------------------------------ made in the background
-    def add_base(self, subject: Subject) -> None:
+    def add_base(self, subject: StudioRobot) -> None:
         """Base parameters as a picture."""
         self.html["base"].content = _framed("base", "Base parameters",
                                             model.base_picture(subject.robot))
 
-    def add_formulas(self, subject: Subject) -> None:
+    def add_formulas(self, subject: StudioRobot) -> None:
         """Formulas of small robots, the listing of others."""
         self.formulas = formulas.prepared(subject.robot)
         self._sent.pop("formulas", None)

@@ -10,7 +10,7 @@ import numpy as np
 
 from closedform.applications.studio.dials import wxyz
 from closedform.applications.studio.shown import Shown
-from closedform.applications.studio.subject import Subject
+from closedform.applications.studio.subject import StudioRobot
 from closedform.arrays import Floats
 from closedform.interfaces.studio.looks import Look
 from closedform.model.joints import Joint
@@ -27,10 +27,10 @@ ARC = 24
 
 
 @final
-class Scene:
+class StudioScene:
     """The nodes of one client's scene, and which layers are seen."""
 
-    def __init__(self, scene: Any, subject: Subject) -> None:
+    def __init__(self, scene: Any, subject: StudioRobot) -> None:
         self.scene, self.subject, robot = scene, subject, subject.robot
         at_home = subject.places(subject.tip)(subject.home, np.zeros(3), np.zeros(10))
         places = np.asarray(at_home.poses, dtype=float)

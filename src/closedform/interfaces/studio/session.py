@@ -19,12 +19,12 @@ from closedform.applications.studio import link, posture
 from closedform.applications.studio.dials import turned
 from closedform.applications.studio.recording import Recording
 from closedform.applications.studio.shown import shown
-from closedform.applications.studio.state import WISHES, State, Wish, obey
-from closedform.applications.studio.subject import Subject
+from closedform.applications.studio.state import WISHES, StudioState, Wish, obey
+from closedform.applications.studio.subject import StudioRobot
 from closedform.errors import ClosedformError
 from closedform.interfaces.studio.controls import Controls
 from closedform.interfaces.studio.pages import Pages
-from closedform.interfaces.studio.scene import Scene
+from closedform.interfaces.studio.scene import StudioScene
 from closedform.interfaces.studio.storage import Storage
 
 if TYPE_CHECKING:
@@ -42,14 +42,14 @@ UNDONE = 50
 class Session:
     """A client and what it looks at."""
 
-    def __init__(self, client: Any, studio: Studio, subject: Subject, path: str) -> None:
+    def __init__(self, client: Any, studio: Studio, subject: StudioRobot, path: str) -> None:
         self.client, self.studio, self.subject = client, studio, subject
         self.storage = Storage(client, studio)
         given = self.storage.before(link.from_link(path), subject)
         self.state, word = link.restored(subject, given)
         self.recording: Recording | None = None
         self.time, self.playing, self.speed = 0.0, False, 1.0
-        self.past: list[State] = []
+        self.past: list[StudioState] = []
         self.dark, self.dragging, self.busy = False, False, ""
         self.serial, self.latest = 0, shown(subject, self.state, wait=False)
         self._wishes: dict[str, Any] = {}
@@ -70,7 +70,7 @@ class Session:
 
     def furnish(self) -> None:
         """Scene and widgets for the subject, and what is made for it in the background."""
-        self.scene = Scene(self.client.scene, self.subject)
+        self.scene = StudioScene(self.client.scene, self.subject)
         self.gizmo = self.client.scene.add_transform_controls(
             "/target", scale=0.22 * self.scene.size, depth_test=False, line_width=3, visible=False)
 
@@ -92,7 +92,7 @@ class Session:
             self.ask("gizmo", (np.array(self.gizmo.wxyz, float),
                                np.array(self.gizmo.position, float), event.phase))
 
-    def open(self, subject: Subject, found: str = "") -> None:
+    def open(self, subject: StudioRobot, found: str = "") -> None:
         """Look at another robot from now on; `found` is what lint said of its file."""
         self.ask("subject", (subject, found))
 
@@ -216,7 +216,7 @@ class Session:
         if moved and "dial" not in wishes:
             wishes["moment"] = self.recording.moment(self.time)
 
-    def _change(self, subject: Subject, found: str) -> None:
+    def _change(self, subject: StudioRobot, found: str) -> None:
         """Another robot: everything anew."""
         self.subject, self.recording, self.playing = subject, None, False
         self.past.clear()

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 
 from closedform.applications.studio import link
-from closedform.applications.studio.state import State
-from closedform.applications.studio.subject import Subject
+from closedform.applications.studio.state import StudioState
+from closedform.applications.studio.subject import StudioRobot
 
 if TYPE_CHECKING:
     from closedform.interfaces.studio.house import Studio
@@ -38,7 +38,7 @@ class Storage:
         self.client, self.studio = client, studio
         self._written, self._at, self.owed = "", 0.0, False
 
-    def before(self, given: Mapping[str, Any], subject: Subject) -> Mapping[str, Any]:
+    def before(self, given: Mapping[str, Any], subject: StudioRobot) -> Mapping[str, Any]:
         """What a tab that comes back showed; else what its link says."""
         try:
             text = self.client.local_storage.get_item(KEY, timeout=2.0)
@@ -48,7 +48,7 @@ class Storage:
         except (RuntimeError, TimeoutError, ValueError, TypeError, LookupError):
             return given               # a browser without storage, or one that was tampered with
 
-    def _found(self, states: dict[str, Any], subject: Subject) -> Mapping[str, Any]:
+    def _found(self, states: dict[str, Any], subject: StudioRobot) -> Mapping[str, Any]:
         fresh = {key: x for key, x in states.items() if x["robot"] == subject.robot.name
                  and not key.startswith(self.studio.boot) and key not in self.studio.taken
                  and 0 <= time.time() - float(x["at"]) < OLD}
@@ -58,7 +58,7 @@ class Storage:
         found: Mapping[str, Any] = fresh[key]
         return found
 
-    def keep(self, subject: Subject, state: State) -> None:
+    def keep(self, subject: StudioRobot, state: StudioState) -> None:
         """Write the state where it has changed, twice a second at most."""
         text = link.as_json(subject, state)
         self.owed = text != self._written
