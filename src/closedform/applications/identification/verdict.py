@@ -81,7 +81,7 @@ def verdict(fit: Fit, trial: Validation | None = None, limit: float | None = Non
     if coloured:
         remarks.append("what is left is not noise alone, of the torques' variation: "
                        + _few(coloured))
-    remarks += _friction(trial)
+    remarks += [] if reasons else _friction(trial)     # what else is wrong would look like it
     if fit.unidentified:
         remarks.append(f"{len(fit.unidentified)} of {len(fit.x)} unknowns are not excited enough: "
                        + _few(fit.unidentified))

@@ -174,7 +174,7 @@ def _consistent(info: Information, weights: Floats, prior: Floats, weight: float
     tried: tuple[tuple[float, float], ...] = ()
     if weight == "auto":
         weight, tried = PriorWeight(info, weights, prior, left_out).found()
-    if not isinstance(weight, int | float) or not weight > 0:
+    if isinstance(weight, bool) or not isinstance(weight, int | float) or not weight > 0:
         raise ArgumentError(f'fit: weight must be "auto" or a positive number, not {weight!r}; '
                             "without a prior masses run away")
     problem = consistent.NearPrior(info.model, eq, prior, float(weight))
