@@ -12,7 +12,8 @@ from closedform.applications.redundancy.workspace.pictures import (
     slices_figure,
     surface_figure,
 )
-from closedform.applications.report.page import STYLE, figure, table
+from closedform.applications.report.page import STYLE
+from closedform.applications.report.tables import figure, table
 from closedform.version import __version__
 
 MEANING = {
