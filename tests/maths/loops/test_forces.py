@@ -93,7 +93,7 @@ def test_jax_runs_the_same_source_through_a_loop():
     jax = pytest.importorskip("jax")
     robot = four_bar()
     q, v, a = robot.closed([0.9]), np.array([1.0]), np.array([0.2])
-    with jax.experimental.enable_x64():
+    with jax.enable_x64(True):
         found = jax.jit(lambda q, v, a: cf.inverse_dynamics(robot, q, v, a))(
             *map(jax.numpy.array, (q, v, a)))
     assert np.allclose(found, cf.inverse_dynamics(robot, q, v, a))
