@@ -14,7 +14,6 @@ from closedform.model.bodies import Body
 from closedform.model.inertia import Inertia
 from closedform.model.joints import KEYWORDS, Joint, describe
 from closedform.model.loops.records import Cut, Gear, Rod
-from closedform.model.segments import starts
 from closedform.model.tree import Tree
 
 
@@ -23,7 +22,8 @@ def summary(robot: Tree) -> dict[str, Any]:
 
     A joint's numbers are lists, one entry for each of its coordinates; an infinite limit is None.
     """
-    q, v = starts(robot.bodies)
+    none = slice(0, 0), slice(0, 0)
+    spans = {body.name: (q, v) for body, q, v in robot.parts}
     return {
         "name": robot.name,
         "source": robot.source,
@@ -35,13 +35,13 @@ def summary(robot: Tree) -> dict[str, Any]:
         "bodies": [{
             "name": body.name,
             "parent": body.parent,
-            "joint": _joint(body, range(q[k], q[k + 1]), range(v[k], v[k + 1])),
+            "joint": _joint(body, *(range(x.start, x.stop) for x in spans.get(body.name, none))),
             "placement": [_plain_list(row) for row in body.placement],
             "mass": _plain(body.inertia.mass),
             "com": _com(body.inertia),
             "gravity_compensation": body.gravity_compensation,
             "parameters": _plain_list(body.inertia.parameters),
-        } for k, body in enumerate(robot.bodies)],
+        } for body in robot.bodies],
         "frames": [{
             "name": frame.name,
             "body": frame.body,

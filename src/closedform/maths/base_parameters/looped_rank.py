@@ -28,6 +28,8 @@ DEPENDENT = 1e-7
 WAY = 0.4
 """rad or m: how far from home states are sampled."""
 
+TRIES = 200
+
 
 def without_looped(robot: Robot, found: Regrouping) -> tuple[Regrouping, NumericRank]:
     """The regrouping of the tree with the parameters dropped that its loops make dependent."""
@@ -62,12 +64,15 @@ def _sampled(robot: Robot, found: Regrouping) -> Iterator[Array]:
     rng, rows, tries = np.random.default_rng(0), 0, 0
     while rows < len(found.kept) + 12:
         tries += 1
+        if tries > TRIES + 2 * len(found.kept):
+            raise ArgumentError(f"{robot.name}: its loops can hardly be moved away from where they "
+                                "are closed, so that base parameters are not decided")
         try:
             q = robot.integrate(robot.neutral(), WAY * rng.uniform(-1, 1, size=robot.nv)
                                 / (1 + tries // 50))
+            Y = np.asarray(regressor(robot, q, *rng.normal(size=(2, robot.nv)) * 3), dtype=float)
         except (OpenLoop, SingularLoop):
             continue
-        Y = np.asarray(regressor(robot, q, *rng.normal(size=(2, robot.nv)) * 3), dtype=float)
         rows += len(Y)
         yield Y[:, found.kept]
 
