@@ -1,6 +1,6 @@
 """Derivatives by the state of robots with loops, from those of their spanning trees.
 
-OfConfiguration the direction k of the independent joints the tree moves by G e_k, and with K v = 0 and
+Along the direction k of the independent joints the tree moves by G e_k, and with K v = 0 and
 K a + K̇ v = 0 kept,
 
     K_d ∂_k v_d = −(∂_k K) v        K_d ∂_k a_d = −((∂_k K) a + ∂_k (K̇ v))                  (i)
@@ -168,10 +168,10 @@ def centroidal_derivatives(function: Function, seen: Seen) -> Any:
 
 
 # ---------------------------------------------------------------------- along one direction
-OfConfiguration = Callable[[Array], Any]
+LoopFunction = Callable[[Array], Any]
 
 
-def along(seen: Seen, function: OfConfiguration, direction: Array, order: int = 1) -> list[Array]:
+def along(seen: Seen, function: LoopFunction, direction: Array, order: int = 1) -> list[Array]:
     """The derivatives of a function of q along the motion with the constant ẏ = direction."""
     e, xp = seen.e, namespace(seen.q)
     rates = e.rates(seen.q, [direction, *[xp.zeros(seen.robot.nv)] * (order - 1)])
@@ -181,7 +181,7 @@ def along(seen: Seen, function: OfConfiguration, direction: Array, order: int = 
             for k in range(1, order + 1)]
 
 
-def _each(seen: Seen, function: OfConfiguration) -> Array:
+def _each(seen: Seen, function: LoopFunction) -> Array:
     """∂ of a function of q by all directions, the new index last."""
     xp = namespace(seen.q)
     columns = [along(seen, function, e)[0] for e in xp.eye(seen.robot.nv)]
