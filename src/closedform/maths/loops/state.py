@@ -168,10 +168,10 @@ def centroidal_derivatives(function: Function, seen: Seen) -> Any:
 
 
 # ---------------------------------------------------------------------- along one direction
-Along = Callable[[Array], Any]
+LoopFunction = Callable[[Array], Any]
 
 
-def along(seen: Seen, function: Along, direction: Array, order: int = 1) -> list[Array]:
+def along(seen: Seen, function: LoopFunction, direction: Array, order: int = 1) -> list[Array]:
     """The derivatives of a function of q along the motion with the constant ẏ = direction."""
     e, xp = seen.e, namespace(seen.q)
     rates = e.rates(seen.q, [direction, *[xp.zeros(seen.robot.nv)] * (order - 1)])
@@ -181,7 +181,7 @@ def along(seen: Seen, function: Along, direction: Array, order: int = 1) -> list
             for k in range(1, order + 1)]
 
 
-def _each(seen: Seen, function: Along) -> Array:
+def _each(seen: Seen, function: LoopFunction) -> Array:
     """∂ of a function of q by all directions, the new index last."""
     xp = namespace(seen.q)
     columns = [along(seen, function, e)[0] for e in xp.eye(seen.robot.nv)]

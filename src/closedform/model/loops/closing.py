@@ -141,11 +141,11 @@ def closed(tree: Tree, closure: Closure, y: Any, near: Any = None) -> np.ndarray
                             "not fit together") from None
     ys = np.broadcast_to(given, (*batch, len(index))).reshape(-1, len(index))
     qs = np.broadcast_to(q0, (*batch, tree.nq)).reshape(-1, tree.nq)
-    q = Path(tree, closure, index).followed(qs.astype(float), ys)
+    q = ClosingPath(tree, closure, index).followed(qs.astype(float), ys)
     return q.reshape(*batch, tree.nq)
 
 
-class Path:
+class ClosingPath:
     """From closed configurations to others."""
 
     def __init__(self, tree: Tree, closure: Closure, index: np.ndarray) -> None:

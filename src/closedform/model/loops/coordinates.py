@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from closedform.model.loops.closing import Path, closed, y_index
+from closedform.model.loops.closing import ClosingPath, closed, y_index
 from closedform.model.loops.closure import Closure, moved
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def random(tree: Tree, closure: Closure, rng: np.random.Generator) -> np.ndarray
     for part in (1.0, 0.5, 0.2, 0.05):
         q = np.concatenate([np.zeros(0), *(b.joint.random(rng) for b, _, _ in tree.parts)])
         y = closure.home[index] + part * rng.uniform(0.3, 1) * (q - closure.home)[index]
-        found = Path(tree, closure, index).reached(closure.home, y)
+        found = ClosingPath(tree, closure, index).reached(closure.home, y)
         if np.all(found >= lower) and np.all(found <= upper):
             break
     return found

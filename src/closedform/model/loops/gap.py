@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 X, Y, Z = np.eye(3)
 
 
-class Row(NamedTuple):
+class LoopRow(NamedTuple):
     """One equation of a loop: its kind, directions in A and in B, and a number."""
 
     kind: str
@@ -51,7 +51,7 @@ class Gap:
     way_b: tuple[int, ...] = ()
     A: np.ndarray = field(default_factory=identity)         # in the last segment of the way
     B: np.ndarray = field(default_factory=identity)
-    rows: tuple[Row, ...] = ()
+    rows: tuple[LoopRow, ...] = ()
     terms: tuple[tuple[int, float], ...] = ()     # of a gear: segments with their factors
 
 
@@ -59,7 +59,7 @@ Columns = dict[int, Any]
 """By the number of a velocity, what multiplies it; none: zero."""
 
 
-class Step(NamedTuple):
+class WayStep(NamedTuple):
     """A segment on the way to a side of a gap, in the axes of the common body."""
 
     segment: Segment
@@ -73,7 +73,7 @@ class End(NamedTuple):
     """A side of a gap, in the axes of the common body."""
 
     R: Array
-    steps: list[Step]
+    steps: list[WayStep]
     still: Array    # the point, if nothing moves on the way
 
     @property
@@ -99,7 +99,7 @@ def gaps_of(tree: Tree, cuts: Sequence[Cut]) -> tuple[Gap, ...]:
 def _gap(tree: Tree, cut: Cut, at: dict[str, int]) -> Gap:
     if isinstance(cut, Gear):
         return Gap(cut, terms=tuple((at[body], c) for body, c in cut.factors.items()),
-                   rows=(Row("gear", number=cut.constant),))
+                   rows=(LoopRow("gear", number=cut.constant),))
     ways = [_way(tree, at, side) for side in (cut.a, cut.b)]
     shared = 0
     while shared < min(map(len, ways)) and ways[0][shared] == ways[1][shared]:
@@ -116,24 +116,24 @@ def _way(tree: Tree, at: dict[str, int], side: Side) -> list[int]:
     return found
 
 
-_POINT = tuple(Row("point", e) for e in (X, Y, Z))
-_AXIS = (Row("turn", X, Z), Row("turn", Y, Z))
-_ACROSS = (Row("slide", X), Row("slide", Y))
+_POINT = tuple(LoopRow("point", e) for e in (X, Y, Z))
+_AXIS = (LoopRow("turn", X, Z), LoopRow("turn", Y, Z))
+_ACROSS = (LoopRow("slide", X), LoopRow("slide", Y))
 
 
-def _frames_and_rows(cut: Loop | Rod) -> tuple[np.ndarray, np.ndarray, tuple[Row, ...]]:
+def _frames_and_rows(cut: Loop | Rod) -> tuple[np.ndarray, np.ndarray, tuple[LoopRow, ...]]:
     """The frames of both sides on their bodies, and the rows in them."""
     if isinstance(cut, Rod):
-        return cut.a[1], cut.b[1], (Row("rod", number=float(cut.length)),)
+        return cut.a[1], cut.b[1], (LoopRow("rod", number=float(cut.length)),)
     joint = cut.joint
     if isinstance(joint, Universal):
         one, two = np.array(joint.axis1, dtype=float), np.array(joint.axis2, dtype=float)
-        return cut.a[1], cut.b[1], (*_POINT, Row("turn", one, two, float(one @ two)))
+        return cut.a[1], cut.b[1], (*_POINT, LoopRow("turn", one, two, float(one @ two)))
     frame = np.asarray(joint.frame, dtype=float)
     A, B = cut.a[1] @ frame, cut.b[1] @ frame
-    rows = {Revolute: (*_POINT, *_AXIS), Fixed: (*_POINT, *_AXIS, Row("turn", X, Y)),
-            Prismatic: (*_ACROSS, *_AXIS, Row("turn", X, Y)), Cylindrical: (*_ACROSS, *_AXIS),
-            Planar: (Row("slide", Z), *_AXIS)}
+    rows = {Revolute: (*_POINT, *_AXIS), Fixed: (*_POINT, *_AXIS, LoopRow("turn", X, Y)),
+            Prismatic: (*_ACROSS, *_AXIS, LoopRow("turn", X, Y)), Cylindrical: (*_ACROSS, *_AXIS),
+            Planar: (LoopRow("slide", Z), *_AXIS)}
     return A, B, rows.get(type(joint), _POINT)
 
 
@@ -155,9 +155,9 @@ def _end(tree: Tree, way: tuple[int, ...], frame: np.ndarray, q: Array) -> End:
         R = R @ (R_0 @ R_j)
         places.append((s, R, t))
     own: Array | None = frame[:3, 3]
-    r, steps = R @ frame[:3, 3], list[Step]()
+    r, steps = R @ frame[:3, 3], list[WayStep]()
     for s, R_k, t in reversed(places):
-        steps.append(Step(s, R_k, t, r, own))
+        steps.append(WayStep(s, R_k, t, r, own))
         r, own = r + t, None
     return End(R @ frame[:3, :3], steps[::-1], frame[:3, 3] + xp.zeros(3))
 
@@ -200,7 +200,7 @@ def residual_and_rows(tree: Tree, gaps: Sequence[Gap], q: Array) -> tuple[list[A
     return phi, rows
 
 
-def _value(row: Row, A: End, B: End) -> Any:
+def _value(row: LoopRow, A: End, B: End) -> Any:
     d = A.p - B.p
     if row.kind == "point":
         return row.a @ d
@@ -246,7 +246,7 @@ def _gap_rows(gap: Gap, A: End, B: End, q: Array) -> list[Columns]:
     return found
 
 
-def _forms(row: Row, A: End, B: End, d: Any) -> Callable[[Array, Array, int], Any]:
+def _forms(row: LoopRow, A: End, B: End, d: Any) -> Callable[[Array, Array, int], Any]:
     """A row as a linear form of the velocities (v at the point, ω) of a side; B counts negative."""
     if row.kind == "point":
         return lambda v, w, sign: sign * (row.a @ v)
@@ -326,7 +326,7 @@ def _motion(end: End, q: Array, v: Array) -> Motion:
     return Motion(w, dw, u + cross(w, r), a + cross(dw, r) + cross(w, cross(w, r)))
 
 
-def _acceleration(row: Row, A: End, B: End, a: Motion, b: Motion) -> Any:
+def _acceleration(row: LoopRow, A: End, B: End, a: Motion, b: Motion) -> Any:
     if row.kind == "point":
         return row.a @ (a.a - b.a)
     d, dd = A.p - B.p, a.v - b.v
