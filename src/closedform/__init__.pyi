@@ -11,6 +11,7 @@ from closedform.applications import elastic as elastic
 from closedform.applications import flexible as flexible
 from closedform.applications import identification as identification
 from closedform.applications import redundancy as redundancy
+from closedform.applications import studies as studies
 from closedform.applications.compile.kernels import CompiledRobot as CompiledRobot
 from closedform.applications.compile.kernels import compile as compile
 from closedform.applications.compile.kernels import fuse as fuse
@@ -23,6 +24,7 @@ from closedform.applications.export import targets as targets
 from closedform.applications.export.export import export as export
 from closedform.applications.export.options import ExportOptions as ExportOptions
 from closedform.applications.flexible.system import FlexibleSystem as FlexibleSystem
+from closedform.applications.live.page import live as live
 from closedform.applications.motion.methods import BDF as BDF
 from closedform.applications.motion.methods import DOP853 as DOP853
 from closedform.applications.motion.methods import LSODA as LSODA
