@@ -146,7 +146,7 @@ HOLDS = {
     "applications/studies/test_monte_carlo.py": (
         "applications/studies", "distributions"),
     "applications/redundancy/workspace/test_pictures.py": (
-        "applications/report", "map_page"),
+        "applications/studies", "map_page"),
     "applications/redundancy/test_redundancy.py": (
         "applications/redundancy",
         "batch certificate climb criteria curves plots resolved solving "

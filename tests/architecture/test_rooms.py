@@ -61,7 +61,7 @@ FOLDERS = {
               "lint": {"formats", "joints", "zoo"}},
     "applications": {
         "conventions": set(), "base_parameters": {"compile"}, "compile": set(),
-        "cluster": set(), "studies": {"compile", "cluster"},
+        "cluster": set(), "studies": {"compile", "cluster", "redundancy", "report"},
         "motion": {"compile"}, "redundancy": {"compile", "motion", "cluster"},
         "flexible": {"compile", "motion", "cluster"}, "elastic": {"compile", "motion"},
         "export": {"compile", "flexible", "elastic"}, "live": {"compile"},

@@ -17,12 +17,12 @@ from closedform.program.program import Program, size
 from closedform.program.sweeps import (
     ArrayAt,
     BlockLoop,
+    BodyLoop,
     ColumnLoop,
-    Loop,
     Order,
     PairLoop,
-    Sweep,
     Sweeps,
+    UnitSweep,
 )
 
 
@@ -39,14 +39,14 @@ class _Running:
 
     def __init__(self, of: Sweeps, inputs: list[Floats]) -> None:
         self.of = of
-        longest = max(of.n, *(len(x) for loop in of.loops if isinstance(loop, Sweep)
+        longest = max(of.n, *(len(x) for loop in of.loops if isinstance(loop, UnitSweep)
                               for x in loop.at.values()), 0)
         self.buffers = {name: np.full((longest + 1, count), np.nan)
                         for name, count in of.buffers.items()}
         self.inputs = {slot.name: x for slot, x in zip(of.inputs, inputs, strict=True)}
         self.outputs = [np.full(size(slot.shape), np.nan) for slot in of.outputs]
 
-    def run(self, loop: Loop) -> None:
+    def run(self, loop: BodyLoop) -> None:
         if isinstance(loop, PairLoop):
             self._pairs(loop)
         elif isinstance(loop, BlockLoop):
@@ -56,7 +56,7 @@ class _Running:
         else:
             self._sweep(loop)
 
-    def _sweep(self, loop: Sweep) -> None:
+    def _sweep(self, loop: UnitSweep) -> None:
         n, places = self.of.n, range(self.of.n)
         if loop.order is Order.ONCE:
             fixed = {ending: x[0] for ending, x in loop.at.items()}

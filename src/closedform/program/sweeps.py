@@ -65,7 +65,7 @@ class Strides(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Sweep:
+class UnitSweep:
     """A step for every unit; `at` has the places that its slots' endings stand for."""
 
     step: Program
@@ -120,7 +120,7 @@ class BlockLoop:
         return self.step.outputs[0].name
 
 
-Loop = Sweep | PairLoop | ColumnLoop | BlockLoop
+BodyLoop = UnitSweep | PairLoop | ColumnLoop | BlockLoop
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,7 +140,7 @@ class Sweeps:
     lasts: tuple[int, ...]
     tables: Mapping[str, np.ndarray]
     buffers: Mapping[str, int]
-    loops: tuple[Loop, ...]
+    loops: tuple[BodyLoop, ...]
 
     @property
     def n(self) -> int:
@@ -168,7 +168,7 @@ class Sweeps:
                 total += runs * np.array(program.operations)
         return Operations(*map(int, total))
 
-    def runs(self, loop: Loop) -> list[tuple[Program, int]]:
+    def runs(self, loop: BodyLoop) -> list[tuple[Program, int]]:
         """The steps of a loop and how often they are needed."""
         if isinstance(loop, PairLoop):
             rows = loop.rows or range(self.n)
@@ -213,7 +213,7 @@ def follow_each_other(parents: tuple[int, ...]) -> bool:
     return True
 
 
-def programs_of(loop: Loop) -> list[Program]:
+def programs_of(loop: BodyLoop) -> list[Program]:
     """The steps of a loop."""
     if isinstance(loop, PairLoop):
         return [x for x in (loop.before, loop.behind) if x is not None]
@@ -225,7 +225,7 @@ def entries_read(program: Program) -> set[tuple[int, int]]:
     return {(x.args[0], entry) for x in program.code if x.op == "input" for entry in x.args[1:]}
 
 
-def arrays_read(loop: Loop) -> set[str]:
+def arrays_read(loop: BodyLoop) -> set[str]:
     """Arrays that a loop needs."""
     found = {ArrayAt.of(x.inputs[a].name).array for x in programs_of(loop)
              for a, _ in entries_read(x)}

@@ -125,16 +125,23 @@ def _frames_and_rows(cut: Loop | Rod) -> tuple[np.ndarray, np.ndarray, tuple[Loo
     """The frames of both sides on their bodies, and the rows in them."""
     if isinstance(cut, Rod):
         return cut.a[1], cut.b[1], (LoopRow("rod", number=float(cut.length)),)
-    joint = cut.joint
-    if isinstance(joint, Universal):
-        one, two = np.array(joint.axis1, dtype=float), np.array(joint.axis2, dtype=float)
-        return cut.a[1], cut.b[1], (*_POINT, LoopRow("turn", one, two, float(one @ two)))
-    frame = np.asarray(joint.frame, dtype=float)
-    A, B = cut.a[1] @ frame, cut.b[1] @ frame
-    rows = {Revolute: (*_POINT, *_AXIS), Fixed: (*_POINT, *_AXIS, LoopRow("turn", X, Y)),
-            Prismatic: (*_ACROSS, *_AXIS, LoopRow("turn", X, Y)), Cylindrical: (*_ACROSS, *_AXIS),
-            Planar: (LoopRow("slide", Z), *_AXIS)}
-    return A, B, rows.get(type(joint), _POINT)
+    if type(cut.joint) in _OWN_ROWS:
+        return cut.a[1], cut.b[1], _OWN_ROWS[type(cut.joint)](cut.joint)
+    frame = np.asarray(cut.joint.frame, dtype=float)
+    return cut.a[1] @ frame, cut.b[1] @ frame, _ROWS.get(type(cut.joint), _POINT)
+
+
+def _universal(joint: Any) -> tuple[LoopRow, ...]:
+    one, two = np.array(joint.axis1, dtype=float), np.array(joint.axis2, dtype=float)
+    return *_POINT, LoopRow("turn", one, two, float(one @ two))
+
+
+_OWN_ROWS: dict[type, Callable[[Any], tuple[LoopRow, ...]]] = {Universal: _universal}
+"""Joints whose rows are written in the bodies' frames."""
+_ROWS = {Revolute: (*_POINT, *_AXIS), Fixed: (*_POINT, *_AXIS, LoopRow("turn", X, Y)),
+         Prismatic: (*_ACROSS, *_AXIS, LoopRow("turn", X, Y)), Cylindrical: (*_ACROSS, *_AXIS),
+         Planar: (LoopRow("slide", Z), *_AXIS)}
+"""Rows in the joint's own frame; a joint that is not here holds a point."""
 
 
 # ---------------------------------------------------------------------- places

@@ -13,7 +13,7 @@ from closedform.applications.redundancy.workspace.pictures import (
     slices_figure,
     surface_figure,
 )
-from closedform.applications.report.map_page import MEANING, map_page
+from closedform.applications.studies.map_page import MEANING, map_page
 
 ROBOT = cf.load("planar3r")
 

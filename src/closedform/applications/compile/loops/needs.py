@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from closedform.program.pipeline import kept_outputs
-from closedform.program.sweeps import ArrayAt, Loop, Order, Sweep, arrays_read
+from closedform.program.sweeps import ArrayAt, BodyLoop, Order, UnitSweep, arrays_read
 
 
 class Known:
@@ -17,7 +17,7 @@ class Known:
         self.changes: dict[tuple[str, str], int] = {}     # of an array: of units, world or a list
         self.done: dict[Any, tuple[int, ...]] = {}
 
-    def repeats(self, name: Any, loop: Sweep) -> bool:
+    def repeats(self, name: Any, loop: UnitSweep) -> bool:
         """Whether a sweep was run with what it reads, and its results are there; else it is now."""
         arrays = [ArrayAt.of(y.name).array for y in loop.step.outputs]
         where = {Order.ONCE: ("world",), Order.INWARDS: ("", "world"),
@@ -35,17 +35,17 @@ class Known:
     def _written(self, written: Sequence[tuple[str, str]]) -> tuple[int, ...]:
         return tuple(self.changes.get(x, 0) for x in written)
 
-    def _versions(self, loop: Sweep) -> tuple[int, ...]:
+    def _versions(self, loop: UnitSweep) -> tuple[int, ...]:
         """How often each array that a sweep reads was changed, anywhere."""
         return tuple(sum(n for (array, _), n in self.changes.items() if array == x)
                      for x in sorted(arrays_read(loop)))
 
 
-def needed(loops: Sequence[Loop], wanted: set[str], tables: set[str]) -> list[Loop]:
+def needed(loops: Sequence[BodyLoop], wanted: set[str], tables: set[str]) -> list[BodyLoop]:
     """The loops without what nobody reads or a table has, from the last to the first."""
-    found: list[Loop] = []
+    found: list[BodyLoop] = []
     for loop in reversed(loops):
-        if isinstance(loop, Sweep):
+        if isinstance(loop, UnitSweep):
             pruned = _pruned(loop, wanted - tables)
             while pruned is not None and not arrays_read(pruned) <= wanted:   # of a parent's
                 wanted = wanted | arrays_read(pruned)
@@ -58,7 +58,7 @@ def needed(loops: Sequence[Loop], wanted: set[str], tables: set[str]) -> list[Lo
     return found
 
 
-def _pruned(loop: Sweep, wanted: set[str]) -> Sweep | None:
+def _pruned(loop: UnitSweep, wanted: set[str]) -> UnitSweep | None:
     """A sweep with the outputs that are wanted."""
     kept = [y.name for y in loop.step.outputs if ArrayAt.of(y.name).array in wanted]
     return replace(loop, step=kept_outputs(loop.step, kept)) if kept else None

@@ -34,13 +34,13 @@ from closedform.program.record import record
 from closedform.program.sweeps import (
     ArrayAt,
     BlockLoop,
+    BodyLoop,
     ColumnLoop,
-    Loop,
     Order,
     PairLoop,
     Strides,
-    Sweep,
     Sweeps,
+    UnitSweep,
     arrays_read,
 )
 
@@ -204,7 +204,7 @@ class _Assembly:
 
     # ------------------------------------------------------------------ loops
     def sweeps(self) -> Sweeps:
-        loops: list[Loop] = []
+        loops: list[BodyLoop] = []
         known = Known()
         late, late_aliases = self._at_run_time()
         for part in self.parts:
@@ -217,17 +217,17 @@ class _Assembly:
                     continue
                 loops.append(made)
             matrices = self._matrices(part)
-            late_columns = [x for x in loops if part.plan.blocks and isinstance(x, Sweep)
+            late_columns = [x for x in loops if part.plan.blocks and isinstance(x, UnitSweep)
                             and any(y.name.startswith("out") for y in x.step.outputs)]
             loops = [*(x for x in loops if x not in late_columns), *matrices, *late_columns]
         loops = needed(loops, {f"out{m}" for m in range(len(self.outputs))}, set(self.tables))
         return self._finished(loops)
 
-    def _finished(self, loops: list[Loop]) -> Sweeps:
+    def _finished(self, loops: list[BodyLoop]) -> Sweeps:
         units, places = self.units, dict(self.places)
         buffers: dict[str, int] = {}
         for loop in loops:
-            if not isinstance(loop, Sweep):
+            if not isinstance(loop, UnitSweep):
                 continue
             for y in loop.step.outputs:
                 array = ArrayAt.of(y.name).array
@@ -251,7 +251,7 @@ class _Assembly:
                 found.append(SweepRun(Order.LISTED, bodies.loaded, "bodies"))
         return found
 
-    def _sweep(self, part: _Part, run: SweepRun) -> Sweep | None:
+    def _sweep(self, part: _Part, run: SweepRun) -> UnitSweep | None:
         """A run; None where its list is empty, or q is there already."""
         if run.step is joints.coordinate and self.plain:
             return None
@@ -261,10 +261,10 @@ class _Assembly:
         step = self._recorded(part, run.step)
         if run.order in (Order.OUTWARDS, Order.INWARDS):
             step = with_signs_turned(by_live_ranges(by_critical_path(step, halves=True)))
-        return Sweep(step, run.order, at)
+        return UnitSweep(step, run.order, at)
 
-    def _matrices(self, part: _Part) -> list[Loop]:
-        plan, loops = part.plan, list[Loop]()
+    def _matrices(self, part: _Part) -> list[BodyLoop]:
+        plan, loops = part.plan, list[BodyLoop]()
         if plan.pairs:
             before, *behind = (self._recorded(part, step) for step in plan.pairs)
             kept = [y.name for y in before.outputs if y.name.startswith("out")]

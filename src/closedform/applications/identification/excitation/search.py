@@ -53,7 +53,7 @@ class Best(NamedTuple):
     evaluations: int
 
 
-class Start(NamedTuple):
+class SearchStart(NamedTuple):
     """Where a search starts from, or goes on from."""
 
     number: int
@@ -80,7 +80,7 @@ def search(problem: Excitation, first: Excitation, starts: int, seed: int,
     for n in range(starts):
         basis = bases[n // 2 % len(bases)]
         x = 0.5 * rng.normal(size=basis.size * len(problem.rows.room.at))
-        drawn.append(Start(n, basis, x))
+        drawn.append(SearchStart(n, basis, x))
     other = None if first is problem else first
     rough = [found for _, found in computed(
         partial(_tried, problem, other, links), drawn, Work(client, what="exciting", named=False))]
@@ -92,15 +92,15 @@ def search(problem: Excitation, first: Excitation, starts: int, seed: int,
 
 
 def _tried(problem: Excitation, first: Excitation | None, links: Capsules | None,
-           start: Start) -> Start:
+           start: SearchStart) -> SearchStart:
     x = start.x
     if start.number % 2 and first is not None:
         x, _, _ = _improved(replace(first, basis=start.basis), x, ROUGH, links)
-    return Start(start.number, start.basis,
+    return SearchStart(start.number, start.basis,
                  *_improved(replace(problem, basis=start.basis), x, ROUGH, links))
 
 
-def _refined(problem: Excitation, links: Capsules | None, start: Start) -> Best:
+def _refined(problem: Excitation, links: Capsules | None, start: SearchStart) -> Best:
     own = replace(problem, basis=start.basis)
     x, count = start.x, start.evaluations
     for stage in FINE:

@@ -59,7 +59,7 @@ def map_(
     Writes a table, pictures and a page. A run that was stopped goes on where it was.
     """
     from closedform.applications.redundancy.workspace.maps import map as mapped
-    from closedform.applications.report.map_page import map_page
+    from closedform.applications.studies.map_page import map_page
     if kind not in FORMATS:
         raise ArgumentError(f"--format: no {kind!r}; {suggestion(kind, FORMATS)}")
     if criterion not in CRITERIA:

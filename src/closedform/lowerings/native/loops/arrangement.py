@@ -16,11 +16,11 @@ from closedform.lowerings.native.ir import Lanes, Module, number
 from closedform.program.sweeps import (
     ArrayAt,
     BlockLoop,
+    BodyLoop,
     ColumnLoop,
-    Loop,
     PairLoop,
-    Sweep,
     Sweeps,
+    UnitSweep,
     arrays_read,
     programs_of,
 )
@@ -88,12 +88,12 @@ def _pitch(length: int) -> int:
     return pitch + (LEAD if (pitch // LEAD) % 2 == 0 else 0)   # not all in one set of a cache
 
 
-def _lists(loop: Loop) -> Iterator[tuple[int, ...]]:
+def _lists(loop: BodyLoop) -> Iterator[tuple[int, ...]]:
     if isinstance(loop, PairLoop):
         yield from filter(None, [loop.rows])
     elif isinstance(loop, BlockLoop):
         yield loop.units
-    elif isinstance(loop, Sweep):
+    elif isinstance(loop, UnitSweep):
         yield from loop.at.values()
 
 

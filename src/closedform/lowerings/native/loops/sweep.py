@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from closedform.lowerings.native.ir import Emitter, Function, Lanes
 from closedform.lowerings.native.loops.arrangement import Arrangement
 from closedform.lowerings.native.loops.memory import UnitMemory, listed, run
-from closedform.program.sweeps import ArrayAt, Order, Sweep, entries_read
+from closedform.program.sweeps import ArrayAt, Order, UnitSweep, entries_read
 
 
 def add_sweep(f: Function, layout: Arrangement, number: int, lanes: Lanes) -> None:
     """The loop of that number, a sweep."""
     loop = layout.of.loops[number]
-    assert isinstance(loop, Sweep)
+    assert isinstance(loop, UnitSweep)
     one = Emitter(f, Lanes(lanes.kind, 1, lanes.fma))
     at = {ending: numbers for ending, numbers in loop.at.items() if ending}
     if loop.order is Order.ONCE:
@@ -40,7 +40,7 @@ def add_sweep(f: Function, layout: Arrangement, number: int, lanes: Lanes) -> No
         _Handing(f, layout, number, loop, one).run()
 
 
-def _in_lanes(layout: Arrangement, loop: Sweep) -> bool:
+def _in_lanes(layout: Arrangement, loop: UnitSweep) -> bool:
     """Whether neighbouring units may be in one register; the last overlaps the one before it."""
     of, step = layout.of, loop.step
     read = {step.inputs[a].name for a, _ in entries_read(step)}
@@ -60,7 +60,7 @@ class _Handing:
     f: Function
     layout: Arrangement
     number: int
-    loop: Sweep
+    loop: UnitSweep
     e: Emitter
 
     def run(self) -> None:
