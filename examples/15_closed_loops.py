@@ -7,7 +7,8 @@ import closedform as cf
 idn = cf.identification
 TRUE = cf.load("palletiser")
 HEAVY = TRUE.with_payload(cf.Inertia(25.0, (0, 0, -0.2), 0.4 * np.eye(3)), at="gripper")
-print(f"{TRUE.tree.nv} joints, {TRUE.mobility} of them independent: {', '.join(TRUE.independent)}")
+names = ", ".join(TRUE.independent or ())
+print(f"{TRUE.tree.nv} joints, {TRUE.mobility} of them independent: {names}")
 
 
 def run(seed: int) -> dict[str, np.ndarray]:
