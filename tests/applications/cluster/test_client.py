@@ -3,15 +3,14 @@
 import os
 import signal
 import threading
-import time
 from functools import partial
-from pathlib import Path
 from unittest.mock import patch
 
 import numpy as np
 import pytest
 
 import closedform as cf
+from block_work import deadly, hungry, slowly
 from closedform.applications import identification as idn
 from closedform.applications.cluster import blocks
 from closedform.applications.cluster.blocks import BlockError, Work, computed, ranges
@@ -112,11 +111,6 @@ def test_the_number_of_threads_changes_nothing(monkeypatch, count):
 
 
 # ---------------------------------------------------------------------- faults
-def slowly(block, pause=0.05):
-    time.sleep(pause)
-    return {"x": np.arange(block.start, block.stop) ** 2.0}
-
-
 LAYOUT = TableLayout((TableColumn("x"),), 400, 10, {"work": "squares"})
 SQUARES = np.arange(400) ** 2.0
 
@@ -156,12 +150,6 @@ def test_a_worker_that_is_paused_holds_nothing_up_for_good(cluster):
     np.testing.assert_array_equal(found, SQUARES)
 
 
-def deadly(block):
-    if block.number == 3:
-        os.kill(os.getpid(), signal.SIGKILL)        # as the kernel does where memory is out
-    return {"x": np.arange(block.start, block.stop) ** 2.0}
-
-
 @pytest.mark.slow
 def test_a_block_that_kills_its_workers_is_named(tmp_path):
     with (distributed.LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None)
@@ -176,12 +164,6 @@ def test_a_block_that_kills_its_workers_is_named(tmp_path):
         assert np.isnan(x[30:40]).all()
         np.testing.assert_array_equal(np.delete(x, range(30, 40)),
                                       np.delete(SQUARES, range(30, 40)))
-
-
-def hungry(block, most):
-    if block.number == 2 and not Path(most).exists():
-        raise MemoryError("no room for an array")
-    return {"x": np.arange(block.start, block.stop) ** 2.0}
 
 
 def test_a_worker_without_memory_fails_its_block_by_name(cluster, tmp_path):

@@ -1,0 +1,25 @@
+"""What blocks of work do in tests of clusters: a module that processes of workers can import."""
+
+import os
+import signal
+import time
+from pathlib import Path
+
+import numpy as np
+
+
+def slowly(block, pause=0.05):
+    time.sleep(pause)
+    return {"x": np.arange(block.start, block.stop) ** 2.0}
+
+
+def deadly(block):
+    if block.number == 3:
+        os.kill(os.getpid(), signal.SIGKILL)        # as the kernel does where memory is out
+    return {"x": np.arange(block.start, block.stop) ** 2.0}
+
+
+def hungry(block, most):
+    if block.number == 2 and not Path(most).exists():
+        raise MemoryError("no room for an array")
+    return {"x": np.arange(block.start, block.stop) ** 2.0}
