@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, final
+from typing import Any, cast, final
 
 import numpy as np
 
@@ -238,7 +238,7 @@ class Robot(Tree):
 
     def with_gravity(self, gravity: ArrayLike) -> Robot:
         """The same robot under another gravity acceleration (world frame)."""
-        return replace(self, gravity=np.asarray(gravity))
+        return replace(self, gravity=cast(Any, gravity))
 
     def with_payload(self, inertia: Inertia, at: str) -> Robot:
         """The same robot with a rigid load at a frame or body; `inertia` is in that frame."""

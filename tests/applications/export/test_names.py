@@ -24,9 +24,28 @@ from export_tools import check_folder, run, tool
 from hostile_texts import HOSTILE, LEGAL, PIECES
 
 
+def sections(module):
+    """Those of a WebAssembly module that are no custom ones, which hold text alone."""
+    at = 8
+    while at < len(module):
+        kind, size, shift, at = module[at], 0, 0, at + 1
+        while True:
+            byte, at = module[at], at + 1
+            size, shift = size | (byte & 127) << shift, shift + 7
+            if byte < 128:
+                break
+        if kind:
+            yield kind, module[at:at + size]
+        at += size
+
+
 def without_text(path):
     """A file without its comments, docstring and heading: what is read as code."""
+    if path.suffix == ".wasm":
+        return list(sections(path.read_bytes()))
     text = path.read_text(encoding="utf8")
+    if path.suffix == ".mjs":                   # one comment at most, which nothing in it ends
+        return text.split("*/", 1)[1] if text.startswith("/*\n") else text
     if path.suffix in (".c", ".h"):
         return run([tool("gcc"), "-std=c99", "-E", "-P", path.name], path.parent)
     if path.suffix == ".py":

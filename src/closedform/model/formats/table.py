@@ -28,7 +28,7 @@ from typing import Any
 import numpy as np
 
 from closedform.arrays import exact_or_float
-from closedform.errors import FormatError, ModelError, suggestion
+from closedform.errors import FormatError, ModelError, SingularLoop, UnknownName, suggestion
 from closedform.model.edits import merged
 from closedform.model.findings import warn_once
 from closedform.model.formats.dh import (
@@ -91,7 +91,7 @@ def read_table(source: Path | str, floating: bool = False) -> Robot:
     try:
         robot = _robot(data)
         robot = _on_free_base(robot, data) if floating else robot
-    except ModelError as error:
+    except (ModelError, UnknownName, SingularLoop) as error:
         raise FormatError(f"{where}: {error}") from error
     warn_once(where, limit_faults(robot))
     return robot

@@ -117,7 +117,7 @@ def test_a_map_on_disk_is_the_one_in_memory_and_goes_on(tmp_path, name):
     found = map(robot, TASK, grid[:], REST, block=8, out=tmp_path / name)
     for column in ("value", "q", "codes", "task_residual", "optimality_residual", "sigma_min"):
         np.testing.assert_array_equal(getattr(found, column), getattr(plain, column))
-    with pytest.raises(cf.ArgumentError, match="holds other work: its program"):
+    with pytest.raises(cf.ArgumentError, match=r"holds other work: its .*program"):
         map(robot, TASK, grid[:], Posture(np.zeros(3)), block=8, out=tmp_path / name)
 
 

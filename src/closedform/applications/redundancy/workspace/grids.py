@@ -20,7 +20,8 @@ from closedform.model.robot import Robot
 
 GOLDEN = np.sqrt(2.0), 1.533751168755204288118041
 """The two irrational numbers of the spiral: ψ⁴ = ψ + 4."""
-MOST = 10**12
+MOST, LONGEST = 10**12, 10**7
+"""Targets of a grid, and places along one of its axes."""
 
 
 class Targets(Protocol):
@@ -64,7 +65,7 @@ class Grid:
                 np.all(np.isfinite([*lower, *upper])) and np.all(upper >= lower)):
             raise ArgumentError("a grid goes from lower to upper, two numbers each or three, "
                                 f"not {self.lower!r} and {self.upper!r}")
-        if not self.step > 0:
+        if not 0 < self.step < np.inf:
             raise ArgumentError(f"a grid's step must be positive, not {self.step!r}")
         given: Any = self.orientations
         if not (given >= 0 if isinstance(given, int) else np.shape(given)[1:] == (3, 3)):
@@ -72,8 +73,11 @@ class Grid:
                                 f"not {given if isinstance(given, int) else np.shape(given)}")
         if len(self.rotations) and len(lower) != 3:
             raise ArgumentError("a grid with orientations has places of three numbers")
-        if len(self) > MOST:
-            raise ArgumentError(f"a grid has {MOST:.0e} targets at most, not {len(self):.3g}")
+        places = np.prod((upper - lower) / self.step + 1)           # before axes are made
+        count = float(places) * max(len(self.rotations), 1)
+        if not count < MOST or np.max(upper - lower) / self.step > LONGEST:
+            raise ArgumentError(f"a grid has {MOST:.0e} targets at most and {LONGEST:.0e} along an "
+                                f"axis, not {count:.3g}")
 
     @cached_property
     def axes(self) -> tuple[Floats, ...]:
