@@ -27,6 +27,7 @@ from closedform.model.joints import (
 )
 from closedform.model.pose import from_rpy, pose
 from closedform.model.robot import Body, Frame, Robot
+from closedform.model.zoo.zoo import builtin
 from random_robots import random_inertia, random_placement, random_robot
 
 WRITABLE = ("revolute", "prismatic", "cylindrical", "universal", "planar", "free", "fixed")
@@ -205,3 +206,8 @@ def test_names_are_escaped_or_refused():
     assert (back.name, back.body_names) == ('a<b>&"c"', ("<&>",))
     with pytest.raises(ModelError, match="cannot be written in XML"):
         urdf_text(Robot("r", [Body("a\ufffeb", None, Revolute((0, 0, 1)))]))
+
+
+def test_loops_that_urdf_cannot_hold_are_named():
+    with pytest.warns(ModelWarning, match=r"without .*the loop 'lower_level'"):
+        urdf_text(builtin("palletiser"))

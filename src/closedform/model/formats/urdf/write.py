@@ -62,6 +62,7 @@ class _Writer:
         self.joints = {body.joint_name for body in robot.bodies}
         if not np.array_equal(robot.gravity, STANDARD_GRAVITY):
             self.lost.append(f"its gravity {robot.gravity.tolist()}")
+        self.lost += [f"the loop {cut.name!r}" for cut in getattr(robot, "loops", ())]
 
     def write(self) -> None:
         world = next((f.name for f in self.robot.frames
