@@ -62,7 +62,7 @@ SDF = """<?xml version="1.0"?>
 </model></world></sdf>
 """
 TABLES = [(files("closedform.model.zoo") / "robots" / f"{name}.toml").read_text()
-          for name in BUILTIN]
+          for name in BUILTIN if name not in ("delta", "stewart")]   # seconds until they are refused
 NUMBERS = ("nan", "inf", "-inf", "1e999", "", "-1", "0", "1e308", "-1e308", "1e-320", "0x10", "1_0",
            "1 2", "½", "true", "[]", "{}", "'", "99999999999999999999")
 NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?:e-?\d+)?")

@@ -232,13 +232,15 @@ class _Assembly:
         phi = residual(self.tree, self.gaps, q)
         for _ in range(60):
             K = jacobian(self.tree, self.gaps, q)[:, free]
-            if not K.size:
+            if not K.size or not np.all(np.isfinite(K)):
                 return q
             u, s, vt = np.linalg.svd(K, full_matrices=False)
             gain = s / (s * s + damping) if damping else np.where(
                 s > 1e-9 * (s[0] or 1), 1 / np.where(s > 0, s, 1), 0)
             dv = np.zeros(self.tree.nv)
             dv[free] = -vt.T @ (gain * (u.T @ phi))
+            if not np.all(np.isfinite(dv)):             # of lengths that are no lengths
+                return q
             dv *= min(1, 0.5 / max(np.abs(dv).max(), 1e-300))
             new = moved(self.tree, q, dv)
             found = residual(self.tree, self.gaps, new)

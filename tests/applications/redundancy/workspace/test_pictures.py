@@ -56,5 +56,5 @@ def test_a_histogram_counts_verdicts(plane):
 def test_the_page_says_how_many_of_each_and_why(plane):
     page = map_page(plane, {"criterion": "centering", "grid": str(plane.targets)})
     for verdict, n in plane.counts().items():
-        assert f">{verdict}</td>" in page and f">{n}</td>" in page and MEANING[verdict] in page
+        assert f">{verdict}</th>" in page and f">{n}</td>" in page and MEANING[verdict] in page
     assert page.count("<svg") == 2 and not re.search(r"<script|https?://(?!www\.w3)", page)
