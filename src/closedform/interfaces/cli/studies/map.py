@@ -20,6 +20,14 @@ ClientOption = Annotated[str | None, typer.Option(
     help="The address of a Dask scheduler; else threads of this machine.")]
 AsideOption = Annotated[bool, typer.Option(
     "--aside", help="Set bad blocks aside and report them, and do not stop at the first.")]
+FormatOption = Annotated[str, typer.Option(
+    "--format", help=f"Of the table: {' or '.join(FORMATS)}.")]
+
+
+def check_format(kind: str) -> None:
+    """Refuse a table's format that there is not."""
+    if kind not in FORMATS:
+        raise ArgumentError(f"--format: no {kind!r}; {suggestion(kind, FORMATS)}")
 
 
 def register(app: typer.Typer) -> None:
@@ -49,8 +57,7 @@ def map_(
     block: Annotated[int, typer.Option(help="Targets of a block.")] = 4096,
     client: ClientOption = None,
     aside: AsideOption = False,
-    kind: Annotated[str, typer.Option(
-        "--format", help=f"Of the table: {' or '.join(FORMATS)}.")] = "zarr",
+    kind: FormatOption = "zarr",
     output: Annotated[Path, typer.Option("--output", "-o", help="A folder.")] = Path("map"),
     as_json: JsonOption = False,
 ) -> None:
@@ -60,8 +67,7 @@ def map_(
     """
     from closedform.applications.redundancy.workspace.maps import map as mapped
     from closedform.applications.studies.map_page import map_page
-    if kind not in FORMATS:
-        raise ArgumentError(f"--format: no {kind!r}; {suggestion(kind, FORMATS)}")
+    check_format(kind)
     if criterion not in CRITERIA:
         raise ArgumentError(f"no criterion {criterion!r}; {suggestion(criterion, CRITERIA)}")
     arm = loaded(robot)

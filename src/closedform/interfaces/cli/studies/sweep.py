@@ -12,9 +12,14 @@ import typer
 
 from closedform.applications.motion.tables import write_rows
 from closedform.applications.whole_files import save_picture
-from closedform.errors import ArgumentError, suggestion
+from closedform.errors import ArgumentError
 from closedform.interfaces.cli.robot_argument import RobotArgument
-from closedform.interfaces.cli.studies.map import FORMATS, AsideOption, ClientOption
+from closedform.interfaces.cli.studies.map import (
+    AsideOption,
+    ClientOption,
+    FormatOption,
+    check_format,
+)
 from closedform.interfaces.cli.terminal import JsonOption, complain, console, loaded, table
 
 KINDS = ("length", "mass", "load")
@@ -44,8 +49,7 @@ def sweep(
     seed: Annotated[int, typer.Option(help="Of states and samples.")] = 0,
     client: ClientOption = None,
     aside: AsideOption = False,
-    kind: Annotated[str, typer.Option(
-        "--format", help=f"Of the table: {' or '.join(FORMATS)}.")] = "zarr",
+    kind: FormatOption = "zarr",
     output: Annotated[Path, typer.Option("--output", "-o", help="A folder.")] = Path("sweep"),
     as_json: JsonOption = False,
 ) -> None:
@@ -56,8 +60,7 @@ def sweep(
     from closedform.applications.compile.requests import At
     from closedform.applications.studies.states import random_states
     from closedform.applications.studies.sweeps import sweep as swept
-    if kind not in FORMATS:
-        raise ArgumentError(f"--format: no {kind!r}; {suggestion(kind, FORMATS)}")
+    check_format(kind)
     if states < 1:
         raise ArgumentError(f"--states must be positive, not {states}")
     arm = loaded(robot)
