@@ -28,6 +28,7 @@ from closedform.applications.redundancy import (
 from closedform.applications.studies import Length, Normal, monte_carlo, sweep
 from measured_runs import run
 
+dask = pytest.importorskip("dask", reason="NOT TESTED: pip install 'closedform[cluster]'")
 distributed = pytest.importorskip(
     "distributed", reason="NOT TESTED: pip install 'closedform[cluster]'")
 
@@ -181,7 +182,7 @@ def test_a_lost_scheduler_loses_no_part_and_a_new_one_goes_on(tmp_path):
         return distributed.LocalCluster(n_workers=1, threads_per_worker=1, processes=False,
                                         dashboard_address=None)
     first = client()
-    one = distributed.Client(first)
+    one = distributed.Client(first, set_as_default=False)
     table = table_at(out, LAYOUT)
     work = computed(slowly, LAYOUT.blocks, Work(one))
     with pytest.raises(BlockError, match=r"block \d+ .*(scheduler is gone|Error)"):
@@ -194,7 +195,7 @@ def test_a_lost_scheduler_loses_no_part_and_a_new_one_goes_on(tmp_path):
     assert len(seen) >= 5
     done = {b.number for b in LAYOUT.blocks if table_at(out, LAYOUT).has(b)}
     assert done == set(seen)
-    with client() as second, distributed.Client(second) as two:
+    with client() as second, distributed.Client(second, set_as_default=False) as two:
         table = table_at(out, LAYOUT)
         filled(table, slowly, Work(two))
     np.testing.assert_array_equal(table.column("x"), SQUARES)
@@ -216,3 +217,11 @@ def test_an_address_is_a_client_and_a_wrong_one_is_refused(cluster, monkeypatch)
         np.testing.assert_array_equal(one, two)
     with pytest.raises(cf.ArgumentError, match=r"no scheduler answers at 'tcp://127\.0\.0\.1:1'"):
         mapped("tcp://127.0.0.1:1")
+
+
+def test_an_address_leaves_the_scheduler_of_other_work_as_it_was(cluster):
+    with dask.config.set(scheduler="threads"):
+        blocks.connected(cluster.scheduler.address)
+        with pytest.raises(cf.ArgumentError):
+            blocks.connected("tcp://127.0.0.1:1")
+        assert dask.config.get("scheduler") == "threads"

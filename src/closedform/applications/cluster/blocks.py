@@ -202,14 +202,14 @@ def checked_client(client: Any) -> Submits | None:
 
 
 def connected(address: str) -> Submits:
-    """A client of the scheduler at an address."""
+    """A client of the scheduler at an address; other work of the caller does not go there."""
     try:
         from distributed import Client
     except ImportError as error:
         raise MissingDependency("Dask's distributed is not installed; "
                                 "pip install 'closedform[cluster]'") from error
     try:
-        client: Submits = Client(address, timeout="10s")
+        client: Submits = Client(address, timeout="10s", set_as_default=False)
     except (OSError, ValueError) as error:
         raise ArgumentError(f"client: no scheduler answers at {address!r}: {error}") from error
     return client
