@@ -225,7 +225,7 @@ def main() -> None:
         with redirect_stdout(StringIO()):
             lines = sysid_rows(cf.load("panda"))
     except (ImportError, AttributeError) as error:
-        out.print(f"MuJoCo's sysid does not run here (pip install mujoco[sysid]): {error}")
+        out.print(f"MuJoCo's sysid does not run here (pip install mujoco\\[sysid]): {error}")
         return
     Table("Two seconds of a panda simulated by MuJoCo: log to robot", (
         "by", "found", "CPU s", "error of other torques, %"), lines).print(out)
