@@ -9,6 +9,7 @@ from closedform.applications.compile.kernels import compile as compile
 from closedform.applications.compile.kernels import fuse as fuse
 from closedform.applications.compile.requests import At as At
 from closedform.applications.compile.requests import Gravity as Gravity
+from closedform.applications.compile.requests import Independent as Independent
 from closedform.applications.compile.requests import Parameters as Parameters
 from closedform.applications.compile.requests import PayloadAt as PayloadAt
 from closedform.errors import ArgumentError as ArgumentError
@@ -146,6 +147,7 @@ from closedform.maths.kinematics import difference as difference
 from closedform.maths.kinematics import integrate as integrate
 from closedform.maths.kinematics import poses as poses
 from closedform.maths.loops.forces import actuator_torque as actuator_torque
+from closedform.maths.loops.forces import loop_configuration as loop_configuration
 from closedform.maths.loops.forces import loop_embedding as loop_embedding
 from closedform.maths.loops.forces import loop_forces as loop_forces
 from closedform.maths.loops.forces import loop_jacobian as loop_jacobian

@@ -17,6 +17,7 @@ from closedform.applications.compile.kernels import compile as compile
 from closedform.applications.compile.kernels import fuse as fuse
 from closedform.applications.compile.requests import At as At
 from closedform.applications.compile.requests import Gravity as Gravity
+from closedform.applications.compile.requests import Independent as Independent
 from closedform.applications.compile.requests import Parameters as Parameters
 from closedform.applications.compile.requests import PayloadAt as PayloadAt
 from closedform.applications.elastic.system import ElasticSystem as ElasticSystem
@@ -620,6 +621,12 @@ def actuator_torque(robot: Robot, q: _NumPy, tau: _NumPy) -> np.ndarray:
 @overload
 def actuator_torque(robot: Robot, q: ArrayLike, tau: ArrayLike) -> Array:
     """τ_a, (motors,): torques of the actuated joints that do what τ does at the independent ones."""
+@overload
+def loop_configuration(robot: Robot, y: _NumPy) -> np.ndarray:
+    """q, (nq,), closed at the independent coordinates y, of loops that have a closed form."""
+@overload
+def loop_configuration(robot: Robot, y: ArrayLike) -> Array:
+    """q, (nq,), closed at the independent coordinates y, of loops that have a closed form."""
 @overload
 def loop_embedding(robot: Robot, q: _NumPy) -> np.ndarray:
     """G, (n, nv): the velocities of the tree are G v."""

@@ -13,6 +13,7 @@ import numpy as np
 
 from closedform.arrays import checked_array
 from closedform.errors import ArgumentError
+from closedform.model.loops.closure import y_index
 from closedform.model.robot import Robot
 
 P = ParamSpec("P")
@@ -34,8 +35,14 @@ class Argument(NamedTuple):
     several: bool = False
 
 
+def coordinates_of_y(robot: Robot) -> int:
+    """How many coordinates the independent joints have: nq of a robot without loops."""
+    return len(y_index(robot.tree, robot.closure)) if robot.closure else robot.nq
+
+
 ARGUMENTS: Mapping[str, Argument] = MappingProxyType({
     "q": Argument(("nq",), "q", "joint coordinates"),
+    "y": Argument((coordinates_of_y,), "y", "coordinates of the independent joints"),
     "v": Argument(("nv",), r"\dot{q}", "joint velocities"),
     "a": Argument(("nv",), r"\ddot{q}", "joint accelerations"),
     "j": Argument(("nv",), r"\dddot{q}", "joint jerks"),

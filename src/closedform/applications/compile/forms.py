@@ -15,6 +15,7 @@ from closedform.applications.compile.digest import in_numbers, robot_digest
 from closedform.applications.compile.loops.units import Units, units_of
 from closedform.applications.compile.requests import (
     Gravity,
+    Independent,
     Parameters,
     PayloadAt,
     Request,
@@ -27,8 +28,10 @@ from closedform.maths.arguments import expected_shape, size_of
 from closedform.maths.canonical.frames import Canonical, canonical
 from closedform.maths.canonical.regrouping import regrouped
 from closedform.maths.canonical.snapping import snapped
+from closedform.maths.loops.forces import configuration_of
 from closedform.maths.quantity import Form
 from closedform.model.inertia import Inertia
+from closedform.model.loops.affine import y_of
 from closedform.model.robot import Robot
 
 
@@ -46,6 +49,8 @@ class Forms:
         for x in self.inputs:
             if isinstance(x, PayloadAt) and robot.frame(x.frame).body is None:
                 raise ArgumentError(f"inputs: the frame {x.frame!r} belongs to the world")
+            if isinstance(x, Independent):
+                configuration_of(self.robot)
 
     @cached_property
     def canonical(self) -> Canonical:
@@ -80,12 +85,14 @@ class Forms:
 
     def shapes(self, names: Sequence[str]) -> dict[str, tuple[int, ...]]:
         """Inputs of a program: those named, then the run-time ones."""
-        shapes = {name: expected_shape(self.robot, size_of(name, names), self.order)
-                  for name in names}
+        by_y = any(isinstance(x, Independent) for x in self.inputs)
+        known = ["y" if name == "q" and by_y else name for name in names]
+        shapes = {name: expected_shape(self.robot, size_of(name, known), self.order)
+                  for name in dict.fromkeys(known)}
         own: dict[type, tuple[str, tuple[int, ...]]] = {
             Parameters: ("parameters", self.robot.parameters.shape),
             Gravity: ("gravity", (3,)), PayloadAt: ("payload", (10,))}
-        return shapes | dict(own[type(x)] for x in self.inputs)
+        return shapes | dict(own[type(x)] for x in self.inputs if type(x) in own)
 
     def robot_in(self, form: Form) -> Robot:
         """The robot in a form; parameters at run time are those of the user's bodies."""
@@ -98,9 +105,14 @@ class Forms:
         """The quantity of the given arrays, by an algorithm on the robot in a form."""
         robot, row = self.robot_in(form), request.row
         is_canonical = robot is not self.robot
-        arguments: dict[str, Any] = {name: given[name] for name in row.inputs}
-        if is_canonical and "q" in arguments:
-            arguments["q"] = arguments["q"] + self.canonical.offset
+        arguments: dict[str, Any] = {name: given[name] for name in row.inputs if name in given}
+        if "q" in row.inputs:
+            name = "q" if "q" in given else "y"
+            x = given[name]
+            if is_canonical:
+                offset = self.canonical.offset
+                x = x + (offset if name == "q" else offset[y_of(robot)])
+            arguments["q"] = x if name == "q" else configuration_of(robot)(x)
         if row.wrenches and "wrenches" in given:
             F = given["wrenches"]
             arguments["wrenches"] = self._canonical_wrenches(F) if is_canonical else F

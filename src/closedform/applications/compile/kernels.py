@@ -21,6 +21,7 @@ from closedform.applications.compile.requests import (
     Asked,
     At,
     Gravity,
+    Independent,
     Parameters,
     PayloadAt,
     Request,
@@ -134,12 +135,12 @@ def _compiled(robot: Robot, inputs: RuntimeInput | Sequence[RuntimeInput], order
 
 
 def _runtime_inputs(inputs: RuntimeInput | Sequence[RuntimeInput]) -> tuple[RuntimeInput, ...]:
-    kinds = Parameters | Gravity | PayloadAt
+    kinds = Parameters | Gravity | PayloadAt | Independent
     given = (inputs,) if isinstance(inputs, kinds) or not isinstance(inputs, Iterable) else inputs
     checked = tuple(given)
     if not all(isinstance(x, kinds) for x in checked):
-        raise ArgumentError("inputs must be cf.Parameters(), cf.Gravity() or cf.PayloadAt(frame), "
-                            f"or several of them, not {inputs!r}")
+        raise ArgumentError("inputs must be cf.Parameters(), cf.Gravity(), cf.PayloadAt(frame) or "
+                            f"cf.Independent(), or several of them, not {inputs!r}")
     return checked
 
 

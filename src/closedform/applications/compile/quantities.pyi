@@ -505,6 +505,11 @@ class Quantities:
     ) -> np.ndarray:
         """G, (n, nv): the velocities of the tree are G v."""
     @_kernel
+    def loop_configuration(
+        self, y: ArrayLike, *, out: np.ndarray | None = None, threads: int | None = None,
+    ) -> np.ndarray:
+        """q, (nq,), closed at the independent coordinates y, of loops that have a closed form."""
+    @_kernel
     def loop_step(
         self, q: ArrayLike, *, out: np.ndarray | None = None, threads: int | None = None,
     ) -> np.ndarray:
@@ -738,6 +743,9 @@ class CompiledWithInputs(Protocol):
     @property
     def loop_embedding(self) -> Kernel:
         """G, (n, nv): the velocities of the tree are G v."""
+    @property
+    def loop_configuration(self) -> Kernel:
+        """q, (nq,), closed at the independent coordinates y, of loops that have a closed form."""
     @property
     def loop_step(self) -> Kernel:
         """q, (nq,), after one step of Newton's that closes loops by the dependent joints."""

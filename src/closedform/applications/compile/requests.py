@@ -57,7 +57,15 @@ class PayloadAt:
     frame: str
 
 
-RuntimeInput = Parameters | Gravity | PayloadAt
+@dataclass(frozen=True)
+class Independent:
+    """Configurations are an input `y`, the independent coordinates, in the place of `q`.
+
+    Of robots whose loops have a closed form: programs close them, on the branch of the guess.
+    """
+
+
+RuntimeInput = Parameters | Gravity | PayloadAt | Independent
 
 
 def asked_request(robot: Robot, asked: Asked) -> Request:

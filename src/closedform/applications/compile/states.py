@@ -9,6 +9,7 @@ import numpy as np
 from closedform.arrays import Array
 from closedform.maths.arguments import SIZES
 from closedform.model.inertia import Inertia
+from closedform.model.loops.affine import y_of
 from closedform.model.pose import pose
 from closedform.model.robot import Robot
 from closedform.program.program import Slot
@@ -18,6 +19,8 @@ def random_input(robot: Robot, slot: Slot, rng: np.random.Generator) -> Array:
     """An input at one state: a configuration, inertial parameters, a load, or numbers."""
     if SIZES.get(slot.name) == ("nq",):
         return robot.random(rng)
+    if slot.name == "y":
+        return robot.random(rng)[y_of(robot)] if robot.loops else robot.random(rng)
     if slot.name == "parameters":
         return robot.parameters.astype(float) * rng.uniform(0.8, 1.25, size=slot.shape)
     if slot.name == "payload":

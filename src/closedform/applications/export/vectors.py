@@ -17,6 +17,7 @@ from closedform.applications.compile.requests import Gravity, Parameters, Payloa
 from closedform.applications.compile.states import random_input
 from closedform.arrays import Array
 from closedform.maths.definitions.closed_form import mass_matrix
+from closedform.maths.loops.forces import configuration_of
 from closedform.model.inertia import Inertia
 from closedform.model.robot import Robot
 from closedform.program.program import Program, Slot
@@ -70,6 +71,8 @@ def robot_vectors(robot: Robot, requests: Sequence[Request], runtime: Sequence[A
     rows, conditions = [], [1.0]
     for k in range(count):
         given = {name: array[k] for name, array in inputs.items()}
+        if "y" in given and robot.loops:
+            given["q"] = configuration_of(robot)(given["y"])
         there = _at_run_time(robot, runtime, given)
         rows.append([part for r in requests for part in definition_at(there, r, given)])
         if any(i.op == "div" for i in program.code) and "q" in given:

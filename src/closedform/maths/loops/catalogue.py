@@ -27,6 +27,7 @@ LOOP_CATALOGUE: tuple[Quantity, ...] = (
     Quantity(ROBOTS, "loop_residual", forces.loop_residual, ("q",), (rows,)),
     Quantity(ROBOTS, "loop_jacobian", forces.loop_jacobian, ("q",), (rows, tree_nv)),
     Quantity(ROBOTS, "loop_embedding", forces.loop_embedding, ("q",), (tree_nv, "nv")),
+    Quantity(ROBOTS, "loop_configuration", forces.loop_configuration, ("y",), ("nq",)),
     Quantity(ROBOTS, "loop_step", forces.loop_step, ("q",), ("nq",)),
     Quantity(ROBOTS, "loop_forces", forces.loop_forces, ("q", "v", "a"), (rows,), wrenches=True),
     Quantity(ROBOTS, "actuator_torque", forces.actuator_torque, ("q", "tau"), (motors,)),

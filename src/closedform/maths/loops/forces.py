@@ -7,6 +7,8 @@ Rows that are redundant carry no force that rigid bodies determine: theirs is ze
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from closedform.arrays import Array, namespace
@@ -14,6 +16,7 @@ from closedform.errors import ArgumentError
 from closedform.maths.algorithms import newton_euler
 from closedform.maths.arguments import checked
 from closedform.maths.embedding import embedding
+from closedform.model.loops.explicit import explicit_loops, numbers
 from closedform.model.loops.gap import jacobian, residual
 from closedform.model.robot import Robot
 
@@ -40,6 +43,38 @@ def loop_embedding(robot: Robot, q: Array) -> Array:
     if robot.closure is None:
         return namespace(q).eye(robot.nv)
     return embedding(robot).here(q).G
+
+
+@checked
+def loop_configuration(robot: Robot, y: Array) -> Array:
+    """q, (nq,), closed at the independent coordinates y, of loops that have a closed form.
+
+    On the branch of `robot.neutral()`, turns within half a turn of it; `robot.closed` is for all.
+    """
+    if robot.closure is None:
+        return y
+    q = configuration_of(robot)(y)
+    return numbers(q) if q.dtype == object else q
+
+
+def configuration_of(robot: Robot) -> Callable[[Array], np.ndarray]:
+    """The closed q of scalars y of any kind; an error of loops that are implicit.
+
+    Turns that are solved for are numbers for numbers y, else known by their cosines and sines.
+    """
+    loops = None if robot.closure is None else explicit_loops(robot.tree, robot.closure)
+    if loops is None:
+        names = ", ".join(repr(cut.name) for cut in robot.loops)
+        raise ArgumentError(f"the loops {names} of {robot.name} have no closed form; robot.closed("
+                            "y) closes them by Newton's steps, and kernels take q" if names else
+                            f"{robot.name} has no loops, and so no y beside q")
+    found = loops
+
+    def configuration(y: Array) -> np.ndarray:
+        q = found.configuration(y)
+        return q if np.asarray(y).dtype == object else numbers(q).astype(np.asarray(y).dtype)
+
+    return configuration
 
 
 @checked

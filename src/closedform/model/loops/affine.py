@@ -1,33 +1,21 @@
-"""Loops that are affine: parallelograms, belts, gears, differentials.
+"""Robots with affine loops as robots without: dependent joints follow the independent ones.
 
-    q_d = A y + o
-
-on the whole branch, so that G is constant. Then the robot is one without loops, whose dependent
-joints follow the independent ones as mimic joints, q being y alone.
+    q_d = A y + o        as mimic joints, q being y alone
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
-from fractions import Fraction
-from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from closedform.errors import ArgumentError, OpenLoop, SingularLoop
+from closedform.errors import ArgumentError
 from closedform.model.bodies import Body
 from closedform.model.joints import Mimic
-from closedform.model.loops.closing import closed, y_index
-from closedform.model.loops.closure import Closure
-from closedform.model.loops.gap import jacobian, residual
+from closedform.model.loops.closure import Closure, y_index
+from closedform.model.loops.linear import linear_map
 from closedform.model.robot import Robot
-
-SAME = 1e-9
-"""How much entries of G, and gaps next to the robot's size, may differ from one place to another.
-"""
-LARGEST = 24
-"""The largest denominator of a ratio that is taken for a fraction, and of a part of π."""
 
 _known: WeakKeyDictionary[Robot, tuple[Robot | None]] = WeakKeyDictionary()
 
@@ -56,89 +44,35 @@ def y_of(robot: Robot) -> np.ndarray:
 
 
 def _affine(robot: Robot) -> Robot | None:
-    closure, tree = robot.closure, robot.tree
-    if closure is None or tree.has_followers or not _simple(robot, closure):
+    closure = robot.closure
+    if closure is None or not _forceless(robot, closure):
         return None
-    A = _G(tree, closure, closure.home)
-    rng = np.random.default_rng(0)
-    y = closure.home[y_index(tree, closure)]
-    for step in (0.05, 0.3):
-        try:
-            q = closed(tree, closure, y + step * rng.normal(size=y.shape) if _plain(tree, closure)
-                       else y, closure.home)
-        except (OpenLoop, SingularLoop):
-            continue
-        if np.abs(_G(tree, closure, q) - A).max() > SAME * max(1, np.abs(A).max()):
-            return None
-    return _checked(_followers(robot, closure, A), robot, closure)
+    found = linear_map(robot.tree, closure)
+    return None if found is None else _followers(robot, closure, *found)
 
 
-def _simple(robot: Robot, closure: Closure) -> bool:
-    """Whether dependent joints turn or slide by one coordinate, with no force of their own."""
+def _forceless(robot: Robot, closure: Closure) -> bool:
+    """Whether dependent joints have no force of their own."""
     own = set(closure.independent)
-    for body, _, v in robot.tree.parts:
-        count = sum(i in own for i in range(v.start, v.stop))
-        if count == v.stop - v.start:
-            continue
-        joint = body.joint
-        forces = (joint.rotor_inertia, joint.viscous, joint.coulomb, joint.stiffness)
-        if count or (joint.nq, joint.nv) != (1, 1) or any(
-                np.any(x) for x in forces if x is not None):
-            return False
-    return True
+    joints = [body.joint for body, _, v in robot.tree.parts
+              if not set(range(v.start, v.stop)) <= own]
+    return not any(np.any(x) for joint in joints for x in (
+        joint.rotor_inertia, joint.viscous, joint.coulomb, joint.stiffness) if x is not None)
 
 
-def _plain(tree: Robot, closure: Closure) -> bool:
-    """Whether y are numbers that may be added to."""
-    own = set(closure.independent)
-    return all(b.joint.is_vector for b, _, v in tree.parts if v.start in own)
-
-
-def _G(tree: Robot, closure: Closure, q: np.ndarray) -> np.ndarray:
-    """The rows of G of the dependent joints, (r, n_y)."""
-    K = np.asarray(jacobian(tree, closure.gaps, q))
-    K_y = K[np.ix_(closure.rows, closure.independent)]
-    return -np.linalg.solve(closure.K_d(K), K_y) if len(closure.rows) else K_y
-
-
-def _followers(robot: Robot, closure: Closure, A: np.ndarray) -> Robot | None:
+def _followers(robot: Robot, closure: Closure, A: np.ndarray, o: np.ndarray) -> Robot | None:
     """The robot with mimic joints for its dependent ones."""
-    tree, home = robot.tree, closure.home
-    named = {v.start: (b.name, i.start) for b, i, v in tree.parts}
-    single = [k for k, i in enumerate(closure.independent)
-              if i in named and tree.body(named[i][0]).joint.nq == 1]
-    if not single or np.abs(np.delete(A, single, axis=1)).max(initial=0) > SAME:
-        return None
+    tree, index = robot.tree, y_index(robot.tree, closure).tolist()
+    single = {i.start: body for body, i, _ in tree.parts if body.joint.nq == 1}
+    drivers = [single[i].name for i in index if i in single]
     follow: dict[str, Mimic] = {}
-    for row, j in zip(A, closure.dependent, strict=True):
-        name, at = named[j]
-        ratios = {named[closure.independent[k]]: _short(row[k]) for k in single
-                  if abs(row[k]) > SAME}
-        offset = home[at] - sum(r * home[i] for (_, i), r in ratios.items())
-        turns = bool(tree.body(name).joint.angles)
-        of: dict[str, Any] = {driver: r for (driver, _), r in ratios.items()}
-        still = {named[closure.independent[single[0]]][0]: 0.0}
-        offset = _short(offset / np.pi) * np.pi if turns else _short(offset)
-        follow[name] = Mimic(tree.body(name).joint, of or still, offset=offset)
+    for at, body in single.items():
+        if at in index:
+            continue
+        of = {single[i].name if i in single else "": float(r)
+              for i, r in zip(index, A[at], strict=True) if r}
+        if "" in of or not drivers:
+            return None
+        follow[body.name] = Mimic(body.joint, of or {drivers[0]: 0.0}, offset=float(o[at]))
     bodies: list[Body] = [replace(b, joint=follow.get(b.name, b.joint)) for b in robot.bodies]
     return Robot(robot.name, bodies, robot.gravity, robot.frames, robot.source)
-
-
-def _checked(made: Robot | None, robot: Robot, closure: Closure) -> Robot | None:
-    """The robot if its loops are closed wherever y goes."""
-    if made is None:
-        return None
-    rng, tree = np.random.default_rng(1), robot.tree
-    for _ in range(8):
-        y = made.random(rng)
-        q = np.concatenate([s.coordinates(y) for s in made.segments if s.q_index])
-        if len(q) != tree.nq or np.abs(residual(tree, closure.gaps, q)).max(
-                initial=0) > SAME * closure.size:
-            return None
-    return made
-
-
-def _short(x: float) -> float:
-    """A small fraction that x is but for rounding, else x."""
-    near = Fraction(float(x)).limit_denominator(LARGEST)
-    return float(near) if abs(float(near) - x) < SAME else float(x)

@@ -9,7 +9,7 @@ of det K_d tells. Many configurations at once are one array.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,8 +21,11 @@ from closedform.model.loops.closure import (
     suitable,
     values_text,
     velocity_names,
+    y_index,
 )
-from closedform.model.loops.gap import jacobian, residual, residual_and_rows
+from closedform.model.loops.explicit import explicit_loops, numbers
+from closedform.model.loops.gap import jacobian, residual
+from closedform.model.loops.lanes import both, lanes, residuals, together
 
 if TYPE_CHECKING:
     from closedform.model.tree import Tree
@@ -31,97 +34,6 @@ STEP = 0.35
 """rad, or robot sizes: how far independent coordinates go before the loops are closed again."""
 TURNS = 12
 """Newton steps at most; they double the digits."""
-
-
-@final
-class Lane:
-    """A scalar of many states at once."""
-
-    __slots__ = ("x",)
-
-    def __init__(self, x: Any) -> None:
-        self.x = x
-
-    def __add__(self, o: Any) -> Any:
-        return NotImplemented if isinstance(o, np.ndarray) else Lane(self.x + _x(o))
-
-    __radd__ = __add__
-
-    def __neg__(self) -> Lane:
-        return Lane(-self.x)
-
-    def __sub__(self, o: Any) -> Any:
-        return NotImplemented if isinstance(o, np.ndarray) else Lane(self.x - _x(o))
-
-    def __rsub__(self, o: Any) -> Any:
-        return NotImplemented if isinstance(o, np.ndarray) else Lane(_x(o) - self.x)
-
-    def __mul__(self, o: Any) -> Any:
-        return NotImplemented if isinstance(o, np.ndarray) else Lane(self.x * _x(o))
-
-    __rmul__ = __mul__
-
-    def __truediv__(self, o: Any) -> Any:
-        return NotImplemented if isinstance(o, np.ndarray) else Lane(self.x / _x(o))
-
-    def sin(self) -> Lane:
-        return Lane(np.sin(self.x))
-
-    def cos(self) -> Lane:
-        return Lane(np.cos(self.x))
-
-
-def _x(o: Any) -> Any:
-    return o.x if isinstance(o, Lane) else o
-
-
-def _lanes(q: np.ndarray) -> np.ndarray:
-    found = np.empty(q.shape[1], dtype=object)
-    found[:] = [Lane(q[:, i]) for i in range(q.shape[1])]
-    return found
-
-
-def _together(A: Any, batch: int) -> np.ndarray:
-    """An array of lanes as numbers, (batch, *shape)."""
-    A = np.asarray(A, dtype=object)
-    found = np.empty((batch, A.size))
-    for k, x in enumerate(A.flat):
-        found[:, k] = _x(x)
-    return found.reshape(batch, *A.shape)
-
-
-def both(tree: Tree, closure: Closure, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """φ, (batch, m), and K, (batch, m, n), of many configurations."""
-    phi, rows = residual_and_rows(tree, closure.gaps, _lanes(q))
-    K = np.zeros((len(q), len(rows), tree.nv))
-    for i, row in enumerate(rows):
-        for j, x in row.items():
-            K[:, i, j] = _x(x)
-    return _together(phi, len(q)), K
-
-
-def residuals(tree: Tree, closure: Closure, q: np.ndarray) -> np.ndarray:
-    """φ of many configurations, (batch, m)."""
-    return _together(residual(tree, closure.gaps, _lanes(q)), len(q))
-
-
-def jacobians(tree: Tree, closure: Closure, q: np.ndarray) -> np.ndarray:
-    """K of many configurations, (batch, m, n)."""
-    return both(tree, closure, q)[1]
-
-
-def y_index(tree: Tree, closure: Closure) -> np.ndarray:
-    """The entries of q that are independent.
-
-    Where v is not q̇, as of balls, all those of a joint with an independent velocity.
-    """
-    own, found = set(closure.independent), list[int]()
-    for body, i, v in tree.parts:
-        if body.joint.is_vector:
-            found += [i.start + k for k in range(v.stop - v.start) if v.start + k in own]
-        elif own & set(range(v.start, v.stop)):
-            found += range(i.start, i.stop)
-    return np.array(found, dtype=int)
 
 
 def closed(tree: Tree, closure: Closure, y: Any, near: Any = None) -> np.ndarray:
@@ -141,7 +53,11 @@ def closed(tree: Tree, closure: Closure, y: Any, near: Any = None) -> np.ndarray
                             "not fit together") from None
     ys = np.broadcast_to(given, (*batch, len(index))).reshape(-1, len(index))
     qs = np.broadcast_to(q0, (*batch, tree.nq)).reshape(-1, tree.nq)
-    q = ClosingPath(tree, closure, index).followed(qs.astype(float), ys)
+    path, qs = ClosingPath(tree, closure, index), qs.astype(float)
+    qs = qs if near is None else path.near_closed(qs)
+    q, good = path.in_closed_form(qs, ys, near is None)
+    if not np.all(good):
+        q[~good] = path.followed(qs[~good], ys[~good])
     return q.reshape(*batch, tree.nq)
 
 
@@ -153,6 +69,27 @@ class ClosingPath:
         self.turning = np.zeros(tree.nq, dtype=bool)
         for body, i, _ in tree.parts:
             self.turning[[i.start + k for k in body.joint.angles]] = True
+
+    def in_closed_form(self, q: np.ndarray, y: np.ndarray,
+                       at_home: bool) -> tuple[np.ndarray, np.ndarray]:
+        """The same without Newton's steps, and where loops are so solved; turns nearest to q's."""
+        loops = explicit_loops(self.tree, self.closure)
+        if loops is None or not len(q):
+            return q.copy(), np.zeros(len(q), dtype=bool)
+        with np.errstate(all="ignore"):
+            signs = None if at_home else loops.signs_at(lanes(q))
+            found = together(numbers(loops.configuration(lanes(y), signs)), len(q))
+            turns = np.round((q - found) / (2 * np.pi))
+            turns[:, self.index] = 0
+            found = found + 2 * np.pi * np.where(self.turning, turns, 0)
+            return found, self.is_closed(found)
+
+    def is_closed(self, q: np.ndarray) -> np.ndarray:
+        """Where the kept rows are closed to rounding and all others nearly."""
+        rows, size = np.array(self.closure.rows, dtype=int), self.closure.size
+        phi = np.abs(residuals(self.tree, self.closure.gaps, q))
+        kept = phi[:, rows].max(axis=1, initial=0) < 1e-11 * size
+        return kept & (phi.max(axis=1, initial=0) < 1e-5 * size)
 
     def followed(self, q: np.ndarray, y: np.ndarray) -> np.ndarray:
         """The configurations at y, each on the branch of its q."""
@@ -185,7 +122,7 @@ class ClosingPath:
 
     def near_closed(self, q: np.ndarray) -> np.ndarray:
         """q itself if it is closed, else with its dependent joints closed nearby."""
-        phi = np.abs(residuals(self.tree, self.closure, q)).max(axis=1, initial=0)
+        phi = np.abs(residuals(self.tree, self.closure.gaps, q)).max(axis=1, initial=0)
         loose = phi > 1e-9 * self.closure.size
         if not np.any(loose):
             return q
@@ -230,7 +167,7 @@ class ClosingPath:
 
     def predicted(self, q: np.ndarray, new: np.ndarray) -> np.ndarray:
         """The new independent coordinates with the dependent ones moved along: K_d δ = −K_y δy."""
-        K = jacobians(self.tree, self.closure, q)
+        K = both(self.tree, self.closure.gaps, q)[1]
         dy = np.concatenate([new[:, :0], *(
             b.joint.difference(q[:, i], new[:, i]) if b.joint.is_vector else
             np.zeros((len(q), j.stop - j.start)) for b, i, j in self.tree.parts)], axis=1)
@@ -249,7 +186,7 @@ class ClosingPath:
         return q
 
     def sign(self, q: np.ndarray) -> np.ndarray:
-        return np.sign(np.linalg.det(self.closure.K_d(jacobians(self.tree, self.closure, q))))
+        return np.sign(np.linalg.det(self.closure.K_d(both(self.tree, self.closure.gaps, q)[1])))
 
     def newton(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """q with the dependent joints moved until the kept rows are closed."""
@@ -257,7 +194,7 @@ class ClosingPath:
         columns = np.array(self.closure.dependent, dtype=int)
         before = np.full(len(q), np.inf)
         for _ in range(TURNS):
-            phi, K = both(self.tree, self.closure, q)
+            phi, K = both(self.tree, self.closure.gaps, q)
             phi = phi[:, rows]
             now = np.abs(phi).max(axis=1, initial=0)
             if np.all((now < 1e-15 * size) | ((now < 1e-12 * size) & (now >= before))):
@@ -269,9 +206,7 @@ class ClosingPath:
             dv = np.zeros((len(q), self.tree.nv))
             dv[:, columns] = step
             q = moved(self.tree, q, dv)
-        phi = np.abs(residuals(self.tree, self.closure, q))
-        kept = phi[:, rows].max(axis=1, initial=0) < 1e-11 * size
-        return q, kept & (phi.max(axis=1, initial=0) < 1e-5 * size)
+        return q, self.is_closed(q)
 
     def refuse(self, q: np.ndarray, y: np.ndarray, found: np.ndarray) -> None:
         """The error for what was not closed: out of reach, or through a singular configuration."""

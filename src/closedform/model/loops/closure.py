@@ -20,6 +20,7 @@ from closedform.arrays import numeric
 from closedform.errors import ModelError, OpenLoop, SingularLoop, suggestion
 from closedform.model.joints import geometry
 from closedform.model.loops.gap import Gap, gaps_of, jacobian, residual
+from closedform.model.loops.lanes import both
 from closedform.model.loops.records import Cut, Gear
 
 if TYPE_CHECKING:
@@ -30,6 +31,8 @@ CLOSED = 1e-6
 REGULAR = 1e-7
 """A singular value below this, next to the largest, counts as zero."""
 SAMPLES = 4
+ATTEMPTS = 40
+"""Random starts for a guess that does not close, side by side."""
 PIVOT = 0.05
 """A pivot is at least this part of the largest entry of its column."""
 
@@ -100,7 +103,7 @@ def closure_of(tree: Tree, cuts: Sequence[Cut], independent: Any, guess: Any,
     chosen = found.independent(Ks, rank, given, preferred)
     dependent = tuple(i for i in range(tree.nv) if i not in chosen)
     rows = _kept_rows(Ks[:, :, list(dependent)], rank)
-    held = found.solved(start(tree, guess), dependent)
+    held = found.solved(start(tree, guess)[None], dependent)[0]
     if found.is_closed(held):
         K = np.asarray(jacobian(tree, gaps, held))
         signs = [np.sign(np.linalg.det(x[np.ix_(rows, dependent)])) for x in (K, Ks[0])]
@@ -113,9 +116,7 @@ def closure_of(tree: Tree, cuts: Sequence[Cut], independent: Any, guess: Any,
 
 def refitted(tree: Tree, closure: Closure) -> Closure:
     """The closure with rows and pivots chosen anew: those of other frames are other rows."""
-    found = _Assembly(tree, closure.gaps, closure.size)
-    points = [closure.home, *found.around(closure.home)]
-    Ks = np.stack([np.asarray(jacobian(tree, closure.gaps, q)) for q in points])
+    Ks = np.stack([np.asarray(jacobian(tree, closure.gaps, q)) for q in samples(tree, closure)])
     rows = _kept_rows(Ks[:, :, list(closure.dependent)], len(closure.rows))
     at = np.ix_(range(len(Ks)), rows, closure.dependent)
     return replace(closure, rows=rows, pivots=_pivots(Ks[at]))
@@ -176,6 +177,25 @@ def values_text(K: np.ndarray) -> str:
     return ", ".join(f"{x:.2g}" for x in s[-6:])
 
 
+def y_index(tree: Tree, closure: Closure) -> np.ndarray:
+    """The entries of q that are independent.
+
+    Where v is not q̇, as of balls, all those of a joint with an independent velocity.
+    """
+    own, found = set(closure.independent), list[int]()
+    for body, i, v in tree.parts:
+        if body.joint.is_vector:
+            found += [i.start + k for k in range(v.stop - v.start) if v.start + k in own]
+        elif own & set(range(v.start, v.stop)):
+            found += range(i.start, i.stop)
+    return np.array(found, dtype=int)
+
+
+def samples(tree: Tree, closure: Closure) -> list[np.ndarray]:
+    """The home configuration, and closed ones that are reached from it."""
+    return [closure.home, *_Assembly(tree, closure.gaps, closure.size).around(closure.home)]
+
+
 def moved(tree: Tree, q: np.ndarray, dv: np.ndarray) -> np.ndarray:
     """q ⊕ dv of the tree, batch axes first."""
     return np.concatenate([q[..., :0], *(b.joint.integrate(q[..., i], dv[..., j])
@@ -194,6 +214,20 @@ def _rank(K: np.ndarray) -> int:
     return int(np.sum(s > REGULAR * s[0])) if len(s) and s[0] > 0 else 0
 
 
+def _damped(K: np.ndarray, phi: np.ndarray, damping: np.ndarray) -> np.ndarray:
+    """Gauss–Newton steps −K⁺ φ of many, damped where asked for; none where there are no numbers."""
+    good = np.isfinite(K).all(axis=(1, 2))
+    found = np.zeros((len(K), K.shape[2]))
+    if K.size and np.any(good):
+        u, s, vt = np.linalg.svd(K[good], full_matrices=False)
+        d, least = damping[good][:, None], 1e-9 * s[:, :1]
+        gain = np.where(d > 0, s / np.maximum(s * s + d, 1e-300),
+                        np.where(s > least, 1 / np.where(s > 0, s, 1), 0))
+        step = np.einsum("bmr,bm->br", u, phi[good]) * gain
+        found[good] = -np.einsum("brn,br->bn", vt, step)
+    return np.nan_to_num(found, posinf=0, neginf=0)      # of lengths that are no lengths
+
+
 @dataclass(frozen=True, eq=False)
 class _Assembly:
     """The search for closed configurations."""
@@ -205,19 +239,19 @@ class _Assembly:
     def home(self, q: np.ndarray, held: Sequence[int]) -> np.ndarray:
         """A closed configuration near q, with the velocities `held` at rest if that is possible."""
         free = [i for i in range(self.tree.nv) if i not in held]
-        rng, best = np.random.default_rng(0), q
-        for attempt in range(42):
-            if attempt > 1:
-                spread = 0.05 * min(attempt - 1, 30)
-                best = moved(self.tree, q, spread * rng.normal(size=self.tree.nv))
-            found = self.solved(best, free if attempt == 0 else range(self.tree.nv))
-            if self.is_closed(found):
-                return found
-        found = self.solved(q, range(self.tree.nv))
+        every, rng = range(self.tree.nv), np.random.default_rng(0)
+        near = np.stack([moved(self.tree, q, 0.05 * min(k, 30) * rng.normal(size=self.tree.nv))
+                         for k in range(1, ATTEMPTS + 1)])
+        for starts, moving in ((q[None], free), (q[None], every), (near[:4], every),
+                               (near[4:], every)):
+            for found in self.solved(starts, moving):
+                if self.is_closed(found):
+                    return found
+        found = self.solved(q[None], every)[0]
         phi = residual(self.tree, self.gaps, found)
         names = [gap.cut.name for gap in self.gaps for _ in gap.rows]
         open_ = list(dict.fromkeys(n for n, x in zip(names, phi, strict=True)
-                                   if abs(x) > CLOSED * self.size))
+                                   if not abs(x) <= CLOSED * self.size))
         raise OpenLoop(f"{self.tree.name}: the loop {', '.join(map(repr, open_))} cannot be closed "
                        f"from the guess: it stays open by {np.abs(phi).max():.3g}; check its "
                        "frames and lengths, or give guess={joint: coordinate, ...} nearer to a "
@@ -227,50 +261,57 @@ class _Assembly:
         return bool(np.abs(residual(self.tree, self.gaps, q)).max(initial=0) < CLOSED * self.size)
 
     def solved(self, q: np.ndarray, free: Sequence[int]) -> np.ndarray:
-        """q moved by damped Gauss–Newton steps of the free velocities, as closed as it gets."""
-        free, damping = list(free), 0.0
-        phi = residual(self.tree, self.gaps, q)
-        for _ in range(60):
-            K = jacobian(self.tree, self.gaps, q)[:, free]
-            if not K.size or not np.all(np.isfinite(K)):
-                return q
-            u, s, vt = np.linalg.svd(K, full_matrices=False)
-            gain = s / (s * s + damping) if damping else np.where(
-                s > 1e-9 * (s[0] or 1), 1 / np.where(s > 0, s, 1), 0)
-            dv = np.zeros(self.tree.nv)
-            dv[free] = -vt.T @ (gain * (u.T @ phi))
-            if not np.all(np.isfinite(dv)):             # of lengths that are no lengths
-                return q
-            dv *= min(1, 0.5 / max(np.abs(dv).max(), 1e-300))
-            new = moved(self.tree, q, dv)
-            found = residual(self.tree, self.gaps, new)
-            if found @ found < phi @ phi:
-                q, phi, damping = new, found, damping / 10 if damping > 1e-12 else 0.0
-            else:
-                if np.abs(phi).max() < 1e-13 * self.size:
-                    break
-                damping = max(10 * damping, 1e-8)
-                if damping > 1e8:
-                    break
+        """Configurations, (batch, nq), moved by damped Gauss–Newton steps of the free velocities.
+
+        Each as closed as it gets; given up where the gap has not halved in eight steps.
+        """
+        q, free, count = q.copy(), list(free), len(q)
+        damping, way = np.zeros(count), np.arange(count)
+        phi, K = both(self.tree, self.gaps, q)
+        before = np.full(count, np.inf)
+        for turn in range(60):
+            gap = np.abs(phi).max(axis=1, initial=0)
+            going = (gap > 1e-14 * self.size) & np.isfinite(gap) & (damping < 1e8)
+            if turn % 8 == 7:
+                going &= (gap < 0.5 * before) | (gap < 1e-9 * self.size)
+                before = gap
+            way = way[going[way]]
+            if not len(way) or not free:
+                break
+            dv = np.zeros((len(way), self.tree.nv))
+            dv[:, free] = _damped(K[way][:, :, free], phi[way], damping[way])
+            size = np.abs(dv).max(axis=1, initial=0)
+            dv *= np.minimum(1, 0.5 / np.maximum(size, 1e-300))[:, None]
+            new = moved(self.tree, q[way], dv)
+            found, slope = both(self.tree, self.gaps, new)
+            better = np.sum(found * found, axis=1) < np.sum(phi[way] ** 2, axis=1)
+            kept, left = way[better], way[~better]
+            q[kept], phi[kept], K[kept] = new[better], found[better], slope[better]
+            damping[kept] = np.where(damping[kept] > 1e-12, damping[kept] / 10, 0)
+            damping[left] = np.where(gap[left] < 1e-13 * self.size, np.inf,
+                                     np.maximum(10 * damping[left], 1e-8))
         return q
 
     def around(self, home: np.ndarray) -> list[np.ndarray]:
         """Closed configurations away from home, each reached by small steps along the loops."""
-        rng, found = np.random.default_rng(1), []
-        for k in range(SAMPLES):
-            q, way = home, rng.normal(size=self.tree.nv)
-            for _ in range(2 + k):
-                K = jacobian(self.tree, self.gaps, q)
-                _, s, vt = np.linalg.svd(K)
-                rank = int(np.sum(s > REGULAR * s[0])) if len(s) else 0
-                tangent = vt[rank:].T @ (vt[rank:] @ way)
-                step = moved(self.tree, q, 0.1 * tangent / max(np.abs(tangent).max(), 1e-12))
-                new = self.solved(step, range(self.tree.nv))
-                if not self.is_closed(new):
-                    break
-                q = new
-            found.append(q)
-        return found
+        rng, n = np.random.default_rng(1), self.tree.nv
+        q = np.tile(home, (SAMPLES, 1))
+        ways = np.stack([rng.normal(size=n) for _ in range(SAMPLES)])
+        going = np.ones(SAMPLES, dtype=bool)
+        for step in range(2 + SAMPLES - 1):
+            at = np.flatnonzero(going & (step < 2 + np.arange(SAMPLES)))
+            if not len(at):
+                break
+            _, s, vt = np.linalg.svd(both(self.tree, self.gaps, q[at])[1])
+            start = []
+            for k, s_k, v_k in zip(at, s, vt, strict=True):
+                free = v_k[int(np.sum(s_k > REGULAR * s_k[0])) if len(s_k) else 0:]
+                tangent = free.T @ (free @ ways[k])
+                start.append(0.1 * tangent / max(np.abs(tangent).max(initial=0), 1e-12))
+            new = self.solved(moved(self.tree, q[at], np.stack(start)), range(n))
+            closed = np.array([self.is_closed(x) for x in new])
+            q[at[closed]], going[at[~closed]] = new[closed], False
+        return list(q)
 
     def named(self, K: np.ndarray) -> str:
         """The loops whose own rows have lost rank, or all."""

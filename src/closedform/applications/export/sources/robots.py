@@ -11,9 +11,6 @@ from closedform.applications.compile.preparation import Preparation
 from closedform.applications.compile.requests import (
     Asked,
     At,
-    Gravity,
-    Parameters,
-    PayloadAt,
     Request,
     RuntimeInput,
     asked_request,
@@ -57,7 +54,7 @@ class RobotSource(Source):
     @property
     def runtime(self) -> tuple[RuntimeInput, ...]:
         given = self.inputs
-        return (given,) if isinstance(given, Parameters | Gravity | PayloadAt) else tuple(given)
+        return (given,) if isinstance(given, RuntimeInput) else tuple(given)
 
     def pieces(self, model: Robot, asked: Sequence[Asked],
                target: Target) -> Sequence[Piece | SymbolicPiece]:
