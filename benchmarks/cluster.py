@@ -1,10 +1,12 @@
 """What Dask costs: tasks, inverse dynamics, identification and maps, with and without it.
 
+    python benchmarks/cluster.py                       all figures, under four minutes
+    python benchmarks/cluster.py --targets 1000000     a map of a million targets
+
 Prints a line for each; ratios are of one run, contenders in turns, wall seconds of a machine that
-should be idle. `--states` is how many states of inverse dynamics go through, 1e8 for the figure in
-the documentation, and `--targets` how many a map has. Worker processes have one thread each; the
-peak of their resident memory is read from the system. Pink and mink solve the same targets one by
-one on one core, where they are installed (`pip install pin-pink mink daqp`).
+should be idle. Worker processes have one thread each. The states of inverse dynamics are one chunk
+over and over, in the memory of whoever computes; logs are files. Pink and mink solve some of the
+map's targets one by one on one core, where they are installed (`pip install pin-pink mink daqp`).
 """
 
 from __future__ import annotations
@@ -16,31 +18,30 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 import argparse
 import pickle
 import statistics
+import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import cloudpickle
 import dask.array as da
 import numpy as np
-from distributed import Client, LocalCluster
+from distributed import Client, LocalCluster, wait
 from redundancy import mink_follow, pink_follow
 
 import closedform as cf
 from closedform.applications.cluster.blocks import Work, computed, ranges
-from closedform.applications.redundancy.problem import problem_of
-from closedform.applications.redundancy.workspace.maps import best_of, beyond
+from closedform.applications.redundancy.problem import Problem, problem_of
+from closedform.applications.redundancy.workspace.maps import BLOCK, MapWork
 from closedform.applications.redundancy.workspace.seeds import seeds_of
 
-CHUNK, ROUNDS, TASKS, PEERS = 200_000, 3, 1000, 60
+CHUNK, ROUNDS, TASKS, PEERS = 1_000_000, 3, 1000, 200
+LOGS, ROWS = 8, 50_000
 FRAME = "panda_hand_tcp"
-
-
-def peak() -> float:
-    """MiB: the most that this process ever had in memory."""
-    status = Path("/proc/self/status").read_text(encoding="utf8")
-    return next(int(line.split()[1]) / 1024 for line in status.splitlines()
-                if line.startswith("VmHWM"))
+CORES = len(os.sched_getaffinity(0))
 
 
 def told(what: str, measured: str, aim: str = "") -> None:
@@ -53,141 +54,175 @@ def timed(work: Callable[[], object]) -> float:
     return time.perf_counter() - begin
 
 
+@contextmanager
+def workers(count: int) -> Iterator[Client]:
+    """A client of so many processes with one thread each."""
+    with (LocalCluster(count, threads_per_worker=1, dashboard_address=None, memory_limit="2GiB")
+          as made, Client(made) as client):
+        client.wait_for_workers(count)
+        yield client
+
+
+def in_turns(*works: Callable[[], object], rounds: int = ROUNDS) -> list[float]:
+    """Median seconds of each, after a first time that is not counted."""
+    for work in works:
+        work()
+    walls = [[timed(work) for work in works] for _ in range(rounds)]
+    return [statistics.median(column) for column in zip(*walls, strict=True)]
+
+
+# ---------------------------------------------------------------------- tasks
 def nothing(block: object) -> int:
     return 0
 
 
-def overhead(client: Client) -> None:
+def overhead() -> None:
     """Tasks that do nothing."""
-    def run() -> None:
-        for _ in computed(nothing, ranges(TASKS, 1), Work(client)):
-            pass
-    run()
-    seconds = statistics.median(timed(run) for _ in range(ROUNDS))
-    kernel = cf.compile(cf.load("panda")).inverse_dynamics
+    robot = cf.load("panda")
+    work = MapWork(robot, cf.redundancy.Pose(FRAME), cf.redundancy.Manipulability(), True, 8,
+                   cf.redundancy.Grid((-0.6, -0.6, 0.0), (0.6, 0.6, 1.0), 0.05, 12))
+    with workers(CORES) as client:
+        def run() -> None:
+            for _ in computed(nothing, ranges(TASKS, 1), Work(client)):
+                pass
+        seconds, = in_turns(run)
     told("overhead of a task", f"{1e3 * seconds / TASKS:.2f} ms", "≤ 10 ms")
-    told("a kernel's recipe, panda", f"{len(pickle.dumps(kernel)):,} bytes")
+    kernel = cf.compile(robot).inverse_dynamics
+    told("bytes of a task, a kernel's recipe", f"{len(pickle.dumps(kernel)):,}")
+    told("bytes of a task, a map's recipe", f"{len(cloudpickle.dumps(work)):,}")
 
 
-def through_dask(client: Client, states: int) -> None:
-    """The same chunks of states through Dask's workers and by one call, on as many cores."""
+# ---------------------------------------------------------------------- states
+def first(tau: Any) -> Any:
+    return tau[:1].copy()               # no view: that would keep all of it
+
+
+def through_dask(states: int) -> None:
+    """The same chunks of states by one call, and through one worker and all of them."""
     kernel = cf.compile(cf.load("panda")).inverse_dynamics
     x = np.random.default_rng(0).normal(size=(3, CHUNK, 7))
-    chunks, cores = max(1, states // CHUNK), sum(client.nthreads().values())
+    chunks = max(1, states // CHUNK)
 
-    held = [client.scatter(y, broadcast=True, hash=False) for y in x]
-    arrays = [da.concatenate([da.from_delayed(h, (CHUNK, 7), float)] * chunks) for h in held]
-    last = kernel(*arrays).map_blocks(lambda t: t[:1], chunks=((1,) * chunks, (7,)))
-
-    def plain() -> None:
+    def plain(threads: int) -> None:
         for _ in range(chunks):
-            kernel(*x, threads=cores)
+            kernel(*x, threads=threads)
 
-    kernel(*x, threads=cores)
-    last[:4].compute(scheduler=client)
-    pairs = [(timed(plain), timed(lambda: last.compute(scheduler=client)))
-             for _ in range(1 if states >= 5e7 else ROUNDS)]
-    ratio = statistics.median(a / b for a, b in pairs)
-    rate = chunks * CHUNK / statistics.median(b for _, b in pairs)
-    most = max(client.run(peak).values())
-    told(f"{chunks * CHUNK:.0e} states of inverse dynamics",
-              f"{rate / 1e6:.1f} million a second, {ratio:.2f} of the plain call", "≥ 0.85")
-    told("peak memory of a worker", f"{most:,.0f} MiB", "< 2048 MiB")
+    for count in sorted({1, CORES}):
+        with workers(count) as client:
+            held = client.scatter(list(x), broadcast=True, hash=False)
+            wait(held)
+            arrays = [da.concatenate([da.from_delayed(h, (CHUNK, 7), float)] * chunks)
+                      for h in held]
+            tau = kernel(*arrays).map_blocks(first, chunks=((1,) * chunks, (7,)), dtype=float)
+            alone, dask = in_turns(
+                lambda count=count: plain(count),
+                lambda tau=tau, client=client: tau.compute(scheduler=client))
+        told(f"{chunks * CHUNK:.0e} states, {count} process{'es' * (count > 1)}",
+             f"{chunks * CHUNK / dask / 1e6:.1f} million a second, {alone / dask:.2f} of the plain "
+             f"call on as many cores", "≥ 0.85")
+
+
+# ---------------------------------------------------------------------- logs
+def written_logs(folder: Path, robot: cf.Robot) -> list[Any]:
+    t, rng, logs = np.arange(ROWS) * 1e-3, np.random.default_rng(0), []
+    for k in range(LOGS):
+        q = 0.4 * np.sin(np.outer(t, rng.uniform(0.5, 3.0, 7)))
+        np.savez(folder / f"log{k}.npz", t=t, q=q, tau=rng.normal(size=q.shape))
+        logs.append(cf.identification.read(folder / f"log{k}.npz", robot,
+                                           columns={"q": "q", "tau": "tau", "t": "t"}))
+    return logs
 
 
 def identification() -> None:
-    """Two logs by one worker process, and by two."""
+    """Logs in files, by one worker process and by all, and by threads."""
     idn, robot = cf.identification, cf.load("panda")
-    model = idn.Model(robot)
-    t = np.arange(200_000) * 1e-3
-    rng = np.random.default_rng(0)
-    logs = []
-    for _ in range(2):
-        w = rng.uniform(0.5, 3.0, 7)
-        q = 0.4 * np.sin(np.outer(t, w))
-        tau = rng.normal(size=q.shape)
-        logs.append(idn.read({"t": t, "q": q, "tau": tau}, robot,
-                             columns={"q": "q", "tau": "tau", "t": "t"}))
-    signals = idn.Signals(cutoff=5.0, delay=0.0)
-    walls = {}
-    for workers in (1, 2):
-        with (LocalCluster(workers, threads_per_worker=1, dashboard_address=None) as made,
-              Client(made) as client):
-            def run(client: Any = client) -> None:
-                idn.information(model, logs, signals, client=client)
-            run()
-            walls[workers] = statistics.median(timed(run) for _ in range(ROUNDS))
-    told("identification, two processes", f"{walls[1] / walls[2]:.2f}x one", "≥ 1.8")
+    model, signals = idn.Model(robot), idn.Signals(cutoff=5.0, delay=0.0)
+    with (tempfile.TemporaryDirectory() as folder, workers(1) as one, workers(CORES) as all_):
+        logs = written_logs(Path(folder), robot)
+
+        def by(client: Any) -> Callable[[], object]:
+            return lambda: idn.information(model, logs, signals, client=client)
+        alone, both, threads = in_turns(by(one), by(all_), by(None))
+    told(f"identification, {CORES} processes",
+         f"{alone / both:.2f}x one; {LOGS * ROWS / both / 1e3:.0f} thousand rows a second",
+         "≥ 1.8 on two idle cores")
+    told("  threads of this process", f"{alone / threads:.2f}x one process")
+
+
+# ---------------------------------------------------------------------- maps
+def solver(work: MapWork, rows: int) -> None:
+    """The batch solver on a map's blocks, on all cores and nothing else."""
+    with ThreadPoolExecutor(CORES) as pool:
+        list(pool.map(work, ranges(rows, BLOCK)))
 
 
 def maps(targets: int) -> None:
-    """A map, its solver on the same targets in one thread, and peers on some of them."""
+    """A map by threads and by processes beside its solver on as many cores, and peers."""
     rd, robot = cf.redundancy, cf.load("panda")
-    task, criterion = rd.Pose(FRAME), rd.Manipulability()
-    orientations = 12
+    task, criterion, orientations = rd.Pose(FRAME), rd.Manipulability(), 12
     step = float((1.2 * 1.2 * 1.0 * orientations / targets) ** (1 / 3))
     grid = rd.Grid((-0.6, -0.6, 0.0), (0.6, 0.6, 1.0), step, orientations)
-    problem, free = (problem_of(robot, task, criterion, limits) for limits in (True, False))
-    x = grid[:]
-    rd.map(robot, task, grid[:64], criterion)
-
-    def solver() -> None:
-        for k in range(0, len(x), 4096):
-            beyond(free, best_of(problem, x[k:k + 4096], 8), x[k:k + 4096],
-                   seeds_of(problem).nearest(x[k:k + 4096], 3))
-
-    def cpu(work: Callable[[], object]) -> float:
-        begin = time.process_time()
-        work()
-        return time.process_time() - begin
-
+    problem = problem_of(robot, task, criterion, True)
+    work = MapWork(robot, task, criterion, True, 8, grid)
     found: list[Any] = []
-    pairs = [(cpu(solver), cpu(lambda: found.append(rd.map(robot, task, grid, criterion))))
-             for _ in range(1 if targets > 50_000 else ROUNDS)]
-    wall = timed(lambda: rd.map(robot, task, grid, criterion))
-    ratio = statistics.median(a / b for a, b in pairs)
-    each = statistics.median(b for _, b in pairs) / len(grid)
-    good = found[0].certified
-    told(f"map of {len(grid):,} poses of panda",
-              f"{1 / each:,.0f} a second and core, {ratio:.2f} of the batch solver's rate; "
-              f"{wall:.0f} s in all, {100 * good.mean():.0f} % certified", "≥ 0.9")
-    some = np.flatnonzero(good)[:: max(1, int(good.sum()) // PEERS)][:PEERS]
-    starts = seeds_of(problem).nearest(x[some], 1)[:, 0]
+    with tempfile.TemporaryDirectory() as folder, workers(CORES) as client:
+        def mapped(by: Any, name: str) -> Callable[[], object]:
+            return lambda: found.append(rd.map(
+                robot, task, grid, criterion, by, out=f"{folder}/{name}{len(found)}.zarr"))
+        contenders = (lambda: solver(work, len(grid)), mapped(None, "a"), mapped(client, "b"))
+        if targets <= 50_000:
+            walls = in_turns(*contenders)
+        else:
+            rd.map(robot, task, grid[:64], criterion, client)
+            walls = [timed(contender) for contender in contenders]
+        good = found[0].certified
+    n = len(grid)
+    told(f"map of {n:,} poses of panda",
+         f"{n / walls[1] / CORES:,.0f} a second and core, {walls[0] / walls[1]:.2f} of the batch "
+         f"solver's rate; {walls[1]:.0f} s on {CORES} cores", "≥ 0.9")
+    told(f"  through {CORES} processes",
+         f"{n / walls[2] / CORES:,.0f} a second and core, {walls[0] / walls[2]:.2f}", "≥ 0.9")
+    told("  solved", f"{100 * good.mean():.1f} % to a certified maximum")
+    peers(problem, grid[:][:: max(1, n // PEERS)][:PEERS], good[:: max(1, n // PEERS)][:PEERS])
+
+
+def peers(problem: Problem, x: Any, good: Any) -> None:
+    """Pink and mink on some of the map's targets, from the same first seed."""
+    starts = seeds_of(problem).nearest(x, 1)[:, 0]
     for name, make in (("Pink", pink_follow), ("mink", mink_follow)):
         try:
-            follow = make(robot, FRAME)
+            follow = make(problem.robot, FRAME)
         except ImportError as error:
-            told(name, f"left out: {error}")
+            told(f"  {name}", f"left out: {error}")
             continue
-        follow(x[some[0]], starts[0])
+        follow(x[0], starts[0])
         begin = time.process_time()
-        q = np.array([follow(T, s) for T, s in zip(x[some], starts, strict=True)])
-        seconds = (time.process_time() - begin) / len(some)
-        met = np.linalg.norm(problem.at(q, x[some]).e, axis=-1) < 1e-6
-        told(f"  {name}, targets that the map certifies",
-                  f"{1 / seconds:,.0f} a second and core, {100 * met.mean():.0f} % met")
+        q = np.array([follow(T, s) for T, s in zip(x, starts, strict=True)])
+        each = (time.process_time() - begin) / len(x)
+        met = np.linalg.norm(problem.at(q, x).e, axis=-1) < 1e-6
+        inside = np.all((q >= problem.robot.lower) & (q <= problem.robot.upper), axis=-1)
+        told(f"  {name}, {len(x)} of the targets",
+             f"{1 / each:,.0f} a second and core; {100 * np.mean(met & inside):.1f} % met within "
+             f"limits, the map {100 * np.mean(good):.1f} %")
+
+
+PARTS: dict[str, Callable[[argparse.Namespace], None]] = {
+    "tasks": lambda given: overhead(),
+    "states": lambda given: through_dask(int(given.states)),
+    "logs": lambda given: identification(),
+    "maps": lambda given: maps(int(given.targets)),
+}
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--states", type=float, default=1e7)
-    parser.add_argument("--targets", type=float, default=20_000)
-    parser.add_argument("--only", choices=("tasks", "states", "logs", "maps"), nargs="*")
+    parser.add_argument("--states", type=float, default=1e8)
+    parser.add_argument("--targets", type=float, default=40_000)
+    parser.add_argument("--only", choices=PARTS, nargs="*")
     given = parser.parse_args()
-    only = given.only or ("tasks", "states", "logs", "maps")
     told("what", "measured", "to be")
-    if {"tasks", "states"} & set(only):
-        with (LocalCluster(len(os.sched_getaffinity(0)), threads_per_worker=1,
-                           dashboard_address=None, memory_limit="2GiB") as made,
-              Client(made) as client):
-            if "tasks" in only:
-                overhead(client)
-            if "states" in only:
-                through_dask(client, int(given.states))
-    if "logs" in only:
-        identification()
-    if "maps" in only:
-        maps(int(given.targets))
+    for name in given.only or PARTS:
+        PARTS[name](given)
 
 
 if __name__ == "__main__":

@@ -7,19 +7,29 @@ from pathlib import Path
 
 import numpy as np
 
+import closedform as cf
+
+
+def squared(block):
+    return {"x": np.arange(block.start, block.stop) ** 2.0}
+
+
+def refused(block):
+    raise cf.ArgumentError("no such thing")
+
 
 def slowly(block, pause=0.05):
     time.sleep(pause)
-    return {"x": np.arange(block.start, block.stop) ** 2.0}
+    return squared(block)
 
 
 def deadly(block):
     if block.number == 3:
         os.kill(os.getpid(), signal.SIGKILL)        # as the kernel does where memory is out
-    return {"x": np.arange(block.start, block.stop) ** 2.0}
+    return squared(block)
 
 
 def hungry(block, most):
     if block.number == 2 and not Path(most).exists():
         raise MemoryError("no room for an array")
-    return {"x": np.arange(block.start, block.stop) ** 2.0}
+    return squared(block)

@@ -13,7 +13,6 @@ from closedform.applications.cluster.blocks import (
     Aside,
     BlockError,
     Work,
-    checked_client,
     computed,
     ranges,
 )
@@ -83,7 +82,7 @@ def test_what_a_block_needs_may_be_bad_as_well():
 @pytest.mark.parametrize("client", [3, object()])
 def test_what_is_no_client_is_refused(client):
     with pytest.raises(cf.ArgumentError, match="client must be"):
-        checked_client(client)
+        Work(client)
 
 
 def test_the_bar_shows_on_a_terminal(monkeypatch, capsys):

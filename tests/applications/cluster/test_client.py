@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import closedform as cf
-from block_work import deadly, hungry, slowly
+from block_work import deadly, hungry, refused, slowly, squared
 from closedform.applications import identification as idn
 from closedform.applications.cluster import blocks
 from closedform.applications.cluster.blocks import BlockError, Work, computed, ranges
@@ -211,15 +211,46 @@ def test_what_is_in_flight_is_bounded(cluster):
 
 
 def test_an_address_is_a_client_and_a_wrong_one_is_refused(cluster, monkeypatch):
-    address = cluster.scheduler.address
-    found = mapped(address)
+    found = mapped(cluster.scheduler.address)
     for one, two in zip(found, mapped(), strict=True):
         np.testing.assert_array_equal(one, two)
+    monkeypatch.setattr(blocks, "ANSWERS", 0.5)
     with pytest.raises(cf.ArgumentError, match=r"no scheduler answers at 'tcp://127\.0\.0\.1:1'"):
         mapped("tcp://127.0.0.1:1")
 
 
-def test_an_address_leaves_the_scheduler_of_other_work_as_it_was(cluster):
+def test_an_address_leaves_the_scheduler_of_other_work_as_it_was(cluster, monkeypatch):
     with dask.config.set(scheduler="threads"):
-        blocks.connected(cluster.scheduler.address)
+        with blocks.joined(cluster.scheduler.address):
+            assert dask.config.get("scheduler") == "threads"
+        monkeypatch.setattr(blocks, "ANSWERS", 0.5)
+        with pytest.raises(cf.ArgumentError), blocks.joined("tcp://127.0.0.1:1"):
+            pass
         assert dask.config.get("scheduler") == "threads"
+
+
+@pytest.mark.parametrize("ending", ["done", "refused", "left"])
+def test_a_client_of_an_address_is_closed_with_its_work_and_one_given_is_not(
+        cluster, monkeypatch, ending):
+    made = []
+
+    class Watched(distributed.Client):
+        def __init__(self, *args, **options):
+            super().__init__(*args, **options)
+            made.append(self)
+    monkeypatch.setattr(distributed, "Client", Watched)
+    cluster.wait_for_workers(1, timeout=60)
+    work = computed(refused if ending == "refused" else squared, ranges(8, 2),
+                    Work(cluster.scheduler.address))
+    if ending == "refused":
+        with pytest.raises(BlockError, match=r"block 0 .*no such"):
+            list(work)
+    elif ending == "left":
+        next(work)
+        work.close()
+    else:
+        assert len(list(work)) == 4
+    own, = made
+    assert own.status == "closed"
+    assert len(list(computed(squared, ranges(8, 2), Work(cluster)))) == 4
+    assert cluster.status == "running"

@@ -8,10 +8,11 @@ way or wait for an earlier one: what is not taken holds back what is not begun.
 from __future__ import annotations
 
 import os
+import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import Any, NamedTuple, Protocol, final
@@ -21,6 +22,10 @@ from closedform.errors import ArgumentError, ClosedformError, MissingDependency
 
 AHEAD = 2
 """Blocks for each thread that are begun and not yet taken."""
+ASKED = 1.0
+"""Seconds between questions to the scheduler about its workers."""
+ANSWERS = 10.0
+"""Seconds that the scheduler of an address has to answer."""
 RETRIES = 2
 """How often a block is begun again whose worker fails it with no error of ours."""
 
@@ -68,10 +73,16 @@ class Submits(Protocol):
 class Work:
     """How blocks are computed: by whom, and what is done with bad ones."""
 
-    client: Submits | None = None
+    client: Submits | str | None = None     # a Dask client, the address of a scheduler, or threads
     aside: bool = False             # set bad blocks aside, or stop at the first
     what: str = "computing"         # in front of the bar
     named: bool = True              # put the block in front of a refusal, which else tells all
+
+    def __post_init__(self) -> None:
+        if not (self.client is None or isinstance(self.client, str) or (
+                hasattr(self.client, "submit") and hasattr(self.client, "nthreads"))):
+            raise ArgumentError("client must be a distributed.Client, the address of a scheduler "
+                                f"or None, not {self.client!r}")
 
 
 def computed(function: Callable[..., Any], blocks: Sequence[Any], work: Work,
@@ -82,8 +93,8 @@ def computed(function: Callable[..., Any], blocks: Sequence[Any], work: Work,
     `given` is asked here for what travels with a block, shortly before it is begun. Any error stops
     the rest, as a `BlockError` that names the block; or an `Aside` is in the place of its result.
     """
-    with Bar(len(blocks), work.what) as bar:
-        for block, future in _in_order(function, blocks, work.client, given):
+    with joined(work.client) as client, Bar(len(blocks), work.what) as bar:
+        for block, future in _in_order(function, blocks, client, given):
             try:
                 result = future.result()
                 if isinstance(result, ClosedformError):
@@ -124,7 +135,7 @@ def _in_order(function: Callable[..., Any], blocks: Sequence[Any], client: Submi
 
     count = cores()
     if client is not None:
-        yield from _taken(blocks, begun(_by_client(function, client)), lambda: _room(client))
+        yield from _taken(blocks, begun(_by_client(function, client)), _room(client))
     elif count == 1 or len(blocks) == 1:
         yield from _taken(blocks, begun(lambda *args: _Now(function, args)), lambda: 1)
     else:
@@ -136,12 +147,21 @@ def _in_order(function: Callable[..., Any], blocks: Sequence[Any], client: Submi
             pool.shutdown(cancel_futures=True)
 
 
-def _room(client: Submits) -> int:
-    """How many blocks may be under way; few where the scheduler does not answer."""
-    try:
-        return AHEAD * max(sum(client.nthreads().values()), 1)
-    except Exception:
-        return AHEAD
+def _room(client: Submits) -> Callable[[], int]:
+    """How many blocks may be under way, by the workers there are: asked now and then, for each
+    answer takes as long as a task costs. Few where the scheduler does not answer.
+    """
+    asked, room = -ASKED, AHEAD
+
+    def now() -> int:
+        nonlocal asked, room
+        if time.monotonic() - asked >= ASKED:
+            room = AHEAD
+            with suppress(Exception):
+                room = AHEAD * max(sum(client.nthreads().values()), 1)
+            asked = time.monotonic()
+        return room
+    return now
 
 
 def _raise(error: Exception) -> None:
@@ -191,28 +211,29 @@ def cores() -> int:
 
 
 # ---------------------------------------------------------------------- Dask
-def checked_client(client: Any) -> Submits | None:
-    """A Dask client, the address of a scheduler, or None."""
-    if isinstance(client, str):
-        return connected(client)
-    if client is not None and not (hasattr(client, "submit") and hasattr(client, "nthreads")):
-        raise ArgumentError("client must be a distributed.Client, the address of a scheduler or "
-                            f"None, not {client!r}")
-    return client
+@contextmanager
+def joined(client: Submits | str | None) -> Iterator[Submits | None]:
+    """The client of some work: one that is given, or of an address, and then only as long.
 
-
-def connected(address: str) -> Submits:
-    """A client of the scheduler at an address; other work of the caller does not go there."""
+    Other work of the caller does not go to the scheduler of an address.
+    """
+    if not isinstance(client, str):
+        yield client
+        return
     try:
         from distributed import Client
     except ImportError as error:
         raise MissingDependency("Dask's distributed is not installed; "
                                 "pip install 'closedform[cluster]'") from error
     try:
-        client: Submits = Client(address, timeout="10s", set_as_default=False)
+        own = Client(client, timeout=ANSWERS, set_as_default=False)
     except (OSError, ValueError) as error:
-        raise ArgumentError(f"client: no scheduler answers at {address!r}: {error}") from error
-    return client
+        raise ArgumentError(f"client: no scheduler answers at {client!r}: {error}") from error
+    try:
+        yield own
+    finally:
+        with suppress(Exception):               # the scheduler may be gone
+            own.close()
 
 
 def _by_client(function: Callable[..., Any], client: Submits) -> Callable[..., Any]:

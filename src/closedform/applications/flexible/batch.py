@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, final
 
 import numpy as np
 
-from closedform.applications.cluster.blocks import Range, Work, checked_client, computed, ranges
+from closedform.applications.cluster.blocks import Range, Work, computed, ranges
 from closedform.applications.flexible.programs import Rate, joined
 from closedform.applications.flexible.system import FlexibleSystem
 from closedform.applications.motion.inputs import Held, drive
@@ -72,7 +72,7 @@ def simulate_batch(arms: Sequence[FlexibleArm], q0: ArrayLike, v0: ArrayLike | N
     work = ArmBlock((N, n, places), t, tuple(counts), torque if isinstance(torque, Held) else None,
                     len(arms), threads)
     parts = [part for _, part in computed(
-        work, ranges(len(arms), ARMS), Work(checked_client(client), what="moving", named=False),
+        work, ranges(len(arms), ARMS), Work(client, what="moving", named=False),
         lambda b: tuple(a[b.start:b.stop] for a in (x, held, constants)))]
     found = np.concatenate(parts, axis=1)
     return BatchSimulation(t, found[..., :N], found[..., N:2 * N], found[..., 2 * N])

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from closedform.applications.cluster.blocks import Work, checked_client, computed
+from closedform.applications.cluster.blocks import Work, computed
 from closedform.applications.identification.logs.log import Log
 from closedform.applications.identification.model import Model
 from closedform.applications.identification.repetition import repeats_after
@@ -55,7 +55,7 @@ def information(model: Model, logs: Log | Sequence[Log], signals: Signals | None
         raise ArgumentError(f"information: loaded must have {len(given)} entries, one for each log")
     whole = partial(_kept_information, model, signals or Signals(), blocks, keep)
     done = computed(whole, [LogBlock(*x) for x in zip(given, on, strict=True)],
-                    Work(checked_client(client), what="reading logs", named=False))
+                    Work(client, what="reading logs", named=False))
     return reduce(operator.add, (part for _, part in done))
 
 

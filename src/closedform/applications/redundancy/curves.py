@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, final
 
 import numpy as np
 
-from closedform.applications.cluster.blocks import Range, Work, checked_client, computed, ranges
+from closedform.applications.cluster.blocks import Range, Work, computed, ranges
 from closedform.applications.redundancy.certificate import (
     MET,
     Solution,
@@ -177,7 +177,7 @@ def branches(robot: Robot, task: TaskLike, target: ArrayLike,
     drawn = [robot.random(rng) for _ in range(starts)]
     work = ReachBlock(robot, problem.task, problem.criterion, bool(limits), x)
     reached = [q for _, part in computed(
-        work, ranges(starts, TRIED), Work(checked_client(client), what="reaching", named=False),
+        work, ranges(starts, TRIED), Work(client, what="reaching", named=False),
         lambda b: (drawn[b.start:b.stop],)) for q in part]
     if problem.n - problem.m == 1:
         found = [p for curve in curves_through(problem, reached, x)

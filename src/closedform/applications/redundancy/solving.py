@@ -9,7 +9,7 @@ from typing import Any, final, overload
 import numpy as np
 from scipy.optimize import root
 
-from closedform.applications.cluster.blocks import Range, Work, checked_client, computed, ranges
+from closedform.applications.cluster.blocks import Range, Work, computed, ranges
 from closedform.applications.redundancy.batch import BLOCK, joined, newton_batch, with_solution
 from closedform.applications.redundancy.certificate import (
     Solution,
@@ -99,7 +99,7 @@ def solve(robot: Robot, task: TaskLike, target: ArrayLike,
         raise ArgumentError("a batch needs at least one target")
     work = SolveBlock(robot, problem.task, problem.criterion, bool(limits), method)
     parts = [part for _, part in computed(
-        work, ranges(len(q), BLOCK), Work(checked_client(client), what="solving", named=False),
+        work, ranges(len(q), BLOCK), Work(client, what="solving", named=False),
         lambda b: (x[b.start:b.stop], q[b.start:b.stop]))]
     return parts[0] if len(parts) == 1 else joined(parts)
 

@@ -11,7 +11,7 @@ from typing import Any, final
 
 import numpy as np
 
-from closedform.applications.cluster.blocks import Aside, Range, Work, checked_client
+from closedform.applications.cluster.blocks import Aside, Range, Work
 from closedform.applications.cluster.tables import (
     BlockTable,
     TableColumn,
@@ -113,7 +113,7 @@ def monte_carlo(robot: Robot, quantity: Asked, distribution: Distribution, state
     layout = TableLayout((TableColumn("value", "f8", entry_names(shape[0], shape[1:])),), samples,
                     block_size(arrays), about)
     table = table_at(out, layout)
-    left = filled(table, draws, Work(checked_client(client), aside, f"sampling {robot.name}"))
+    left = filled(table, draws, Work(client, aside, f"sampling {robot.name}"))
     return MonteCarlo(shape, table, left)
 
 

@@ -11,7 +11,7 @@ from typing import Any, final
 
 import numpy as np
 
-from closedform.applications.cluster.blocks import Aside, Range, Work, checked_client
+from closedform.applications.cluster.blocks import Aside, Range, Work
 from closedform.applications.cluster.tables import (
     BlockTable,
     TableColumn,
@@ -150,7 +150,7 @@ def sweep(robot: Robot, quantity: Asked, over: Sequence[Variable], states: Seque
     work = SweepWork(robot, quantity, tuple(arrays), designs, kept)
     design_kernel(robot, variables, quantity)        # refusals come before anything is begun
     table = table_at(out, _layout(work, shape))
-    left = filled(table, work, Work(checked_client(client), aside, f"sweeping {robot.name}"))
+    left = filled(table, work, Work(client, aside, f"sweeping {robot.name}"))
     return Sweep(work, shape, table, left)
 
 

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from closedform.applications.cluster.blocks import checked_client
 from closedform.applications.identification.estimate.least_squares import known_rows, weighted
 from closedform.applications.identification.excitation.criteria import CRITERIA, Scene
 from closedform.applications.identification.excitation.limits import Limits, room_of
@@ -77,7 +76,7 @@ def excite(model: Model, duration: float = 10.0, harmonics: int = 5,
         first, criterion=CRITERIA[criterion],
         weights=samples * measured if condition else first.weights,
         known=plain if condition else known)
-    best = search(problem, first, starts, seed, links, checked_client(client))[0]
+    best = search(problem, first, starts, seed, links, client)[0]
     if best.basis.period < basis.duration:
         apart.append(f"the motion repeats every {best.basis.period:g} s: quicker, it tells more")
     return Plan(rows, best.basis, best.X, criterion, noise, often, known, plain, reach, scale,

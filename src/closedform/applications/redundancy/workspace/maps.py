@@ -20,7 +20,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
-from closedform.applications.cluster.blocks import Aside, Range, Work, checked_client
+from closedform.applications.cluster.blocks import Aside, Range, Work
 from closedform.applications.cluster.tables import (
     BlockTable,
     TableColumn,
@@ -97,30 +97,40 @@ def _rows(targets: Any, problem: Problem, block: Range) -> Floats:
 
 
 def best_of(problem: Problem, x: Floats, starts: int) -> Answers:
-    """The first certified optimum from the seeds nearest to each target; else the best of them."""
+    """The first certified optimum from the seeds nearest to each target; else the best of them.
+
+    The first two seeds are tried one after the other, all others at once: few targets are left, and
+    a round of few states costs as much as one of many.
+    """
     B = len(x)
     seeds = seeds_of(problem).nearest(x, starts)
     best = Answers(seeds[:, 0].copy(), np.full(B, np.nan), np.full(B, CODE[Verdict.UNREACHABLE]),
                    np.full(B, np.inf), np.full(B, np.inf), np.zeros(B))
-    for k in range(seeds.shape[1]):
+    for together in (slice(0, 1), slice(1, 2), slice(2, None)):
         rest = np.flatnonzero(~np.isin(best.verdict, GOOD))
-        if not len(rest):
-            break
-        found = ascended(problem, seeds[rest, k], x[rest])
-        missed = best.verdict[rest] == CODE[Verdict.UNREACHABLE]
-        nearer = found.task_residual < best.task_residual[rest]
-        best.put(rest, found, np.isin(found.verdict, GOOD) | (missed & nearer))
+        tried = seeds[rest, together]
+        if not tried.size:
+            continue
+        count = tried.shape[1]
+        found = ascended(problem, tried.reshape(-1, tried.shape[-1]), np.repeat(x[rest], count, 0))
+        for k in range(count):
+            one = Answers._make(column[k::count] for column in found)
+            open_ = ~np.isin(best.verdict[rest], GOOD)
+            missed = best.verdict[rest] == CODE[Verdict.UNREACHABLE]
+            nearer = one.task_residual < best.task_residual[rest]
+            best.put(rest, one, open_ & (np.isin(one.verdict, GOOD) | (missed & nearer)))
     return best
 
 
 def beyond(free: Problem, found: Answers, x: Floats, seeds: Floats) -> None:
     """Tell those that only limits keep away from their targets."""
-    for k in range(seeds.shape[1]):
-        rest = np.flatnonzero(found.verdict == CODE[Verdict.UNREACHABLE])
-        if len(rest):
-            with np.errstate(all="ignore"):
-                _, met = reached(free, seeds[rest, k], x[rest])
-            found.verdict[rest[met]] = CODE[Verdict.LIMIT]
+    rest = np.flatnonzero(found.verdict == CODE[Verdict.UNREACHABLE])
+    if len(rest):
+        count = seeds.shape[1]
+        with np.errstate(all="ignore"):
+            _, met = reached(free, seeds[rest].reshape(-1, seeds.shape[-1]),
+                             np.repeat(x[rest], count, 0))
+        found.verdict[rest[met.reshape(-1, count).any(axis=1)]] = CODE[Verdict.LIMIT]
 
 
 @final
@@ -221,7 +231,7 @@ def map(robot: Robot, task: TaskLike, grid: Grid | ArrayLike | Targets, criterio
     q = TableColumn("q", "f8", tuple(coordinate_names(robot.q_slices)))
     layout = TableLayout((*COLUMNS, q), len(targets), block, _about(problem, targets, starts))
     table = table_at(out, layout)
-    left = filled(table, work, Work(checked_client(client), aside, f"mapping {robot.name}"),
+    left = filled(table, work, Work(client, aside, f"mapping {robot.name}"),
                   (lambda b: ()) if own else (lambda b: (np.asarray(targets[b.start:b.stop]),)))
     return Map(robot, targets, table, left)
 
