@@ -224,7 +224,8 @@ def test_structure_is_the_mean_size_of_the_entries():
 def test_formulas_are_written_for_small_robots_only():
     found = formulas(cf.load("planar2r"))
     assert set(found) == {"M", "C", "g"}
-    assert all(line.startswith("<math") for lines in found.values() for line in lines)
+    assert all(x.mathml.startswith("<math") for lines in found.values() for x in lines)
+    assert found["M"][-1].latex.startswith("M_{22} = ")
     assert formulas(cf.load("ur5")) == {}
 
 

@@ -69,3 +69,11 @@ def test_a_log_is_read_in_the_robots_order():
     lines += [f"{x},{2 * x},{3 * x}" for x in t]
     found = read_upload("run.csv", "\n".join(lines).encode(), ROBOT)
     np.testing.assert_allclose(found.samples.q[:, 0], 3 * t)
+
+
+def test_a_file_that_cannot_be_loaded_comes_with_every_finding_and_its_repair():
+    text = cf.load("planar2r").to_urdf().replace("<mass value=", "<mass value=\"x\" was=")
+    found = read_upload("arm.urdf", text.encode())
+    assert found.refused and found.robot is None
+    assert len(found.findings) > 1 and all(f.rule == "bad-number" for f in found.findings)
+    assert all(f.line for f in found.findings) and "arm.urdf" in found.notes[-1]

@@ -1,18 +1,18 @@
 """The studio in a real browser: pixels move with a slider, numbers are there, nothing leaves."""
 
 import io
-import shutil
 import time
 
 import numpy as np
 import pytest
 
 pytest.importorskip("viser", reason="the studio needs viser: pip install 'closedform[studio]'")
-webdriver = pytest.importorskip("selenium.webdriver", reason="selenium is not installed: "
-                                "THE STUDIO WAS NOT TESTED IN A BROWSER")
+pytest.importorskip("selenium.webdriver", reason="selenium is not installed: "
+                    "THE STUDIO WAS NOT TESTED IN A BROWSER")
 Image = pytest.importorskip("PIL.Image", reason="Pillow is not installed")
-CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
-DRIVER = shutil.which("chromedriver")
+
+from studio_chromium import CHROMIUM, DRIVER, chromium, pixels, wait  # noqa: E402
+
 pytestmark = pytest.mark.skipif(
     not (CHROMIUM and DRIVER), reason="no Chromium (apt install chromium chromium-driver): "
     "THE STUDIO WAS NOT TESTED IN A BROWSER")
@@ -22,22 +22,11 @@ from closedform.applications.studio import recording  # noqa: E402
 from closedform.interfaces.studio import take_away  # noqa: E402
 from closedform.interfaces.studio.house import Studio  # noqa: E402
 
-FLAGS = ("--headless=new", "--no-sandbox", "--use-angle=swiftshader", "--no-first-run",
-         "--enable-unsafe-swiftshader", "--ignore-gpu-blocklist", "--disable-dev-shm-usage",
-         "--disable-background-networking", "--disable-component-update", "--disable-sync")
-PATIENCE = 400
-
 
 @pytest.fixture(scope="module")
 def opened(tmp_path_factory):
     studio = Studio("planar2r", 0)
-    options = webdriver.ChromeOptions()
-    options.binary_location = CHROMIUM
-    folder = tmp_path_factory.mktemp("profile")
-    for flag in (*FLAGS, f"--user-data-dir={folder}", "--window-size=900,600"):
-        options.add_argument(flag)
-    driver = webdriver.Chrome(options=options, service=webdriver.ChromeService(DRIVER))
-    driver.set_page_load_timeout(PATIENCE)
+    driver = chromium(tmp_path_factory.mktemp("profile"))
     driver.get(studio.gate.address)
     wait(lambda: studio.sessions, "a session")
     session = next(iter(studio.sessions.values()))
@@ -49,26 +38,10 @@ def opened(tmp_path_factory):
     studio.stop()
 
 
-def wait(condition, what):
-    end = time.monotonic() + PATIENCE
-    while time.monotonic() < end:
-        found = condition()
-        if found:
-            return found
-        time.sleep(0.1)
-    raise AssertionError(f"waited in vain for {what}")
-
-
 def cell(driver, panel):
     return driver.execute_script(
         "const x = document.querySelector(`[data-panel=${arguments[0]}] td[title]`);"
         "return x && x.title", panel)
-
-
-def pixels(driver):
-    canvas = driver.find_element("tag name", "canvas")
-    picture = Image.open(io.BytesIO(canvas.screenshot_as_png)).convert("RGB")
-    return np.asarray(picture, dtype=int)
 
 
 def changed(a, b):

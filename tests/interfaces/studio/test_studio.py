@@ -2,6 +2,7 @@
 
 import gc
 import http.client
+import itertools
 import json
 import re
 import resource
@@ -19,10 +20,12 @@ from websockets.exceptions import InvalidStatus
 
 import closedform as cf
 from closedform.applications.studio import cells
+from closedform.applications.studio.dials import turned
 from closedform.errors import MissingDependency
 from closedform.interfaces.cli.main import app
 from closedform.interfaces.studio import gate as gates
 from closedform.interfaces.studio.house import Studio
+from closedform.interfaces.studio.scene import DEEP, nested
 from studio_browser import Browser
 
 ROBOT = "planar2r"
@@ -188,6 +191,50 @@ def test_a_link_opens_its_state_and_a_damaged_one_says_so(studio):
     broken.close()
 
 
+def test_only_panels_on_the_screen_are_made_once_the_page_has_told(studio, browser):
+    session = session_of(studio)
+    teller = session.pages.teller._impl.uuid
+    browser.send("GuiUpdateMessage", uuid=teller, updates={"value": "reach"})
+    browser.wait(lambda: session.pages.seen == {"reach"})
+    matrix = browser.panel("M")
+    browser.set("joint2", 0.875)
+    browser.wait(lambda: session.state.q[1] == 0.875)
+    sigma = np.linalg.svd(cf.frame_jacobian(cf.load(ROBOT), session.state.q, session.state.tip),
+                          compute_uv=False)
+    browser.wait(lambda: any(abs(float(x) - sigma[0]) < 1e-9 for x in re.findall(
+        r'title="([\d.e-]+)"', browser.panel("reach"))), 60, what="the reach")
+    assert browser.panel("M") == matrix
+    browser.send("GuiUpdateMessage", uuid=teller, updates={"value": "M"})
+    M = cf.mass_matrix(cf.load(ROBOT), session.state.q)
+    browser.wait(lambda: np.allclose(shown_matrix(browser), np.ravel(M), atol=1e-12), what="M")
+
+
+def test_a_slider_moves_one_node_and_the_nodes_make_up_the_poses(studio, browser):
+    session, robot = session_of(studio), cf.load(ROBOT)
+    browser.set("joint1", 0.25)
+    browser.wait(lambda: session.state.q[0] == 0.25)
+    browser.set("joint2", 0.5)
+    browser.wait(lambda: session.state.q[1] == 0.5)
+    time.sleep(0.3)
+    browser.nodes.clear()
+    browser.set("joint1", 0.75)
+    T = cf.poses(robot, np.array([0.75, 0.5]))
+    browser.wait(lambda: "/b0" in browser.nodes, what="the first body")
+    time.sleep(0.3)
+    assert set(browser.nodes) <= {"/b0", "/com", "/target"}
+    R = np.eye(3)
+    for node in session.scene.bodies:
+        R = R @ turned(np.array(node.wxyz))
+    np.testing.assert_allclose(R, T[-1][:3, :3], atol=1e-6)
+
+
+@pytest.mark.parametrize("count", [3, 200])
+def test_nodes_of_a_long_chain_stand_in_each_other_up_to_a_depth(count):
+    above, paths = nested(range(count))
+    assert len(set(paths)) == count and max(path.count("/") for path in paths) <= DEEP
+    assert all(a in (-1, k - 1) for k, a in enumerate(above)) and above.count(-1) < 1 + count / 40
+
+
 # ---------------------------------------------------------------------- motions
 def test_a_swing_is_played_and_can_be_stepped(studio, browser):
     browser.press("Play or pause")
@@ -202,6 +249,20 @@ def test_a_swing_is_played_and_can_be_stepped(studio, browser):
     q, v, _ = session.recording.moment(session.time)
     browser.wait(lambda: np.array_equal(session.state.q, q))
     np.testing.assert_array_equal(session.state.v, np.clip(v, -1e3, 1e3))
+
+
+def test_a_motion_is_played_as_fast_as_the_clock_goes(studio, browser):
+    session = session_of(studio)
+    browser.press("Play or pause")
+    browser.wait(lambda: session.recording is not None and session.time > 0, what="the clock")
+    session._closed.set()                                   # the worker ends; this thread works
+    browser.wait(lambda: not any(t.name == "studio worker" and session._work == t._target
+                                 for t in threading.enumerate()), what="the worker's end")
+    session.time = session._ticked = 0.0
+    for now in (0.125, 0.375, 0.5):
+        session.clock = lambda now=now: now
+        session._advance({})
+        assert session.time == now and session.playing
 
 
 # ---------------------------------------------------------------------- the gizmo
@@ -259,6 +320,17 @@ def test_an_uploaded_robot_is_opened_and_its_hostile_names_are_texts(studio, bro
     names = [name for name in browser.nodes if "img" in name or "script" in name]
     assert names == []
     assert session_of(studio).subject.robot.name == "<script>alert(1)</script>"
+
+
+def test_a_broken_robot_is_opened_repaired(studio, browser):
+    browser.upload(BUTTON, "arm.urdf", HOSTILE.replace('iyy="1"', 'iyy="9"').encode())
+    label = "Open the repaired robot"
+    browser.wait(lambda: (w := browser.widget(label)) and w[1].get("visible"), what=label)
+    browser.wait(lambda: "triangle inequality" in browser.panel("data-lint"), what="the finding")
+    browser.click(label)
+    browser.wait(lambda: "repaired" in browser.panel("data-lint"), 240, what="the repaired robot")
+    assert session_of(studio).subject.robot.bodies[0].inertia.impossibility() is None
+    assert not browser.widget(label)[1].get("visible")
 
 
 def test_uploads_over_the_limit_are_refused_before_a_byte_is_kept(studio, browser):
@@ -329,6 +401,8 @@ def test_an_hour_of_play_leaves_memory_flat(studio, browser):
     browser.wait(lambda: session.recording is not None and session.time > 0)
     session._closed.set()                                   # the worker ends; this thread works
     session._wake.set()
+    ticks = itertools.count()
+    session.clock = lambda: next(ticks) / 30
     for k in range(3600 * 30):
         if k == 3000:
             gc.collect()

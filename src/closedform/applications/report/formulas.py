@@ -1,8 +1,8 @@
-"""Readable formulas of small robots as MathML, which browsers show without help."""
+"""Readable formulas of small robots as MathML, which browsers show without help, and as LaTeX."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,8 +18,15 @@ SHOWN = ("mass_matrix", "christoffel_coriolis_matrix", "gravity_torque")
 """The terms of the equation of motion."""
 
 
-def formulas(robot: Robot) -> dict[str, list[str]]:
-    """M, C, g entry by entry as MathML elements, after the terms they use; none if too large."""
+class Formula(NamedTuple):
+    """An equation, typeset and to be copied."""
+
+    mathml: str
+    latex: str
+
+
+def formulas(robot: Robot) -> dict[str, list[Formula]]:
+    """M, C, g entry by entry, after the terms they use; none if too large."""
     if robot.nv > SMALL or robot.is_floating:
         return {}
     named, values = symbolic(robot)
@@ -36,7 +43,7 @@ def formulas(robot: Robot) -> dict[str, list[str]]:
     return shown
 
 
-def _equation(letter: str, index: str, value: Any) -> str:
+def _equation(letter: str, index: str, value: Any) -> Formula:
     """letter_index = value."""
     import sympy
     from sympy.printing.mathml import mathml
@@ -45,4 +52,6 @@ def _equation(letter: str, index: str, value: Any) -> str:
     shown = sympy.sympify(value).replace(       # a measured number is read best as a decimal
         lambda x: x.is_Rational and x.q > LARGEST, lambda x: sympy.Float(x, 6))
     right = mathml(shown, printer="presentation")
-    return f"<math display='block'><mrow>{left}<mo>=</mo>{right}</mrow></math>"
+    name = f"{letter}_{{{index}}}" if index else sympy.latex(sympy.Symbol(letter))
+    return Formula(f"<math display='block'><mrow>{left}<mo>=</mo>{right}</mrow></math>",
+                   f"{name} = {sympy.latex(shown)}")

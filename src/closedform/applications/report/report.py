@@ -91,7 +91,9 @@ def report(source: Any, floating: bool = False, told: Told = lambda what, part: 
             told("torques along a motion", 0.15)
             motion = torques(robot, cosines(robot), np.linspace(0.0, 4.0, 401))
             told("formulas and redundancy", 0.25)
-            written, freedom = formulas(robot), redundant(robot)
+            written = {letter: [x.mathml for x in lines] for letter, lines in
+                       formulas(robot).items()}
+            freedom = redundant(robot)
             importlib.import_module("closedform.applications.report.page")  # slow, for `write`
             await_all(work, progress, until, lambda done, total: told(
                 f"compiling {done} of {total}", 0.35 + 0.35 * done / total))

@@ -7,8 +7,11 @@ cells' titles.
 from __future__ import annotations
 
 import html
+import json
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from importlib.resources import files
 from typing import final
 
@@ -30,13 +33,18 @@ HEIGHT, WIDTH, FOOT = 74.0, 360.0, 4.0
 def escape(text: object) -> str:
     """A text that no browser takes for markup, with no sign that changes the direction of writing.
     """
-    plain = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in str(text))
+    return _escaped(str(text))
+
+
+@lru_cache(maxsize=4096)                    # the same names at every update
+def _escaped(text: str) -> str:
+    plain = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
     return html.escape(plain[:200], quote=True)
 
 
 def number(x: float, scale: float = 0.0) -> str:
     """Four digits at most and a true minus; 0 for what is rounding beside `scale`."""
-    if not np.isfinite(x):
+    if not math.isfinite(x):
         return "∞" if x > 0 else "−∞" if x < 0 else "—"
     if abs(x) <= 1e-13 * scale or x == 0:
         return "0"
@@ -83,15 +91,21 @@ def _shade(x: float, largest: float) -> str:
     return f' style="background:rgba({BLUE if x >= 0 else ORANGE},{shade:.2f}){dark}"'
 
 
-def bars(values: Floats, most: Floats, names: Sequence[str], label: str) -> str:
-    """Bars from the middle; full length is the limit, or the largest value where there is none."""
+def bars(values: Floats, most: Floats, names: Sequence[str], label: str,
+         beside: Sequence[tuple[float, str]] | None = None) -> str:
+    """Bars from the middle; full length is the limit, or the largest value where there is none.
+
+    Beside a bar stand its value and its part of the limit, or what is given.
+    """
     largest = float(np.abs(values).max(initial=0.0)) or 1.0
     lines = []
-    for name, x, limit in zip(names, values.tolist(), most.tolist(), strict=True):
-        bound = np.isfinite(limit) and limit > 0
-        part = 50 * float(np.clip(x / (limit if bound else largest), -1, 1))
+    for k, (name, x, limit) in enumerate(zip(names, values.tolist(), most.tolist(), strict=True)):
+        bound = math.isfinite(limit) and limit > 0
+        part = 50 * min(max(x / (limit if bound else largest), -1.0), 1.0)
         beyond = bound and abs(x) > limit
         told = f"{100 * abs(x) / limit:.0f} % of {limit:.3g}" if bound else ""
+        if beside is not None:
+            x, told = beside[k]
         lines.append(
             f'<tr><th scope="row">{escape(name)}</th><td class="t"><i style="left:'
             f'{50 + min(part, 0):.1f}%;width:{abs(part):.1f}%;background:rgb('
@@ -166,7 +180,8 @@ def framed(key: str, title: str, inner: str, serial: int) -> str:
             f"{inner}</section>")
 
 
-def style() -> str:
-    """The style of all panels; once a page is enough."""
-    text = files("closedform.applications.studio").joinpath("studio.css").read_text("utf8")
-    return f"<style>{text}</style>"
+def script(**widgets: str) -> str:
+    """What runs beside the page, with the style of all panels: `studio.js` given its widgets."""
+    style, source = (files("closedform.applications.studio").joinpath(name).read_text("utf8")
+                     for name in ("studio.css", "studio.js"))
+    return source.replace("GIVEN;", json.dumps({**widgets, "style": style}) + ";", 1)

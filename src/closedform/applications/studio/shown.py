@@ -56,16 +56,16 @@ class Shown:
     @property
     def room(self) -> Floats:
         """How far each coordinate is from its nearer limit, over half its range; ∞ without one."""
-        robot, q = self.subject.robot, self.state.q
+        low, high, q = self.subject.lower, self.subject.upper, self.state.q
         with np.errstate(invalid="ignore"):
-            half = (robot.upper - robot.lower) / 2
-            room = np.minimum(q - robot.lower, robot.upper - q) / half
+            half = (high - low) / 2
+            room = np.minimum(q - low, high - q) / half
         return np.where(np.isfinite(half), room, np.inf)
 
     @property
     def effort(self) -> Floats:
         """Limits of |τ|, (nv,)."""
-        return self.subject.robot.effort_limits
+        return self.subject.effort
 
     # ------------------------------------------------------------------ M
     @cached_property

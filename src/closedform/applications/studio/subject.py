@@ -50,6 +50,21 @@ class StudioRobot:
         self._making, self._seconds = threading.RLock(), dict[str, float]()
 
     @cached_property
+    def lower(self) -> Floats:
+        """Lower limits of q; a robot collects them from its joints at each call."""
+        return self.robot.lower
+
+    @cached_property
+    def upper(self) -> Floats:
+        """Upper limits of q."""
+        return self.robot.upper
+
+    @cached_property
+    def effort(self) -> Floats:
+        """Limits of |τ|, (nv,)."""
+        return self.robot.effort_limits
+
+    @cached_property
     def tip(self) -> str:
         """The frame that is pulled: a tool's where there is one, else the last body."""
         tools = [x.name for x in self.robot.frames if x.body and x.name.endswith(TOOLS)]
@@ -61,7 +76,7 @@ class StudioRobot:
         for name in ("home", "ready", "default"):
             if name in self.robot.configurations:
                 return self.kept(self.robot.configurations[name])
-        q, low, high = self.robot.neutral(), self.robot.lower, self.robot.upper
+        q, low, high = self.robot.neutral(), self.lower, self.upper
         with np.errstate(invalid="ignore"):
             tight = NEAR * (high - low)                  # panda's elbow and wrist have no zero
             moved = np.isfinite(tight) & ((q < low + tight) | (q > high - tight))
@@ -94,7 +109,7 @@ class StudioRobot:
 
     def kept(self, q: Floats) -> Floats:
         """q within the limits, its quaternions of length one."""
-        q = np.clip(np.asarray(q, dtype=float), self.robot.lower, self.robot.upper)
+        q = np.clip(np.asarray(q, dtype=float), self.lower, self.upper)
         for body, i, _ in self.robot.parts:
             if body.joint.unit is not None:
                 turn = q[i][body.joint.unit]

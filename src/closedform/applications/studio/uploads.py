@@ -14,6 +14,7 @@ import sys
 import tempfile
 import warnings
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -33,13 +34,18 @@ SECONDS, PATIENCE, MEMORY = 20, 180, 4 << 30
 
 
 class Upload(NamedTuple):
-    """A file as it was read: a robot with its findings, or the rows of a log."""
+    """A file as it was read: findings and the robot, if it could be loaded, or a log's rows."""
 
     name: str
     robot: Robot | None = None
     findings: tuple[Finding, ...] = ()
     notes: tuple[str, ...] = ()
     samples: Any = None                    # identification's `Samples`
+
+    @property
+    def refused(self) -> bool:
+        """Whether it is a robot's file that cannot be loaded; the findings say why."""
+        return self.robot is None and self.samples is None
 
 
 def kind_of(name: str) -> str:
@@ -111,8 +117,8 @@ def child() -> None:
         with warnings.catch_warnings(record=True) as told:
             warnings.simplefilter("always")
             answer: Any = _read(Path(path), robot)
-        notes = tuple(str(w.message).replace(path, name) for w in told)
-        answer = (answer[0], answer[1], notes + answer[2], answer[3])
+        notes = (*(str(w.message) for w in told), *answer[2])
+        answer = (answer[0], answer[1], tuple(x.replace(path, name) for x in notes), answer[3])
     except ClosedformError as error:
         text = str(error).replace(path, name)
         answer = text if name in text else f"{name}: {text}"
@@ -128,8 +134,13 @@ def _read(path: Path, robot: Robot | None) -> tuple[Any, ...]:
         _refuse_other_files(path)
         from closedform.model.lint.lint import lint
         from closedform.model.load import load
-        made, findings = load(path), tuple(lint(path))
-        return made, findings, (), None
+        findings = tuple(replace(f, file="") for f in lint(path))
+        try:
+            return load(path), findings, (), None
+        except FormatError as error:
+            if not findings:
+                raise
+            return None, findings, (str(error),), None
     if robot is None:
         raise FormatError("a log needs the robot that it is of")
     from closedform.applications.identification.logs.read import read

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextvars
+import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, final
 
@@ -12,6 +13,7 @@ from closedform.applications.studio import posture
 from closedform.applications.studio.dials import STEP, wxyz
 from closedform.applications.studio.shown import Shown
 from closedform.applications.studio.state import CRITERIA, StudioState
+from closedform.arrays import Floats
 from closedform.interfaces.studio.data_controls import DataControls
 from closedform.interfaces.studio.motion_controls import MotionControls
 from closedform.interfaces.studio.scene import LAYERS
@@ -23,6 +25,8 @@ if TYPE_CHECKING:
 DEGREE = float(np.degrees(1.0))
 RATE = 10.0
 """rad/s or m/s, and per second: the ends of the sliders of rates."""
+OFTEN, SLOW = 0.1, 0.25
+"""Seconds between two positions of sliders of joints, of rates, while a motion is played."""
 
 
 @final
@@ -33,6 +37,7 @@ class Controls:
         self.session, self.gui, self.subject = session, session.client.gui, session.subject
         self.degrees = False
         self.sliders: list[Any] = []
+        self._moved: dict[str, tuple[Floats | None, float]] = {}
         self.boxes: dict[str, Any] = {}
         gui = self.gui
         self._theme(session.dark)
@@ -64,6 +69,7 @@ class Controls:
             self.degrees = bool(unit.value)
             for slider in self.sliders:
                 slider.remove()
+            self._moved.clear()
             contextvars.copy_context().run(self._fill_joints)   # see `house`
 
         unit.on_update(change)
@@ -77,38 +83,33 @@ class Controls:
         return called
 
     def _fill_joints(self) -> None:
-        q = self.session.state.q
-        values = self.subject.dials.values(q)
+        dials = self.subject.dials
+        turns = np.array([dial.turns for dial in dials.all], dtype=bool)
+        units = np.where(turns & self.degrees, DEGREE, 1.0)
+        steps = np.where(turns & self.degrees, 0.1, STEP)
+        low, high = np.ceil(dials.low * units / steps), np.floor(dials.high * units / steps)
+        self._scales = units, steps, low, high
+        values = self._positions(dials.values(self.session.state.q)).tolist()
         self.sliders = []
         with self.joints:
-            for k, (dial, x) in enumerate(zip(self.subject.dials.all, values, strict=True)):
-                unit = self._unit(dial.turns)
-                step = 0.1 if unit != 1.0 else STEP
-                low, high = np.ceil(dial.low * unit / step), np.floor(dial.high * unit / step)
+            for k, dial in enumerate(dials.all):
                 word = "m" if not dial.turns else "°" if self.degrees else "rad"
                 slider = self.gui.add_slider(
-                    dial.name, float(low * step), float(high * step), step,
-                    self._rounded(k, float(x)), hint=f"{dial.name} [{word}]")
+                    dial.name, float(low[k] * steps[k]), float(high[k] * steps[k]),
+                    float(steps[k]), values[k], hint=f"{dial.name} [{word}]")
                 slider.on_update(self._turned(k, slider))
                 self.sliders.append(slider)
 
-    def _unit(self, turns: bool) -> float:
-        return DEGREE if turns and self.degrees else 1.0
-
-    def _rounded(self, k: int, x: float) -> float:
-        """The slider's value for a dial's: on its steps and within its ends."""
-        dial = self.subject.dials.all[k]
-        unit = self._unit(dial.turns)
-        step = 0.1 if unit != 1.0 else STEP
-        low, high = np.ceil(dial.low * unit / step), np.floor(dial.high * unit / step)
-        return float(np.clip(np.round(x * unit / step), low, high) * step)
+    def _positions(self, values: Floats) -> Floats:
+        """The sliders' values for the dials': on their steps and within their ends."""
+        units, steps, low, high = self._scales
+        return np.round(np.clip(np.round(values * units / steps), low, high) * steps, 6)
 
     def _turned(self, k: int, slider: Any) -> Any:
         async def turned(event: Any) -> None:
             x = slider.value                    # viser checks neither range nor finiteness
             if event.client is not None and isinstance(x, float | int) and np.isfinite(x):
-                turns = self.subject.dials.all[k].turns
-                self.session.ask("dial", {k: x / self._unit(turns)})
+                self.session.ask("dial", {k: x / float(self._scales[0][k])})
         return turned
 
     # ------------------------------------------------------------------ layers
@@ -268,26 +269,37 @@ class Controls:
 
     def show(self, s: Shown) -> None:
         """Put sliders and gizmo where the state is; those in a hand are there already."""
-        for k, (slider, x) in enumerate(zip(self.sliders, s.subject.dials.values(s.state.q),
-                                            strict=False)):
-            value = self._rounded(k, float(x))
-            if abs(slider.value - value) > 1e-9:
-                slider.value = value
-        for slider, x in zip(self.rates, (*s.state.v, *s.state.a), strict=True):
-            value = float(np.clip(np.round(x, 2), -RATE, RATE))
-            if abs(slider.value - value) > 1e-9:
-                slider.value = value
+        if self._are_due("joints", s.state.q, OFTEN):
+            _put(self.sliders, self._positions(s.subject.dials.values(s.state.q)))
+        if self._are_due("rates", s.state.v, SLOW):
+            x = np.concatenate([s.state.v, s.state.a])
+            _put(self.rates, np.clip(np.round(x, 2), -RATE, RATE))
         if self.along.disabled != (s.state.curve is None):
             self.along.disabled = s.state.curve is None
         if abs(self.along.value - s.state.along) > 1e-9:
             self.along.value = round(s.state.along, 3)
         gizmo, T = self.session.gizmo, s.places.frame_pose
-        if s.state.refused is None and not self.session.dragging:
+        if gizmo.visible and s.state.refused is None and not self.session.dragging:
             gizmo.position, gizmo.wxyz = T[:3, 3], wxyz(T[:3, :3])
         self.motion.show(s)
+
+    def _are_due(self, which: str, x: Floats, pause: float) -> bool:
+        """Whether sliders are to be moved: another state, and a pause while a motion is played."""
+        now, (before, at) = time.monotonic(), self._moved.get(which, (None, 0.0))
+        if x is before or (self.session.playing and now - at < pause):
+            return False
+        self._moved[which] = x, now
+        return True
 
     def remove(self) -> None:
         """Take all widgets away."""
         for command in self.commands:
             command.remove()
         self.gui.reset()
+
+
+def _put(sliders: list[Any], values: Floats) -> None:
+    """Move the sliders that are elsewhere."""
+    for slider, value in zip(sliders, values.tolist(), strict=False):
+        if not abs(slider.value - value) <= 1e-9:          # a hostile NaN too
+            slider.value = value

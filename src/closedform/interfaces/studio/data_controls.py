@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, final
 
 from closedform.applications.studio import cells, fitting, recording
-from closedform.applications.studio.panels.model import finding_list
+from closedform.applications.studio.panels.model import finding_list, robot_lint
 from closedform.applications.studio.subject import StudioRobot
 from closedform.applications.studio.uploads import Upload, read_upload
+from closedform.model.lint.repair import Repaired, repaired
 
 if TYPE_CHECKING:
     from closedform.interfaces.studio.session import Session
@@ -24,6 +25,9 @@ class DataControls:
             self.button = gui.add_upload_button("Open a robot or a log …")
             self.button.on_upload(lambda e: self._arrived(self.button.value))
             self.found = gui.add_html("")
+            self.repair = gui.add_button("Open the repaired robot",
+                                         visible=bool(self._repaired().changes))
+            self.repair.on_click(lambda e: session.later("repair", self._open_repaired))
             self.fit = gui.add_button("Identify the robot from the log", visible=False)
             self.fit.on_click(lambda e: self._identify())
 
@@ -41,8 +45,24 @@ class DataControls:
                 told.remove()
         session.later(f"reading of {cells_plain(name)}", job)
 
+    def _repaired(self) -> Repaired:
+        return repaired(self.session.subject.robot)
+
+    def _open_repaired(self) -> None:
+        made, before = self._repaired(), self.session.subject
+        subject = StudioRobot(made.robot, before.source, before.visuals)
+        subject.places(subject.tip)
+        changes = "".join(f"<li>{cells.escape(x)}</li>" for x in made.changes)
+        self.session.open(subject, f'<p class="good">repaired</p><ul>{changes}</ul>'
+                          + finding_list(robot_lint(made.robot)))
+
     def _opened(self, upload: Upload) -> None:
         session = self.session
+        if upload.refused:
+            self._say("refused", f'<p class="bad">{cells.escape(upload.name)} cannot be loaded</p>'
+                      + finding_list(upload.findings) + _notes(upload))
+            session.tell("Not opened", f"{cells_plain(upload.name)}: what is wrong stands in Data")
+            return
         if upload.robot is not None:
             subject = StudioRobot(upload.robot, upload.name)    # of this client alone
             subject.places(subject.tip)

@@ -10,6 +10,7 @@ import numpy as np
 
 from closedform.applications.studio import cells
 from closedform.applications.studio.bending import Bending
+from closedform.interfaces.studio.gate import Gate
 from closedform.interfaces.studio.scene import BLUE, ORANGE, ground, lines
 
 EVERY = 1 / 25
@@ -20,7 +21,7 @@ SWING = "swing"
 class FlexibleSession:
     """The arm in its plane, seen from above."""
 
-    def __init__(self, client: Any, bending: Bending) -> None:
+    def __init__(self, client: Any, bending: Bending, gate: Gate) -> None:
         self.client, self.bending, self._closed = client, bending, threading.Event()
         gui, scene, reach = client.gui, client.scene, self.bending.reach
         gui.configure_theme(show_logo=False, show_share_button=False, brand_color=(37, 99, 168))
@@ -40,7 +41,7 @@ class FlexibleSession:
         self.speed = gui.add_slider("speed", 0.1, 4.0, 0.1, 1.0)
         self.size = gui.add_slider("deflections ×", 1, 20, 1, 5)
         self.clock = gui.add_slider("t [s]", 0.0, 4.0, 0.01, 0.0)
-        gui.add_html(cells.style())
+        gate.run_script(client, cells.script())
         self.page = gui.add_html(cells.framed("flexible", "Flexible arm", "<p>…</p>", 0))
         gui.main_panel.dock_right()
         client.camera.position = (reach / 2, -0.3 * reach, 1.7 * reach)

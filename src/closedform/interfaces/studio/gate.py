@@ -33,6 +33,9 @@ PATH = 8000
 """Characters of an address."""
 HEADERS = {"X-Content-Type-Options": "nosniff", "X-Frame-Options": "SAMEORIGIN",
            "Referrer-Policy": "no-referrer"}
+MESSAGES = ("ShareUrlRequest", "ShareUrlDisconnect", "FileTransferStartUpload",
+            "FileTransferPart", "RunJavascriptMessage")
+"""Of viser, which are taken hold of."""
 LOCAL = ("127.0.0.1", "localhost", "::1")
 _PATCHED = threading.Lock()
 
@@ -64,6 +67,11 @@ class Gate:
         """The path that a client came by, without the token; the link that it holds."""
         path = self.paths.pop(client_id, "")
         return path.removeprefix(f"/{self.token}" if self.token else "")
+
+    def run_script(self, client: Any, source: str) -> None:
+        """Run a script of ours in a client's page; viser does so for its plots."""
+        _, messages, _ = _parts()
+        client.gui._websock_interface.queue_message(messages.RunJavascriptMessage(source=source))
 
     def stop(self) -> None:
         """End the server; quiet, viser prints otherwise."""
@@ -134,9 +142,8 @@ def _parts() -> tuple[Any, Any, Any]:
         sockets = importlib.import_module("websockets.asyncio.server")
     except ImportError as error:
         raise MissingDependency(f"{INSTALL} ({error})") from None
-    wanted = [(infra, "WebsockServer"), (messages, "ShareUrlRequest"),
-              (messages, "ShareUrlDisconnect"), (messages, "FileTransferStartUpload"),
-              (messages, "FileTransferPart"), (sockets, "serve"), (viser, "ViserServer")]
+    wanted = [(infra, "WebsockServer"), (sockets, "serve"), (viser, "ViserServer"),
+              *((messages, name) for name in MESSAGES)]
     missing = [name for module, name in wanted if not hasattr(module, name)]
     version = str(getattr(viser, "__version__", ""))
     if missing or not version.startswith("1.1."):
@@ -144,6 +151,11 @@ def _parts() -> tuple[Any, Any, Any]:
                                 f"{version or 'none'}{', without ' + missing[0] if missing else ''}"
                                 ": pip install 'viser>=1.1,<1.2'")
     return viser, messages, sockets
+
+
+def uuid_of(widget: Any) -> str:
+    """The name by which a page speaks of a widget."""
+    return str(widget._impl.uuid)
 
 
 # ---------------------------------------------------------------------- who may connect

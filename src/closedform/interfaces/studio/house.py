@@ -105,7 +105,7 @@ class Studio:
             return
         session: Session | FlexibleSession = (
             Session(client, self, self.subject(), path) if self._arm is None
-            else FlexibleSession(client, self._arm))
+            else FlexibleSession(client, self._arm, self.gate))
         self.sessions[client.client_id] = session
         session.begin()
         if client.client_id not in self.gate.server.get_clients():     # gone while it was made

@@ -127,6 +127,8 @@ class MotionControls:
             return
         if abs(self.clock.value - self.session.time) > 5e-4:
             self.clock.value = round(min(self.session.time, found.seconds), 3)
+        if self.cursor.content and not self.session.pages.sees("cursor"):
+            return
         k = found.index(self.session.time)
         part = 100 * (found.times[k] - found.times[0]) / max(found.seconds, 1e-9)
         rows: dict[str, str | float] = {"t [s]": float(found.times[k] - found.times[0])}

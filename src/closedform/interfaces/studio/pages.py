@@ -30,18 +30,21 @@ class Pages:
     def __init__(self, gui: Any, subject: StudioRobot, wake: Callable[[], None]) -> None:
         self.gui, self.subject, self.wake = gui, subject, wake
         self.owed = False
+        self.seen: frozenset[str] | None = None        # panels on the screen, once it tells
+        self.teller = gui.add_text("seen panels", "", visible=False)
+        self.teller.on_update(self._told_seen)
         self._sent: dict[str, tuple[str, float]] = {}
-        self.panel, self.html, self.tabs = gui.add_panel(), {}, {}
+        self.panel = gui.add_panel()
+        self.html: dict[str, Any] = {}
+        self.tabs: dict[str, Any] = {}
         few = subject.robot.nv <= cells.READABLE
         self.chosen = SETS["M, C, ∂τ/∂q"] if few else ("M",)
         for tab in (*dict.fromkeys(p.tab for p in PANELS), "Motion", "Formulas"):
             self.tabs[tab] = self.panel.add_tab(tab)
             with self.tabs[tab]:
-                if tab == "Posture":
-                    self.html["style"] = gui.add_html(cells.style())
                 if tab == "Matrices":
                     self._choice("M, C, ∂τ/∂q" if few else "M")
-                self.html |= {p.key: gui.add_html("", visible=self._is_seen(p.key))
+                self.html |= {p.key: gui.add_html("", visible=self._is_chosen(p.key))
                               for p in PANELS if p.tab == tab}
         with self.tabs["Model"]:
             self.html["base"] = gui.add_html(_framed("base", "Base parameters", "<p>…</p>"))
@@ -58,14 +61,27 @@ class Pages:
         def choose(event: Any) -> None:
             self.chosen = SETS.get(chosen.value, ("M",))
             for key in MATRICES:
-                self.html[key].visible = self._is_seen(key)
+                self.html[key].visible = self._is_chosen(key)
             self._sent.clear()
             self.wake()
 
         chosen.on_update(choose)
 
-    def _is_seen(self, key: str) -> bool:
+    async def _told_seen(self, event: Any) -> None:
+        """The page says which panels are on the screen; only they are made."""
+        if event.client is not None:
+            self.seen = frozenset(str(self.teller.value)[:2000].split())
+            self.wake()
+
+    def _is_chosen(self, key: str) -> bool:
         return key not in MATRICES or key in self.chosen
+
+    def sees(self, key: str) -> bool:
+        """Whether a panel is on the screen, as far as the page has told."""
+        return self.seen is None or key in self.seen
+
+    def _is_seen(self, key: str) -> bool:
+        return self._is_chosen(key) and (self.sees(key) or key not in self._sent)
 
     def show(self, s: Shown, serial: int) -> None:
         """Send every panel that has changed; those that were sent just now are owed."""
@@ -74,7 +90,9 @@ class Pages:
             if self._is_seen(panel.key) and (panel.follows or panel.key not in self._sent) \
                     and self._is_due(panel.key, now):
                 self._put(panel.key, panel.title, self._made(panel, s), serial, now)
-        if self.formulas is not None and self._is_due("formulas", now):
+        if self.formulas is not None and self._is_seen("formulas") \
+                and (self.formulas.lines or "formulas" not in self._sent) \
+                and self._is_due("formulas", now):
             self._put("formulas", "Formulas", formulas.page(self.formulas, s), serial, now)
 
     def _is_due(self, key: str, now: float) -> bool:

@@ -24,6 +24,10 @@ LAYERS = {"meshes": True, "bones": True, "inertia": False, "frames": False, "joi
 WEIGHT, TORQUE = 0.15, 0.2
 """Of the robot's size: an arrow of the largest weight, of a torque at its limit."""
 ARC = 24
+STILL = 1e-7
+"""m, and of a quaternion: a node that moves less stays where it is."""
+DEEP = 48
+"""Nodes within nodes; a browser draws a chain of hundreds one within the other slowly."""
 
 
 @final
@@ -40,19 +44,21 @@ class StudioScene:
         self.middle = (spread.max(axis=0) + spread.min(axis=0)) / 2
         self.layers, self.has_meshes = dict(LAYERS), False
         _stage(scene, np.asarray(robot.gravity, dtype=float), self.size)
-        self.bodies = [scene.add_frame(f"/b{k}", show_axes=False)
-                       for k in range(len(robot.bodies))]
+        self.above, self.paths = nested(robot.parents)
+        self.bodies = [scene.add_frame(path, show_axes=False) for path in self.paths]
+        self._sent = np.full((len(robot.bodies), 7), np.inf)
         self.nodes: dict[str, list[Any]] = {name: [] for name in LAYERS}
         self._bones(places)
         self._inertias()
         self._joints(places)
         r = 0.02 * self.size
         self.nodes["frames"] = [
-            scene.add_frame(f"/b{k}/axes", axes_length=5 * r, axes_radius=0.2 * r, visible=False)
-            for k in range(len(robot.bodies))]
+            scene.add_frame(f"{path}/axes", axes_length=5 * r, axes_radius=0.2 * r, visible=False)
+            for path in self.paths]
         self.nodes["frames"] += [
-            scene.add_frame(f"/b{robot.body_names.index(f.body)}/f{k}", axes_length=4 * r,
-                            axes_radius=0.15 * r, visible=False, position=f.placement[:3, 3],
+            scene.add_frame(f"{self.paths[robot.body_names.index(f.body)]}/f{k}",
+                            axes_length=4 * r, axes_radius=0.15 * r, visible=False,
+                            position=f.placement[:3, 3],
                             wxyz=wxyz(np.asarray(f.placement, float)[:3, :3]))
             for k, f in enumerate(robot.frames) if f.body is not None]
         self.com = scene.add_icosphere("/com", 1.2 * r, PINK, subdivisions=2, **FLAT)
@@ -66,6 +72,10 @@ class StudioScene:
                        "loads": [self.weights], "torques": [self.torques]}
 
     # ------------------------------------------------------------------ what is there
+    def _path(self, body: int) -> str:
+        """The node of a body; of the world for −1."""
+        return self.paths[body] if body >= 0 else "/world"
+
     def _bones(self, T: Floats) -> None:
         """A bone from each body's origin to each child's, and to its frames; a ball at each joint.
         """
@@ -80,11 +90,11 @@ class StudioScene:
             length = float(np.linalg.norm(end))
             if length > 1e-6:
                 self.nodes["bones"].append(self.scene.add_cylinder(
-                    f"/b{p - 1}/bone{i}" if p else f"/world/bone{i}", r, length, BLUE,
+                    f"{self._path(p - 1)}/bone{i}", r, length, BLUE,
                     wxyz=_towards(end / length), position=end / 2, radial_segments=12, **FLAT))
         for k in range(len(robot.bodies)):
             self.nodes["bones"].append(self.scene.add_icosphere(
-                f"/b{k}/joint", 1.4 * r, ORANGE, subdivisions=1, **FLAT))
+                f"{self.paths[k]}/joint", 1.4 * r, ORANGE, subdivisions=1, **FLAT))
 
     def _inertias(self) -> None:
         """The ellipsoid of a solid with each body's mass and tensor; red where no body has it."""
@@ -97,7 +107,7 @@ class StudioScene:
             half = np.sqrt(np.maximum(squares, (0.004 * self.size) ** 2))
             colour = GREEN if body.inertia.impossibility() is None else RED
             self.nodes["inertia"].append(self.scene.add_icosphere(
-                f"/b{k}/inertia", 1.0, colour, opacity=0.45, scale=tuple(half.tolist()),
+                f"{self.paths[k]}/inertia", 1.0, colour, opacity=0.45, scale=tuple(half.tolist()),
                 wxyz=wxyz(axes), position=np.asarray(body.inertia.com, float), visible=False,
                 **FLAT))
 
@@ -109,17 +119,15 @@ class StudioScene:
             if drawn is None:
                 continue
             A = np.asarray(body.placement, dtype=float)
-            parent = f"/b{p - 1}" if p else "/world"
-            node = lines(self.scene, f"{parent}/range{k}", drawn, GREY, 2)
+            node = lines(self.scene, f"{self._path(p - 1)}/range{k}", drawn, GREY, 2)
             node.position, node.wxyz = A[:3, 3], wxyz(A[:3, :3])
             self.nodes["joints"].append(node)
 
     def add_looks(self, looks: Sequence[Look]) -> None:
         """Meshes, when they have been read; bones step back."""
         for i, look in enumerate(looks):
-            parent = f"/b{look.body}" if look.body >= 0 else "/world"
             self.nodes["meshes"].append(self.scene.add_mesh_trimesh(
-                f"{parent}/v{i}", look.mesh, wxyz=wxyz(look.placement[:3, :3]),
+                f"{self._path(look.body)}/v{i}", look.mesh, wxyz=wxyz(look.placement[:3, :3]),
                 position=look.placement[:3, 3], **FLAT))
         if looks and not self.has_meshes:
             self.has_meshes = True
@@ -134,10 +142,7 @@ class StudioScene:
     # ------------------------------------------------------------------ at a state
     def show(self, s: Shown) -> None:
         """Move everything to where it is."""
-        T = s.places.poses
-        turns = wxyz(T[:, :3, :3])
-        for node, A, turn in zip(self.bodies, T, turns, strict=True):
-            node.position, node.wxyz = A[:3, 3], turn
+        self._move(s.places.poses)
         if self.layers["centre of mass"]:
             self.com.position = s.places.center_of_mass
         if self.layers["manipulability"]:
@@ -150,6 +155,19 @@ class StudioScene:
             self.weights.points = _pairs(at, WEIGHT * self.size * force / most)
         if self.layers["torques"] and s.terms is not None:
             self.torques.points = _pairs(*self._torque_arrows(s))
+
+    def _move(self, T: Floats) -> None:
+        """Send the places that have changed, each in its parent: a slider moves one node."""
+        above = np.concatenate([T, np.eye(4)[None]])[self.above]
+        R = np.swapaxes(above[:, :3, :3], 1, 2)
+        turns = wxyz(R @ T[:, :3, :3])
+        places = (R @ (T[:, :3, 3] - above[:, :3, 3])[..., None])[..., 0]
+        moved = np.abs(np.concatenate([places, turns], axis=1) - self._sent) > STILL
+        for k in np.flatnonzero(moved.any(axis=1)):
+            if moved[k, :3].any():
+                self.bodies[k].position = self._sent[k, :3] = places[k]
+            if moved[k, 3:].any():
+                self.bodies[k].wxyz = self._sent[k, 3:] = turns[k]
 
     def _torque_arrows(self, s: Shown) -> tuple[Floats, Floats]:
         """Along each joint's axis, by the part of its limit, or of the largest torque."""
@@ -181,6 +199,17 @@ class StudioScene:
     def remove(self) -> None:
         """Take all of it away."""
         self.scene.reset()
+
+
+def nested(parents: Sequence[int]) -> tuple[list[int], list[str]]:
+    """For each body the one that its node stands in, −1 for none, and the name of its node."""
+    above: list[int] = []
+    paths: list[str] = []
+    for k, p in enumerate(parents):
+        inside = p > 0 and paths[p - 1].count("/") < DEEP
+        above.append(p - 1 if inside else -1)
+        paths.append(f"{paths[p - 1] if inside else ''}/b{k}")
+    return above, paths
 
 
 def _stage(scene: Any, gravity: Floats, size: float) -> None:

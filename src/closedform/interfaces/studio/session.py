@@ -15,14 +15,15 @@ from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
-from closedform.applications.studio import link, posture
-from closedform.applications.studio.dials import turned
+from closedform.applications.studio import cells, link, posture
+from closedform.applications.studio.dials import turned, wxyz
 from closedform.applications.studio.recording import Recording
 from closedform.applications.studio.shown import shown
 from closedform.applications.studio.state import WISHES, StudioState, Wish, obey
 from closedform.applications.studio.subject import StudioRobot
 from closedform.errors import ClosedformError
 from closedform.interfaces.studio.controls import Controls
+from closedform.interfaces.studio.gate import uuid_of
 from closedform.interfaces.studio.pages import Pages
 from closedform.interfaces.studio.scene import StudioScene
 from closedform.interfaces.studio.storage import Storage
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
 
 EVERY = 1 / 30
 """Seconds between two pictures."""
+LATE = 0.5
+"""Seconds that a motion goes on at most between two pictures."""
 PAUSE = 0.1
 """Seconds after which what was put off is made good."""
 UNDONE = 50
@@ -49,6 +52,7 @@ class Session:
         self.state, word = link.restored(subject, given)
         self.recording: Recording | None = None
         self.time, self.playing, self.speed = 0.0, False, 1.0
+        self.clock, self._ticked = time.perf_counter, 0.0
         self.past: list[StudioState] = []
         self.dark, self.dragging, self.busy = False, False, ""
         self.serial, self.latest = 0, shown(subject, self.state, wait=False)
@@ -77,6 +81,8 @@ class Session:
         self.gizmo.on_update(self._dragged)
         self.pages = Pages(self.client.gui, self.subject, self._wake.set)
         self.controls = Controls(self)
+        self.studio.gate.run_script(self.client, cells.script(
+            seen=uuid_of(self.pages.teller), upload=uuid_of(self.controls.data.button)))
         up = self.scene.size * np.array([1.5, -1.5, 0.6])
         self.client.camera.position = tuple(self.scene.middle + up)
         self.client.camera.look_at = tuple(self.scene.middle)
@@ -121,9 +127,9 @@ class Session:
     # ------------------------------------------------------------------ threads
     def _work(self) -> None:
         while not self._closed.is_set():
-            busy = self.playing and self.recording is not None
-            self._wake.wait(EVERY if busy else PAUSE if self.storage.owed or self.pages.owed
-                            else None)
+            if not (self.playing and self.recording is not None):
+                self._wake.wait(PAUSE if self.storage.owed or self.pages.owed else None)
+                self._ticked = self.clock() - EVERY
             if self._closed.is_set():
                 return
             self._wake.clear()
@@ -212,7 +218,9 @@ class Session:
             k = int(np.clip(k, 0, len(self.recording.times) - 1))
             self.time = float(self.recording.times[k] - self.recording.times[0])
         elif self.playing:
-            self.time = (self.time + self.speed * EVERY) % max(self.recording.seconds, EVERY)
+            now = self.clock()
+            passed, self._ticked = min(now - self._ticked, LATE), now
+            self.time = (self.time + self.speed * passed) % max(self.recording.seconds, EVERY)
         if moved and "dial" not in wishes:
             wishes["moment"] = self.recording.moment(self.time)
 
@@ -254,6 +262,7 @@ class Session:
             T = posture.of_tip(self.subject.robot, self.state.tip, self.state.q)
             posture.pulled(self.subject.robot, self.state.tip, self.state.criterion, T,
                            self.state.q)
+            self.gizmo.position, self.gizmo.wxyz = T[:3, 3], wxyz(T[:3, :3])
             self.gizmo.disable_rotations = not pulled.turns
         self.gizmo.visible = pulled.task is not None
         self.ask("refresh", True)

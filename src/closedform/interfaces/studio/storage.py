@@ -36,7 +36,8 @@ class Storage:
 
     def __init__(self, client: Any, studio: Studio) -> None:
         self.client, self.studio = client, studio
-        self._written, self._at, self.owed = "", 0.0, False
+        self._written: StudioState | None = None
+        self._at, self.owed = 0.0, False
 
     def before(self, given: Mapping[str, Any], subject: StudioRobot) -> Mapping[str, Any]:
         """What a tab that comes back showed; else what its link says."""
@@ -60,11 +61,11 @@ class Storage:
 
     def keep(self, subject: StudioRobot, state: StudioState) -> None:
         """Write the state where it has changed, twice a second at most."""
-        text = link.as_json(subject, state)
-        self.owed = text != self._written
+        self.owed = state is not self._written
         if not self.owed or time.monotonic() - self._at < PAUSE:
             return
-        self._written, self._at, self.owed = text, time.monotonic(), False
+        text = link.as_json(subject, state)
+        self._written, self._at, self.owed = state, time.monotonic(), False
         camera = np.asarray(self.client.camera.position, dtype=float).tolist()
         self.studio.states[f"{self.studio.boot} {self.client.client_id}"] = {
             **json.loads(text), "at": time.time(), "camera": camera}

@@ -1,4 +1,4 @@
-"""How a robot looks: `<visual>` of URDF and geoms of MJCF as records.
+"""How a robot looks: `<visual>` of URDF and SDF and geoms of MJCF as records.
 
 Mesh files are named by the robot's file; only those inside given folders are looked at, so that no
 file can make others show.
@@ -17,8 +17,10 @@ import numpy as np
 from closedform.arrays import Floats
 from closedform.errors import ClosedformError
 from closedform.model.formats.mjcf.document import is_mjcf
+from closedform.model.formats.sdf.scope import Scope
+from closedform.model.formats.sdf.source import SdfFile
 from closedform.model.formats.xml import Element, child, children, read_xml, tag
-from closedform.model.pose import from_rpy, pose
+from closedform.model.pose import from_rpy, inverse, pose
 
 PACKAGE = "example-robot-data"
 GREY = (0.72, 0.74, 0.77, 1.0)
@@ -29,7 +31,7 @@ GREY = (0.72, 0.74, 0.77, 1.0)
 class Visual:
     """A shape on a body or frame: a mesh file, vertices and faces, or a primitive with its size.
 
-    Sizes: box (x, y, z), sphere (radius), cylinder and capsule (radius, length).
+    Sizes: box (x, y, z), sphere (radius), cylinder and capsule (radius, length), ellipsoid (radii).
     """
 
     link: str
@@ -53,10 +55,10 @@ def visuals_of(source: str | Path, roots: Sequence[Path] = ()) -> tuple[Visual, 
             return ()
         if is_mjcf(path):
             return tuple(_mjcf(path))
-        root = read_xml(path).root
-        if root is None or tag(root) != "robot":
-            return ()
-        return tuple(_urdf(root, [path.parent, path.parent.parent, *extra, *roots]))
+        document, folders = read_xml(path), [path.parent, path.parent.parent, *extra, *roots]
+        kind = "" if document.root is None else tag(document.root)
+        return tuple(_sdf(SdfFile.of(document), folders) if kind == "sdf"
+                     else _urdf(document.checked_root(), folders) if kind == "robot" else ())
     except (ClosedformError, OSError, ValueError, TypeError, KeyError, ImportError):
         return ()
 
@@ -65,7 +67,7 @@ def _file(source: str | Path) -> tuple[Path | None, list[Path]]:
     """The file that holds the visuals, and the folders that packages lie in."""
     path = Path(source)
     if not str(source).isidentifier():
-        if path.suffix.lower() not in (".urdf", ".xml", ".mjcf") or not path.is_file():
+        if path.suffix.lower() not in (".urdf", ".xml", ".mjcf", ".sdf") or not path.is_file():
             return None, []
         packages = [folder for folder in list(path.resolve().parents)[1:4] if len(folder.parts) > 2]
         return path, packages
@@ -133,6 +135,47 @@ def _floats(text: str, size: int) -> tuple[float, ...]:
     if len(values) != size or not np.all(np.isfinite(values)):
         raise ValueError(f"{size} numbers expected, not {text!r}")
     return values
+
+
+# ---------------------------------------------------------------------- SDF
+SDF_SIZES = {"box": (("size", 3),), "sphere": (("radius", 1),),
+             "cylinder": (("radius", 1), ("length", 1)), "capsule": (("radius", 1), ("length", 1)),
+             "ellipsoid": (("radii", 3),)}
+"""Elements of a shape that hold its size, with how many numbers."""
+
+
+def _sdf(source: SdfFile, roots: Sequence[Path]) -> Iterator[Visual]:
+    worlds = children(source.root, "world")
+    for scope in Scope(source, worlds[0] if worlds else source.root).walk():
+        folders = [Path(scope.source.file).parent, Path(scope.source.file).parent.parent, *roots]
+        for name, link in scope.links.items():
+            for visual in children(link, "visual"):
+                made = _sdf_visual(scope, name, visual, folders)
+                if made is not None:
+                    yield made
+
+
+def _sdf_visual(scope: Scope, name: str, visual: Element, roots: Sequence[Path]) -> Visual | None:
+    source, geometry = scope.source, child(visual, "geometry")
+    if geometry is None or not len(geometry):
+        return None
+    T, relative = source.pose(visual)
+    if relative:
+        T = inverse(scope.at(name)) @ scope.at(relative) @ T
+    material = child(visual, "material")
+    given = None if material is None else next(
+        (x for k in ("diffuse", "ambient") if (x := child(material, k)) is not None), None)
+    colour = GREY if given is None else (*map(float, (given.text or "").split()), 1.0)[:4]
+    shape, T = geometry[0], np.asarray(T, dtype=float)
+    kind, link = tag(shape), scope.prefix + name
+    if kind == "mesh":
+        file = located(source.text(shape, "uri"), roots)
+        scale = _floats(source.text(shape, "scale", "1 1 1"), 3)
+        return None if file is None else Visual(link, kind, (), T, colour, file, scale)
+    if kind not in SDF_SIZES:
+        return None                                   # planes, height maps: no part of a robot
+    size = tuple(x for part, n in SDF_SIZES[kind] for x in _floats(source.text(shape, part), n))
+    return Visual(link, kind, size, T, colour)
 
 
 # ---------------------------------------------------------------------- MJCF

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from closedform.applications.compile.kernels import compile as compile_robot
-from closedform.applications.report.formulas import formulas
+from closedform.applications.report.formulas import Formula, formulas
 from closedform.applications.studio import cells
 from closedform.applications.studio.parting import text
 from closedform.applications.studio.shown import Shown
@@ -16,13 +16,14 @@ from closedform.model.robot import Robot
 
 LISTED = 40_000
 """Characters of a listing that are shown; the export has it all."""
-LATEX = 60_000
+TYPESET = 2500
+"""Operations up to which the listing is had as LaTeX as well."""
 
 
 class Formulas(NamedTuple):
     """What is said of a robot in symbols: MathML by letter, or a listing; LaTeX to copy."""
 
-    lines: dict[str, list[str]]
+    lines: dict[str, list[Formula]]
     listing: str
     latex: str
 
@@ -33,27 +34,36 @@ def prepared(robot: Robot) -> Formulas:
     found, arm = formulas(robot), compile_robot(robot)
     kernel = arm.inverse_dynamics
     if found:
-        return Formulas(found, "", arm.mass_matrix.latex()[:LATEX])
+        return Formulas(found, "", _latex(found))
     count = kernel.operations
     head = (f"inverse dynamics of {robot.name}: {count.mul} multiplications, {count.add} "
             f"additions, {count.trig} sines and cosines\n\n")
     listing = head + kernel.listing()
-    small = kernel.operations.total < 2500
-    return Formulas({}, listing, kernel.latex()[:LATEX] if small else "")
+    return Formulas({}, listing, kernel.latex() if count.total < TYPESET else "")
+
+
+def _latex(found: dict[str, list[Formula]]) -> str:
+    """All formulas as one `align*` a letter, and the equation that they belong to."""
+    parts = ["\\[ \\tau = M a + C v + g \\]"]
+    for lines in found.values():
+        rows = " \\\\\n".join(x.latex.replace(" = ", " &= ", 1) for x in lines)
+        parts.append(f"\\begin{{align*}}\n{rows}\n\\end{{align*}}")
+    return "\n\n".join(parts) + "\n"
 
 
 def page(found: Formulas, s: Shown) -> str:
     """The formulas with the values of this state put in."""
-    latex = (f"<details><summary>LaTeX: a click takes all of it</summary>"
-             f"<pre data-latex>{text(found.latex)}</pre></details>") if found.latex else ""
+    latex = ('<p><button type="button" data-copy="[data-latex]">Copy as LaTeX</button></p>'
+             f"<details><summary>LaTeX</summary><pre data-latex>{text(found.latex)}</pre></details>"
+             ) if found.latex else ""
     if not found.lines:
         more = "\n…" if len(found.listing) > LISTED else ""
-        return f"<pre data-listing>{text(found.listing[:LISTED])}{more}</pre>{latex}"
+        return f"{latex}<pre data-listing>{text(found.listing[:LISTED])}{more}</pre>"
     if s.terms is None:
         return "<p>…</p>"
     made = [f"<h4>{letter}</h4>{_with_values(lines, _entries(letter, s))}"
             for letter, lines in found.lines.items()]
-    return "".join(made) + _equation(s) + latex
+    return latex + "".join(made) + _equation(s)
 
 
 def _entries(letter: str, s: Shown) -> list[float]:
@@ -68,11 +78,11 @@ def _entries(letter: str, s: Shown) -> list[float]:
     return [float(x) for x in s.terms.gravity_torque]
 
 
-def _with_values(lines: list[str], values: list[float]) -> str:
+def _with_values(lines: list[Formula], values: list[float]) -> str:
     """The last formulas are the entries; before them stand the terms that they use."""
     first = len(lines) - len(values)
-    return "".join(lines[:first]) + "".join(
-        f'{line}<p class="x" title="{cells.digits(x)}">= {cells.number(x)}</p>'
+    return "".join(line.mathml for line in lines[:first]) + "".join(
+        f'{line.mathml}<p class="x" title="{cells.digits(x)}">= {cells.number(x)}</p>'
         for line, x in zip(lines[first:], values, strict=True))
 
 

@@ -36,7 +36,7 @@ def bodies(s: Shown) -> str:
                      f"{cells.number(float(body.inertia.mass))}</td><td>{com}</td>"
                      f"<td>{verdict}</td></tr>")
     return (f"<p>{cells.escape(robot.name)}: {len(robot.bodies)} bodies, nq {robot.nq}, nv "
-            f'{robot.nv}, {cells.number(float(robot.mass))} kg</p><table class="f" '
+            f'{robot.nv}, {cells.number(float(robot.mass))} kg</p><table class="f n" '
             f'aria-label="bodies">{head}{"".join(lines)}</table>')
 
 
@@ -56,7 +56,7 @@ def finding_list(found: Sequence[Finding]) -> str:
         return '<p class="good">nothing to complain about</p>'
     order = list(Level)
     items = [f'<li><span class="{CLASS[f.level]}">{f.level.value}</span> '
-             f"{cells.escape(f.message)}"
+             f"{'' if f.line is None else f'line {f.line}: '}{cells.escape(f.message)}"
              + (f"<br><i>repair: {cells.escape(f.repair)}</i>" if f.repair else "") + "</li>"
              for f in sorted(found, key=lambda f: order.index(f.level))[:50]]
     more = f"<p>and {len(found) - 50} more</p>" if len(found) > 50 else ""
@@ -87,7 +87,7 @@ def base_picture(robot: Robot) -> str:
                 continue
             name = f"{body.name}.{titles[at]}"
             told = sums.get(name) or went.get(name) or KINDS[0]
-            cells_of.append(f'<td class="k{kind}" title="{cells.escape(name)}: '
+            cells_of.append(f'<td class="k{kind}" data-told=".told" title="{cells.escape(name)}: '
                             f'{cells.escape(told)}">{"●" if kind == 3 else ""}</td>')
         lines.append(f'<tr><th scope="row">{cells.escape(body.name)}</th>{"".join(cells_of)}</tr>')
     head = "".join(f'<th scope="col">{title}</th>' for title in titles)
@@ -97,4 +97,5 @@ def base_picture(robot: Robot) -> str:
         f"<details><summary>{cells.escape(x.name)} = {cells.escape(x.value)}</summary>"
         f"{cells.escape(x.sum) or 'as it is'}</details>" for x in entries(base))
     return (f'<p>{cells.escape(headline(base))}</p><table class="base" aria-label="base '
-            f'parameters"><tr><td></td>{head}</tr>{"".join(lines)}</table><p>{legend}</p>{folded}')
+            f'parameters"><tr><td></td>{head}</tr>{"".join(lines)}</table><p>{legend}</p>'
+            f'<p class="told">A click on a cell says what became of the parameter.</p>{folded}')

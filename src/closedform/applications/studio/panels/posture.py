@@ -59,15 +59,17 @@ def reach(s: Shown) -> str:
 
 def limits(s: Shown) -> str:
     """Each coordinate between its limits: the bar is full at a limit."""
-    robot, q = s.subject.robot, s.state.q
-    bounded = np.flatnonzero(np.isfinite(robot.lower) & np.isfinite(robot.upper))
+    robot, q, low, high = s.subject.robot, s.state.q, s.subject.lower, s.subject.upper
+    bounded = np.flatnonzero(np.isfinite(low) & np.isfinite(high))
     if not len(bounded):
         return "<p>No joint has limits.</p>"
-    middle = (robot.lower[bounded] + robot.upper[bounded]) / 2
-    half = (robot.upper[bounded] - robot.lower[bounded]) / 2
+    middle = (low[bounded] + high[bounded]) / 2
+    half = (high[bounded] - low[bounded]) / 2
     names = [name for name, i in robot.q_slices.items() for _ in range(i.stop - i.start)]
+    beside = [(float(q[k]), f"{cells.number(float(low[k]))} … {cells.number(float(high[k]))}")
+              for k in bounded]
     return cells.bars(q[bounded] - middle, half, [names[k] for k in bounded],
-                      "distance from the middle of the range")
+                      "distance from the middle of the range", beside)
 
 
 def _three(x: np.ndarray) -> str:

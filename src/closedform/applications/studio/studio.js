@@ -1,0 +1,66 @@
+// What runs beside viser's page: which panels are seen, files dropped on it, texts copied.
+// `GIVEN` are the widgets that it speaks to and the style; it may come again after a reconnection.
+const given = GIVEN;
+const first = !window.closedformStudio;
+const studio = window.closedformStudio = Object.assign(window.closedformStudio || {}, given);
+studio.told = null;
+
+const send = message => {
+  const page = window.__viserMutable;
+  if (!page || !page.sendMessage) return false;
+  page.sendMessage(message);
+  return true;
+};
+
+function isSeen(panel) {
+  const box = panel.parentElement.getBoundingClientRect();
+  return box.height > 0 && box.bottom > 0 && box.top < innerHeight && panel.checkVisibility();
+}
+
+// The server makes only the panels that are seen.
+function tellSeen() {
+  const panels = document.hidden ? [] : [...document.querySelectorAll("[data-panel]")];
+  const seen = panels.filter(isSeen).map(panel => panel.dataset.panel).sort().join(" ") || "-";
+  if (seen !== studio.told && send({type: "GuiUpdateMessage", uuid: studio.seen,
+                                    updates: {value: seen}})) studio.told = seen;
+}
+
+async function upload(file) {
+  const part = 512 * 1024, transfer = crypto.getRandomValues(new Uint32Array(4)).join("-");
+  const about = {source_component_uuid: studio.upload, transfer_uuid: transfer};
+  send({type: "FileTransferStartUpload", ...about, filename: file.name, mime_type: file.type,
+        part_count: Math.ceil(file.size / part), size_bytes: file.size});
+  for (let k = 0; k * part < file.size; k++)
+    send({type: "FileTransferPart", ...about, part_index: k, content: new Uint8Array(
+      await file.slice(k * part, (k + 1) * part).arrayBuffer())});
+}
+
+// A page that is not from this machine has no clipboard: the text is marked there.
+async function copy(button) {
+  const text = button.closest("[data-panel]").querySelector(button.dataset.copy);
+  getSelection().selectAllChildren(text);
+  if (navigator.clipboard) await navigator.clipboard.writeText(text.textContent);
+  else document.execCommand("copy");
+  button.textContent = "copied";
+}
+
+function clicked(event) {
+  const at = event.target.closest && event.target.closest("[data-copy], [data-told]");
+  if (at && at.dataset.copy) copy(at);
+  if (at && at.dataset.told)
+    at.closest("[data-panel]").querySelector(at.dataset.told).textContent = at.title;
+  setTimeout(tellSeen, 50);
+}
+
+if (first) {
+  const style = document.head.appendChild(document.createElement("style"));
+  style.textContent = studio.style;
+  setInterval(tellSeen, 300);
+  document.addEventListener("visibilitychange", tellSeen);
+  document.addEventListener("click", clicked);
+  document.addEventListener("dragover", event => event.preventDefault());
+  document.addEventListener("drop", event => {
+    event.preventDefault();
+    if (studio.upload && event.dataTransfer.files.length) upload(event.dataTransfer.files[0]);
+  });
+}

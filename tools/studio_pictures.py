@@ -1,0 +1,96 @@
+"""Pictures of the studio: every tab and folder at three widths, light and dark.
+
+    python tools/studio_pictures.py [ROBOT] [--out build/studio] [--tabs Posture,Motion]
+    python tools/studio_pictures.py panda --one docs/_static/studio.png --tabs Dynamics
+
+They are looked at by people; no test reads them.
+"""
+
+import argparse
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "tests"))
+
+from closedform.interfaces.studio.house import Studio  # noqa: E402
+from studio_chromium import chromium, click_text, wait  # noqa: E402
+
+WIDTHS = {1280: 800, 1920: 1080, 390: 844}
+TABS = ("Posture", "Dynamics", "Matrices", "Model", "Motion", "Formulas")
+FOLDERS = ("See", "Velocity and acceleration", "What if", "Data", "Take away")
+
+
+def opened(studio, driver):
+    """The session of the driver's page, when its jobs are done."""
+    before = set(studio.sessions.values())
+    driver.get(studio.gate.address)
+    session = wait(lambda: next((x for x in studio.sessions.values() if x not in before), None),
+                   "a session")
+    wait(lambda: session.idle, "the jobs")
+    time.sleep(3)
+    return session
+
+
+def settled(driver, path):
+    time.sleep(1.5)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    driver.save_screenshot(str(path))
+    print(path)
+
+
+def walk(driver, session, out, stem, tabs):
+    """All tabs on the left, then all folders on the right."""
+    narrow = driver.execute_script("return innerWidth") < 576
+    settled(driver, out / f"{stem}-first.png")
+    for tab in tabs:
+        if narrow and not click_text(driver, tab):
+            click_text(driver, TABS[0])             # the section of panels is folded
+        if not click_text(driver, tab):
+            print(f"no tab {tab} at {stem}")
+        if tab == "Motion":
+            session.controls.motion.toggle()
+            wait(lambda: session.recording is not None, "a motion")
+            time.sleep(2)
+        settled(driver, out / f"{stem}-{tab.lower()}.png")
+        if tab == "Motion":
+            session.ask("record", None)
+    for folder in FOLDERS:
+        if click_text(driver, folder):
+            settled(driver, out / f"{stem}-{folder.lower().replace(' ', '_')}.png")
+            click_text(driver, folder)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("robot", nargs="?", default="panda")
+    parser.add_argument("--out", type=Path, default=ROOT / "build" / "studio")
+    parser.add_argument("--tabs", default=",".join(TABS))
+    parser.add_argument("--widths", default=",".join(map(str, WIDTHS)))
+    parser.add_argument("--themes", default="light,dark")
+    parser.add_argument("--one", type=Path, help="one picture, of the first tab, of this name")
+    given = parser.parse_args()
+    tabs = given.tabs.split(",")
+    studio = Studio(given.robot, 0)
+    studio.ready.wait()
+    name = Path(given.robot).stem
+    for width in map(int, given.widths.split(",")):
+        with tempfile.TemporaryDirectory() as profile:
+            driver = chromium(profile, width, WIDTHS[width])
+            session = opened(studio, driver)
+            if given.one:
+                click_text(driver, tabs[0])
+                settled(driver, given.one)
+                driver.quit()
+                break
+            for theme in given.themes.split(","):
+                session.controls._theme(theme == "dark")
+                walk(driver, session, given.out / name, f"{width}-{theme}", tabs)
+            driver.quit()
+    studio.stop()
+
+
+if __name__ == "__main__":
+    main()
