@@ -48,7 +48,7 @@ class Choice:
 
 CHOICES = (
     Choice("angles of one state in one register", emit, "PACK", 1, "panda", "inverse_dynamics"),
-    Choice("stretches that LLVM may order", emit, "STRETCH", NEVER,
+    Choice("stretches that LLVM may order", emit, "SHORT_STRETCH", NEVER,
            "panda", "inverse_dynamics_derivatives"),
     Choice("whole programs up to", steps, "WHOLE", 1000, "panda", "inverse_dynamics_derivatives",
            512),

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from closedform.lowerings import reference
 from closedform.program.check import check
-from closedform.program.ordering.live_ranges import by_live_ranges, largest_live_set
+from closedform.program.ordering.live_ranges import _visits, by_live_ranges, largest_live_set
 from closedform.program.record import record
 
 
@@ -65,3 +65,12 @@ def test_a_program_by_live_ranges_computes_the_same_bits_with_no_larger_live_set
 def test_scheduling_is_deterministic():
     program = wide_then_narrow(30)
     assert by_live_ranges(program).digest == by_live_ranges(program).digest
+
+
+def test_columns_of_matrices_are_walked_from_the_diagonal_outwards():
+    """Each entry of a column needs the one nearer to the diagonal, as wrenches on their way do."""
+    program = record(lambda q: q[:3, None] * q[None, 3:], {"q": (6,)}, "f")
+    entries = program.outputs[0].entries
+    *_, visit = _visits(program)
+    assert visit == [entries[3 * i + j].index for i, j in (
+        (2, 2), (1, 2), (2, 1), (0, 2), (2, 0), (1, 1), (0, 1), (1, 0), (0, 0))]

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Protocol
 
-from closedform.lowerings.native.ir import OPERATIONS, Emitter, Lanes
-from closedform.lowerings.native.shuffles import added_up, chosen, of_width, side_by_side
+from closedform.lowerings.native.ir import BYTES, OPERATIONS, Emitter, Lanes
+from closedform.lowerings.native.outputs import LaneRows
+from closedform.lowerings.native.shuffles import added_up, chosen, in_rows, of_width, side_by_side
 from closedform.lowerings.native.sincos import sincos_of_all
 from closedform.lowerings.native.steps import Step
 from closedform.program.program import SHUFFLES, Entry, Program
@@ -18,9 +20,12 @@ Lane 0 stays empty where their number is odd: LLVM takes the number in it for th
 and saves and reloads all eight lanes where one number would do."""
 WIDEST = 8
 """Numbers in the registers that sines and cosines of limbs are computed in."""
-STRETCH = 256
-"""Steps that LLVM may put in another order among themselves. Over thousands it lets too many values
-live at once (benchmarks/choices.py, second row)."""
+STRETCH, SHORT_STRETCH = 256, 64
+"""Steps that LLVM may put in another order among themselves, in lanes and in scalar code. Over
+thousands it lets too many values live at once (benchmarks/choices.py, second row)."""
+
+
+EMPTY: Mapping[int, Sequence[int]] = MappingProxyType({})
 
 
 class Memory(Protocol):
@@ -36,40 +41,43 @@ class Memory(Protocol):
         """A constant into all entries of an output, `LARGE` or more."""
 
 
-def slot_bytes(program: Program, lanes: Lanes) -> int:
-    """What a value takes while it waits: of limbs in lanes, as much as the widest."""
-    return lanes.bytes * (max(program.widths, default=1) if lanes.width == 1 else 1)
-
-
 class StepWriter:
     """Writes steps into a function, and remembers the names of their values."""
 
     def __init__(self, program: Program, e: Emitter, memory: Memory,
-                 scratch: str, slots: Mapping[int, int], pack: int = PACK) -> None:
+                 scratch: str, places: Mapping[int, int], pack: int = PACK) -> None:
         self.program, self.e, self.memory = program, e, memory
-        self.scratch, self.slots, self.pack = scratch, slots, pack
+        self.scratch, self.places, self.pack = scratch, places, pack
         self.values: dict[int, str] = {}
         self.widths = program.widths if e.lanes.width == 1 else [e.lanes.width] * len(program.code)
-        self.room = slot_bytes(program, e.lanes)
-        self.negated: dict[int, str] = {}
+        self.signed: dict[int, dict[tuple[float, ...], str]] = {}
         self.constants: dict[tuple[int, int], str] = {}
 
-    def run(self, steps: Sequence[Step], between: Sequence[Callable[[], None]] = ()) -> None:
-        """Write the steps, and things to be done `between` them, evenly spread."""
-        done = 0
+    def run(self, steps: Sequence[Step], between: Sequence[Callable[[], None]] = (),
+            leaving: Mapping[int, Sequence[int]] = EMPTY) -> None:
+        """Write the steps, and things to be done `between` them, evenly spread.
+
+        Values that are `leaving` after a step are read again where they are used later.
+        """
+        done, stretch = 0, SHORT_STRETCH if self.e.lanes.width == 1 else STRETCH
         for k, step in enumerate(steps):
-            if k and k % STRETCH == 0:
+            if k and k % stretch == 0:
                 self.e.function.keep_order()
             while done * len(steps) < k * len(between):
                 between[done]()
                 done += 1
             if step.op == "write":
                 self._write(step)
+            elif step.rows is not None:
+                self._write_rows(step.array, step.rows)
             elif step.op == "fill":
                 count = len(self.program.outputs[step.array].entries)
                 self.memory.fill(step.array, count, step.fill)
             else:
                 self._compute(step)
+            for place in leaving.get(k, ()):
+                self.values.pop(place, None)
+                self.signed.pop(place, None)
 
     def _compute(self, step: Step) -> None:
         if step.op == "read":
@@ -86,8 +94,8 @@ class StepWriter:
                        else e.library(step.op, *args)]
         for place, value in zip(step.results, results, strict=True):
             self.values[place] = value
-            if place in self.slots:
-                self.emitter(place).store(value, self.scratch, self.slots[place] * self.room)
+            if place in self.places:
+                self.emitter(place).store(value, self.scratch, self.places[place])
 
     def emitter(self, place: int) -> Emitter:
         """What writes registers of a value's width."""
@@ -106,13 +114,16 @@ class StepWriter:
             e = self.emitter(place)
             self.values[place] = (
                 e.numbers(value) if op == "lanes"
-                else e.load(self.scratch, self.slots[place] * self.room))
+                else self._read_lanes(place) if place not in self.places
+                else e.load(self.scratch, self.places[place]))
         return self.values[place]
 
     def _read_lanes(self, place: int) -> str:
         """Entries of an input in the lanes of one register."""
         array, *entries = self.program.code[place].args
         e, made = self.emitter(place), "poison"
+        if len(entries) == 1:
+            return self.memory.read(array, entries[0], 1)[0]
         if entries == list(range(entries[0], entries[0] + len(entries))):
             return e.load(f"%in{array}", entries[0] * self.e.lanes.bytes, self.e.lanes.bytes)
         for lane, entry in enumerate(entries):
@@ -135,13 +146,31 @@ class StepWriter:
                 values.append(self._entry(entry))
         self.memory.write(step.array, step.entry, values, all(e.index < 0 for e in entries))
 
+    def _write_rows(self, array: int, rows: LaneRows) -> None:
+        """Neighbours of several lanes, in each lane one behind the other."""
+        e, columns = self.emitter(max(rows.values)), []
+        for place, signs in zip(rows.values, rows.signs, strict=True):
+            columns.append(self._signed(e, place, signs) if place >= 0 else e.numbers(signs))
+        made, bytes_ = in_rows(e, columns), BYTES[e.lanes.kind]
+        one = of_width(e, len(columns))
+        for lane, start in rows.rows:
+            one.store(made[lane], f"%out{array}", start * bytes_, bytes_)
+
+    def _signed(self, e: Emitter, place: int, signs: tuple[float, ...]) -> str:
+        """A value with a sign in each lane."""
+        if min(signs) > 0:
+            return self.value(place)
+        known = self.signed.setdefault(place, {})
+        if signs not in known:
+            x = self.value(place)
+            known[signs] = e.negate(x) if max(signs) < 0 else e.binary("fmul", x, e.numbers(signs))
+        return known[signs]
+
     def _entry(self, entry: Entry) -> str:
         """A lane of a value, or its opposite."""
         e, value = self.emitter(entry.index), self.value(entry.index)
         if entry.sign < 0:
-            if entry.index not in self.negated:
-                self.negated[entry.index] = e.negate(value)
-            value = self.negated[entry.index]
+            value = self._signed(e, entry.index, (-1,) * e.lanes.width)
         return value if e.lanes.width == self.e.lanes.width else chosen(e, value, (entry.lane,))
 
     def _sincos(self, places: Sequence[int]) -> list[str]:

@@ -18,7 +18,7 @@ import math
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from closedform.lowerings.native.emit import PACK, StepWriter, slot_bytes
+from closedform.lowerings.native.emit import PACK, StepWriter
 from closedform.lowerings.native.far_angles import add_repair
 from closedform.lowerings.native.ir import (
     APART,
@@ -31,6 +31,7 @@ from closedform.lowerings.native.ir import (
     Module,
 )
 from closedform.lowerings.native.memory import OneState, StatesInLanes, add_fill
+from closedform.lowerings.native.registers import waiting
 from closedform.lowerings.native.steps import Step, pieces, steps, waiting_places
 from closedform.program.lanes.unfolded import unfolded
 from closedform.program.program import Program
@@ -64,20 +65,23 @@ def scalar_module(program: Program, lanes: Lanes, pack: int = PACK,
     """
     module = Module()
     parts = pieces(steps(program, lanes.fma, columns=1), 1, limits)
-    slots, count = waiting_places(parts)
+    found = waiting(program, parts)
+    places = {i: at * lanes.bytes for i, at in found.places.items()}
     arguments = ", ".join(f"ptr noalias %{a}" for a in array_names(program))
     main = Function(module)
-    room = slot_bytes(program, lanes)
-    scratch = main.allocate(count * room, room) if count else "null"
+    widest = max(program.widths, default=1) * lanes.bytes
+    scratch = main.allocate(found.size * lanes.bytes, widest) if found.size else "null"
     if len(parts) == 1:
         e = Emitter(main, lanes)
-        StepWriter(program, e, OneState(e), scratch, slots, pack).run(parts[0])
+        StepWriter(program, e, OneState(e), scratch, places, pack).run(
+            parts[0], leaving=found.leaving[0])
     else:
         given = ", ".join(f"ptr %{a}" for a in array_names(program))
         for k, part in enumerate(parts):
             piece = Function(module)
             e = Emitter(piece, lanes)
-            StepWriter(program, e, OneState(e), "%scratch", slots, pack).run(part)
+            StepWriter(program, e, OneState(e), "%scratch", places, pack).run(
+                part, leaving=found.leaving[k])
             piece.finish(f"internal void @piece{k}({arguments}, ptr noalias %scratch)", APART)
             main.line(f"call void @piece{k}({given}, ptr {scratch})")
     main.finish(f"dso_local void @kernel({arguments})")
@@ -99,11 +103,12 @@ def batch_module(program: Program, lanes: Lanes) -> Module:
     columns = lanes.width
     parts = pieces(steps(program, lanes.fma, columns), columns)
     slots, count = waiting_places(parts)
+    places = {i: slot * lanes.bytes for i, slot in slots.items()}
     main = Function(module)
     if lanes.width == 1 or count * lanes.bytes > BATCH_STACK:
         _loop_of_single_states(program, main)
     else:
-        _loop_of_blocks(program, main, lanes, parts, slots, count)
+        _loop_of_blocks(program, main, lanes, parts, places, count)
         _add_functions_called(module, parts, lanes)
     _finish_batch(program, main)
     return module
@@ -147,7 +152,7 @@ def _single_states(program: Program | Sweeps, f: Function, entered_from: str) ->
 
 
 def _loop_of_blocks(program: Program, f: Function, lanes: Lanes, parts: Sequence[Sequence[Step]],
-                    slots: dict[int, int], count: int) -> None:
+                    places: dict[int, int], count: int) -> None:
     """All n states, `width` at a time, the last block moved back so that it ends at n."""
     scratch = f.allocate(count * lanes.bytes, lanes.bytes) if count else "null"
     f.line(f"%last = sub i64 %n, {lanes.width}")
@@ -166,10 +171,10 @@ def _loop_of_blocks(program: Program, f: Function, lanes: Lanes, parts: Sequence
         f.line(f"%{a} = getelementptr i8, ptr %{a}.base, i64 {shift}")
     e = Emitter(f, lanes)
     if len(parts) == 1:
-        StepWriter(program, e, StatesInLanes(e), scratch, slots).run(
+        StepWriter(program, e, StatesInLanes(e), scratch, places).run(
             parts[0], _look_ahead(program, f, lanes))
     else:
-        _call_pieces(program, f, lanes, parts, slots, scratch)
+        _call_pieces(program, f, lanes, parts, places, scratch)
     f.line("br label %latch")
     f.label("latch")
     f.line(f"%i.next = add i64 %i, {lanes.width}")
@@ -211,13 +216,13 @@ def _look_ahead(program: Program, f: Function, lanes: Lanes,
 
 
 def _call_pieces(program: Program, f: Function, lanes: Lanes, parts: Sequence[Sequence[Step]],
-                 slots: dict[int, int], scratch: str) -> None:
+                 places: dict[int, int], scratch: str) -> None:
     arguments = ", ".join(f"ptr noalias %{a}, i64 %{a}.stride" for a in array_names(program))
     given = ", ".join(f"ptr %{a}, i64 %{a}.stride" for a in array_names(program))
     for k, part in enumerate(parts):
         piece = Function(f.module)
         e = Emitter(piece, lanes)
-        StepWriter(program, e, StatesInLanes(e), "%scratch", slots).run(
+        StepWriter(program, e, StatesInLanes(e), "%scratch", places).run(
             part, _look_ahead(program, piece, lanes, k, len(parts)))
         piece.finish(f"internal void @piece{k}({arguments}, ptr noalias %scratch)", LANES_APART)
         f.line(f"call void @piece{k}({given}, ptr {scratch})")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from closedform.lowerings.native.ir import Emitter
@@ -46,6 +46,36 @@ def added_up(e: Emitter, x: str, lanes: Sequence[int]) -> str:
         x = narrow.binary("fadd", chosen(e, x, first), chosen(e, x, last))
         e, members = narrow, [list(range(at * half, (at + 1) * half)) for at in range(width)]
     return x
+
+
+def in_rows(e: Emitter, columns: Sequence[str]) -> dict[int, str]:
+    """For each lane the numbers that two or four registers have there, side by side.
+
+    In every round registers of two neighbouring columns become two, of the even lanes and of the
+    odd ones, or one of twice the width where each has but one lane.
+    """
+    made = [[(range(e.lanes.width), x)] for x in columns]
+    size = 1
+    while len(made) > 1:
+        made = [[row for (lanes, x), (_, y) in zip(*made[k:k + 2], strict=True)
+                 for row in _zipped(e, size, lanes, x, y)] for k in range(0, len(made), 2)]
+        size *= 2
+    whole = of_width(e, max(size, e.lanes.width))
+    return {lane: x if len(lanes) == 1 else chosen(whole, x, range(k * size, (k + 1) * size))
+            for lanes, x in made[0] for k, lane in enumerate(lanes)}
+
+
+def _zipped(e: Emitter, size: int, lanes: range, x: str, y: str) -> Iterator[tuple[range, str]]:
+    """Pieces of `size` numbers, one for each lane, of two registers in turn: even lanes, odd."""
+    wide = of_width(e, size * len(lanes))
+    if len(lanes) == 1:
+        yield lanes, side_by_side(wide, x, y)
+        return
+    t, half = wide.lanes.type, wide.lanes.width
+    for first in (0, 1):
+        mask = [at + piece * size + k for piece in range(first, len(lanes), 2)
+                for at in (0, half) for k in range(size)]
+        yield lanes[first::2], e.function.let(f"shufflevector {t} {x}, {t} {y}, {_mask(mask)}")
 
 
 def _chain(e: Emitter, x: str, members: list[list[int]]) -> str:

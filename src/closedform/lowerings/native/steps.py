@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from closedform.lowerings.native.outputs import output_blocks
+from closedform.lowerings.native.outputs import LaneRows, lane_rows, output_blocks
 from closedform.program.ordering.list_schedule import by_list_schedule
 from closedform.program.ordering.waiting import waiting_slots
 from closedform.program.program import LEAVES, Program, size
@@ -21,6 +21,12 @@ PIECE = 1000
 WHOLE = 3000
 """Steps up to which a program is one function; LLVM's time grows with the square of its size. In
 lanes, where much is transposing, both limits are doubled (benchmarks/choices.py, third row)."""
+LISTED = 1500
+"""Steps with limbs in lanes up to which they are put in order by a list schedule; of programs
+without lanes all those that are one function are."""
+NEAR = 60
+"""Steps for which values of two lanes may wait for others of their row, all but one in four: two
+numbers written singly cost no more than one that waits."""
 SINCOS_COST = 30
 """Steps that a sine and cosine are worth in lanes; scalar code has several in one register."""
 PACKED_SINCOS_COST = 6
@@ -31,7 +37,7 @@ class Step(NamedTuple):
 
     "sincos" has the angles as arguments and a sine and a cosine for each as results. "read" and
     "write" start at an entry of input or output number `array`; "fill" gives all entries of an
-    output one constant.
+    output one constant, and "rows" writes values of several lanes.
     """
 
     op: str
@@ -40,12 +46,14 @@ class Step(NamedTuple):
     array: int = -1
     entry: int = -1
     fill: float = 0.0
+    rows: LaneRows | None = None
 
 
 def steps(program: Program, fma: bool, columns: int) -> list[Step]:
     """The whole program; inputs are read and outputs written up to `columns` entries at a time."""
     arithmetic = list(_arithmetic(program, fma))
-    if columns == 1 and len(arithmetic) <= WHOLE:    # larger ones have enough to do at all times
+    most = LISTED if program.has_lanes else WHOLE    # larger ones have enough to do at all times
+    if columns == 1 and len(arithmetic) <= most:
         arithmetic = by_list_schedule(arithmetic)
     computed = list(_with_reads(program, arithmetic, columns))
     return list(_with_writes(program, computed, columns))
@@ -142,8 +150,18 @@ def _with_writes(program: Program, before: list[Step], columns: int) -> Iterator
     """A block of an output is written when its last entry is known; constants come first."""
     born = {i: k for k, step in enumerate(before) for i in step.results}
     writes: dict[int, list[Step]] = {}
+    one_state = columns == 1 and program.has_lanes
     for array, output in enumerate(program.outputs):
-        for start, stop, fill in output_blocks(output.entries, columns):
+        done: set[int] = set()
+        for rows in lane_rows(output.entries, program.widths) if one_state else ():
+            times = [born.get(i, -1) for i in rows.values]
+            last = max(times)
+            if (program.widths[max(rows.values)] == 2
+                    and sum(last - k > NEAR for k in times) > len(times) // 4):
+                continue
+            writes.setdefault(last, []).append(Step("rows", (), rows.values, array, rows=rows))
+            done |= rows.entries
+        for start, stop, fill in output_blocks(output.entries, columns, done):
             if fill is not None:
                 yield Step("fill", (), (), array, fill=fill)
                 continue
@@ -179,6 +197,8 @@ def _cost(step: Step, columns: int) -> int:
     """Instructions, roughly; blocks of several columns are transposed unless they are constant."""
     if step.op == "sincos":
         return (PACKED_SINCOS_COST if columns == 1 else SINCOS_COST) * len(step.args)
+    if step.rows is not None:
+        return len(step.args) + 2 * len(step.rows.rows)
     if step.op == "read" or (step.op == "write" and max(step.args) >= 0):
         return 1 if columns == 1 else 3 * columns
     return columns if step.op == "write" else 1

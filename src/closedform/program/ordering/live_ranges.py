@@ -22,10 +22,11 @@ def by_live_ranges(program: Program) -> Program:
     """The same program in the order, of a few tried, with the smallest largest live set.
 
     Tried are the order as it is and depth-first walks from the outputs (first to last, last to
-    first, and by falling largest index, which takes the rows and columns of a matrix together). In
-    each of them an instruction that does not enlarge the live set goes before all that do. Of
-    equals the first is taken. For matrices of large robots with limbs in lanes, whose first call is
-    to come soon, of the walks only the last is tried, which always was the best.
+    first, and by falling largest index, which takes the rows and columns of a matrix together, each
+    from the diagonal outwards, as wrenches go from body to body). In each of them an instruction
+    that does not enlarge the live set goes before all that do. Of equals the first is taken. For
+    matrices of large robots with limbs in lanes, whose first call is to come soon, of the walks
+    only the last is tried, which always was the best.
     """
     visits = list(_visits(program))
     if program.has_lanes and len(program.code) > LARGE_FOLDED:
@@ -93,7 +94,7 @@ def _visits(program: Program) -> Iterable[list[int]]:
     """Orders in which to walk through the outputs' values."""
     roots = [e.index for output in program.outputs for e in output.entries if e.index >= 0]
     ranked = [
-        (-max(index, default=0), entry.index)
+        ((-max(index, default=0), -min(index, default=0)), entry.index)
         for output in program.outputs
         for index, entry in zip(np.ndindex(*output.shape), output.entries, strict=True)
         if entry.index >= 0
