@@ -1,112 +1,139 @@
 """Derivatives by the state of robots with loops, from those of their spanning trees.
 
-Along the direction k of the independent joints the tree moves by G e_k, and with K v = 0 and
+With D and B of `curvature`, W_ri = Σ_j D_rij v_j and K̇_rj = Σ_i D_rij v_i, and K v = 0 and
 K a + K̇ v = 0 kept,
 
-    K_d ∂_k v_d = −(∂_k K) v        K_d ∂_k a_d = −((∂_k K) a + ∂_k (K̇ v))                  (i)
-    ∂â/∂ẏ = ∂v̂/∂y + Ġ
-    ∂_k (Gᵀ τ) = Gᵀ ∂_k τ − Gᵀ (∂_k K)ᵀ λ,        λ = K_d⁻ᵀ τ_d                              (ii)
+    K_d ∂v_d/∂y = −W G              K_d ∂a_d/∂y = −(B G + (W + K̇) ∂v/∂y)                     (i)
+    ∂a/∂ẏ = ∂v/∂y + Ġ               Ġ = ∂v/∂y − (ad_v G − G ad_ẏ)
+    ∂(Gᵀ τ)/∂y = Gᵀ ((τ_q − S) G + τ_v ∂v/∂y + M ∂a/∂y)                                     (ii)
+    S_ji = Σ_r λ_r D_rij,           λ = K_d⁻ᵀ τ_d
 
-with ẏ and ÿ held: ∂_k is left-trivialised as it is for trees. (∂_k K)ᵀ λ is the geometric stiffness
-of the loops' forces. What has three indices is differentiated along series of one direction.
+all by one factor, with ẏ and ÿ held: derivatives are left-trivialised as they are for trees, where
+ad is the bracket of turns of one joint. S is the geometric stiffness of the loops' forces. What has
+three indices is differentiated along series of one direction.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from closedform.arrays import Array, namespace
+from closedform.arrays import Array, Namespace, namespace
 from closedform.maths import pull_backs, state_pull_backs
 from closedform.maths.algebra.lu import is_zero
 from closedform.maths.algorithms import newton_euler
 from closedform.maths.definitions.closed_form import coriolis_matrix
 from closedform.maths.definitions.second_derivatives import InverseDynamicsSecondDerivatives
 from closedform.maths.definitions.state_derivatives import StateDerivatives
+from closedform.maths.loops.curvature import curvature
 from closedform.maths.loops.embedding import Here, LoopEmbedding
 from closedform.maths.pull_backs import Seen, instead_of
 from closedform.maths.quantity import Function
-from closedform.maths.scalars.dual import duals, first
 from closedform.maths.scalars.moving import coordinate_series
 from closedform.maths.scalars.series import coefficient
 from closedform.maths.spatial import crm
-from closedform.model.loops.gap import Columns, drift, jacobian_rows
+from closedform.model.loops.gap import Columns
 from closedform.model.robot import Robot
 
 
 class Partials(NamedTuple):
-    """How the tree's v̂ and â change with y and ẏ, (n, n_y) each, and K with y."""
+    """How the tree's v̂ and â change with y and ẏ, (n, n_y) each, and K with q."""
 
     G: Array
     Vq: Array
     Aq: Array
     Av: Array
-    dK: list[list[Columns]]       # [k][row]
+    D: list[dict[int, Columns]]
 
 
 def partials(seen: Seen) -> Partials:
-    """(i), for every direction."""
+    """(i)."""
     e: LoopEmbedding = seen.e
-    here, q = e.here(seen.q), seen.q
+    here, q, G = e.here(seen.q), seen.q, e.here(seen.q).G
     motion = e.rates(q, seen.motion)
     v, a = (*motion, *[namespace(q).zeros(e.free.nv)] * 2)[:2]
-    still = len(motion) < 1
-    dK_dt = [] if still else e.jacobian_along(q, v)
-    Vq, Aq, Av, dK = [], [], [], []
-    for k in range(seen.robot.nv):
-        way = here.G[:, k]
-        moved = e.along(q, way)
-        every = jacobian_rows(e.free, e.closure.gaps, moved)
-        own = [{i: first(x) for i, x in every[r].items()} for r in e.closure.rows]
-        dK.append(own)
-        V = _dependent(here, product(own, v)) if not still else namespace(q).zeros(e.free.nv)
-        bent = [0] * len(own) if still else _kept(e, drift(e.free, e.closure.gaps, moved,
-                                                          duals(v, V)))
-        Vq.append(V)
-        Aq.append(_dependent(here, [x + y for x, y in zip(product(own, a), bent, strict=True)]))
-        Av.append(V if still else V + _dependent(here, product(dK_dt, way)))
-    xp = namespace(q, *motion)
-    n = e.free.nv
-    by = [xp.stack(x, axis=1) if x else xp.zeros((n, 0)) for x in (Vq, Aq, Av)]
-    return Partials(here.G, by[0], by[1], by[2], dK)
+    D, B = curvature(e, q, v, a)
+    if not motion:
+        none = namespace(q).zeros(G.shape)
+        return Partials(G, none, none, none, D)
+    W = [{i: _sum(x * v[j] for j, x in row.items()) for i, row in rows.items()} for rows in D]
+    rate = [_columns(rows, v) for rows in D]
+    Vq = _dependent(here, [_times(row, G) for row in W])
+    both = [{i: x.get(i, 0) + y.get(i, 0) for i in {**x, **y}}
+            for x, y in zip(W, rate, strict=True)]
+    Aq = _dependent(here, [_times(x, G) + _times(y, Vq) for x, y in zip(B, both, strict=True)])
+    return Partials(G, Vq, Aq, 2 * Vq - _brackets(e, v, G), D)
 
 
-def product(rows: Sequence[Columns], v: Array) -> list[Any]:
-    """Rows by entries times a vector of the tree's velocities."""
-    return [sum((x * v[i] for i, x in row.items() if not is_zero(x)), 0) for row in rows]
+def _sum(terms: Iterable[Any]) -> Any:
+    found = [x for x in terms if not is_zero(x)]
+    return sum(found[1:], found[0]) if found else 0
 
 
-def _kept(e: LoopEmbedding, changes: Sequence[Any]) -> list[Any]:
-    return [first(changes[r]) for r in e.closure.rows]
+def _columns(rows: Mapping[int, Columns], v: Array) -> Columns:
+    """Σ_i v_i D_i, a row."""
+    found: dict[int, list[Any]] = {}
+    for i, row in rows.items():
+        for j, x in row.items():
+            found.setdefault(j, []).append(x * v[i])
+    return {j: _sum(terms) for j, terms in found.items()}
 
 
-def _dependent(here: Here, b: Sequence[Any]) -> Array:
-    """The tree's rates whose independent part is zero: K_d⁻¹ of −b."""
-    xp = here.xp
+def _times(row: Columns, X: Array) -> Array:
+    """A row times a matrix of the tree's velocities, (n_y,)."""
+    found = namespace(X).zeros(X.shape[1])
+    for i, x in row.items():
+        if not is_zero(x):
+            found = found + x * X[i]
+    return found
+
+
+def _dependent(here: Here, b: Sequence[Array]) -> Array:
+    """The tree's rates whose independent part is zero: K_d⁻¹ of −b, (n, n_y)."""
+    ny = here.of.robot.nv
+    return here.spread(here.xp.zeros((ny, ny)), [-x for x in here.solve(b)], here.of.free.nv)
+
+
+def _brackets(e: LoopEmbedding, v: Array, G: Array) -> Array:
+    """ad_v G − G ad_ẏ, (n, n_y): zero but for joints whose turns do not commute."""
+    xp, tree, own = namespace(v, G), e.free, list(e.closure.independent)
+    zero = xp.zeros(G.shape[1])
+    found = [zero for _ in range(tree.nv)]
+    small = xp.zeros((len(own), len(own)))
+    for s in tree.segments:
+        if not s.v_index or s.joint.is_vector:
+            continue
+        S = np.asarray(s.joint.S, dtype=float)
+        ad = np.round(np.linalg.pinv(S), 12) @ crm(S @ s.velocities(v)) @ S
+        for r, i in enumerate(s.v_index):
+            found[i] = _times(dict(zip(s.v_index, ad[r], strict=True)), G)
+        at = [own.index(i) if i in own else None for i in s.v_index]
+        if any(k is not None for k in at):
+            small = small + xp.stack([
+                xp.stack([ad[at.index(r), at.index(c)] + xp.zeros(()) if r in at and c in at
+                          else xp.zeros(()) for c in range(len(own))]) for r in range(len(own))])
+    return (xp.stack(found) if found else xp.zeros(G.shape)) - G @ small
+
+
+def pulled(x: Partials, force: Sequence[Any], n: int, xp: Namespace) -> Array:
+    """S, (n, n): how Kᵀ λ changes with the tree's velocities, λ held."""
+    total: dict[tuple[int, int], list[Any]] = {}
+    for rows, f in zip(x.D, force, strict=True):
+        for i, row in rows.items():
+            for j, K in row.items():
+                total.setdefault((j, i), []).append(K * f)
     zero = xp.zeros(())
-    return here.spread(xp.zeros(here.of.robot.nv), [-x for x in here.solve([x + zero for x in b])],
-                       here.of.free.nv)
+    return xp.stack([xp.stack([_sum(total.get((j, i), ())) + zero for i in range(n)])
+                     for j in range(n)]) if n else xp.zeros((0, 0))
 
 
 def stiffness(seen: Seen, x: Partials, tau: Array) -> Array:
-    """Column k is ∂_k Gᵀ τ̂ with τ̂ held: −Gᵀ (∂_k K)ᵀ λ, (n_y, n_y)."""
-    here = seen.e.here(seen.q)
-    _, force = here.lowered(tau)
-    xp = namespace(tau, seen.q)
-    columns = []
-    for own in x.dK:
-        pull: dict[int, Any] = {}
-        for row, f in zip(own, force, strict=True):
-            for i, K in row.items():
-                if not is_zero(K):
-                    pull[i] = pull[i] + K * f if i in pull else K * f
-        zero = xp.zeros(())
-        columns.append(-(x.G.T @ xp.stack([pull[i] + zero if i in pull else zero
-                                           for i in range(seen.e.free.nv)])))
-    return xp.stack(columns, axis=1) if columns else xp.zeros((0, 0))
+    """S of the loops' forces at the torques τ̂ of the tree, (n, n)."""
+    _, force = seen.e.here(seen.q).lowered(tau)
+    return pulled(x, force, seen.e.free.nv, namespace(tau, seen.q))
 
 
 def _by_q(x: Partials, dq: Array, dv: Array, da: Array) -> Array:
@@ -117,9 +144,9 @@ def _by_q(x: Partials, dq: Array, dv: Array, da: Array) -> Array:
 def _derivatives(seen: Seen, found: Any, tau: Array) -> Any:
     x = partials(seen)
     by_v = found.dtau_dv @ x.G + found.dtau_da @ x.Av
-    by_q = _by_q(x, found.dtau_dq, found.dtau_dv, found.dtau_da)
-    return found._replace(dtau_dq=x.G.T @ by_q + stiffness(seen, x, tau), dtau_dv=x.G.T @ by_v,
-                          dtau_da=x.G.T @ found.dtau_da @ x.G)
+    by_q = _by_q(x, found.dtau_dq - stiffness(seen, x, tau), found.dtau_dv, found.dtau_da)
+    return found._replace(dtau_dq=x.G.T @ by_q, dtau_dv=x.G.T @ by_v,
+                          dtau_da=x.G.T @ (found.dtau_da @ x.G))
 
 
 @instead_of(state_pull_backs.inverse_dynamics_derivatives)
@@ -143,7 +170,7 @@ def inverse_dynamics_jvp(function: Function, seen: Seen, inverse: Function) -> A
     q, v, a = (seen.given[name] for name in ("q_dot", "v_dot", "a_dot"))
     found = seen.free(function, q_dot=x.G @ q, v_dot=x.Vq @ q + x.G @ v,
                       a_dot=x.Aq @ q + x.Av @ v + x.G @ a)
-    return x.G.T @ found + stiffness(seen, x, seen.free(inverse)) @ q
+    return x.G.T @ (found - stiffness(seen, x, seen.free(inverse)) @ (x.G @ q))
 
 
 @instead_of(state_pull_backs.inverse_dynamics_vjp)
@@ -151,8 +178,9 @@ def inverse_dynamics_vjp(function: Function, seen: Seen, inverse: Function) -> A
     """The same backwards."""
     x, weights = partials(seen), seen.given["tau_bar"]
     found = seen.free(function, tau_bar=x.G @ weights)
-    q_bar = (x.G.T @ found.q_bar + x.Vq.T @ found.v_bar + x.Aq.T @ found.a_bar
-             + stiffness(seen, x, seen.free(inverse)).T @ weights)
+    S = stiffness(seen, x, seen.free(inverse))
+    q_bar = (x.G.T @ (found.q_bar - S.T @ (x.G @ weights)) + x.Vq.T @ found.v_bar
+             + x.Aq.T @ found.a_bar)
     return found._replace(q_bar=q_bar, v_bar=x.G.T @ found.v_bar + x.Av.T @ found.a_bar,
                           a_bar=x.G.T @ found.a_bar)
 
