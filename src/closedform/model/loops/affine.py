@@ -15,6 +15,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from closedform.arrays import Array, namespace
 from closedform.errors import ArgumentError, OpenLoop, SingularLoop
 from closedform.model.bodies import Body
 from closedform.model.joints import Mimic
@@ -53,6 +54,22 @@ def y_of(robot: Robot) -> np.ndarray:
     """Which entries of q are independent."""
     assert robot.closure is not None
     return y_index(robot.tree, robot.closure)
+
+
+def coordinates_of(made: Robot, y: Array) -> Array:
+    """The coordinates of all joints of the robot without loops, those that follow among them."""
+    return namespace(y).concatenate([s.coordinates(y) for s in made.segments if s.q_index])
+
+
+def constant_G(robot: Robot) -> np.ndarray:
+    """G of affine loops, (n, n_y): the identity on the independent velocities, and A."""
+    closure, tree = robot.closure, robot.tree
+    assert closure is not None
+    G = np.zeros((tree.nv, robot.nv))
+    G[list(closure.independent)] = np.eye(robot.nv)
+    A = _G(tree, closure, closure.home)
+    G[list(closure.dependent)] = np.reshape([_short(x) for x in A.flat], A.shape)
+    return G
 
 
 def _affine(robot: Robot) -> Robot | None:
@@ -96,9 +113,7 @@ def _plain(tree: Robot, closure: Closure) -> bool:
 
 def _G(tree: Robot, closure: Closure, q: np.ndarray) -> np.ndarray:
     """The rows of G of the dependent joints, (r, n_y)."""
-    K = np.asarray(jacobian(tree, closure.gaps, q))
-    K_y = K[np.ix_(closure.rows, closure.independent)]
-    return -np.linalg.solve(closure.K_d(K), K_y) if len(closure.rows) else K_y
+    return closure.G_d(np.asarray(jacobian(tree, closure.gaps, q)))
 
 
 def _followers(robot: Robot, closure: Closure, A: np.ndarray) -> Robot | None:
@@ -131,7 +146,7 @@ def _checked(made: Robot | None, robot: Robot, closure: Closure) -> Robot | None
     rng, tree = np.random.default_rng(1), robot.tree
     for _ in range(8):
         y = made.random(rng)
-        q = np.concatenate([s.coordinates(y) for s in made.segments if s.q_index])
+        q = coordinates_of(made, y)
         if len(q) != tree.nq or np.abs(residual(tree, closure.gaps, q)).max(
                 initial=0) > SAME * closure.size:
             return None
