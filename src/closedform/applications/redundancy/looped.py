@@ -51,7 +51,8 @@ def task_terms(task: Task, robot: Robot, q: Array, by: Slopes) -> tuple[TaskTerm
     tree = task.terms(robot.tree, q)
     J, G = tree.J @ by.G, by.G
     columns = [np.stack([d @ G[:, k] for d in tree.dJ]) @ G for k in range(robot.nv)]
-    columns = [x + tree.J @ d for x, d in zip(columns, by.bends, strict=True)] if by.bends else columns
+    if by.bends:
+        columns = [x + tree.J @ d for x, d in zip(columns, by.bends, strict=True)]
     dJ = np.stack(columns, axis=2) if columns else np.zeros((*J.shape, 0), dtype=object)
     return tree, tree._replace(J=J, dJ=dJ, frame=None)
 
