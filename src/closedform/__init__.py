@@ -146,6 +146,7 @@ from closedform.maths.kinematics import body_velocities as body_velocities
 from closedform.maths.kinematics import difference as difference
 from closedform.maths.kinematics import integrate as integrate
 from closedform.maths.kinematics import poses as poses
+from closedform.maths.loops.catalogue import LOOP_CATALOGUE as LOOP_CATALOGUE
 from closedform.maths.loops.forces import actuator_torque as actuator_torque
 from closedform.maths.loops.forces import loop_configuration as loop_configuration
 from closedform.maths.loops.forces import loop_embedding as loop_embedding

@@ -71,6 +71,7 @@ from closedform.maths.frames import LOCAL as LOCAL
 from closedform.maths.frames import LOCAL_WORLD_ALIGNED as LOCAL_WORLD_ALIGNED
 from closedform.maths.frames import Reference as Reference
 from closedform.maths.frames import WORLD as WORLD
+from closedform.maths.loops.catalogue import LOOP_CATALOGUE as LOOP_CATALOGUE
 from closedform.model import groups as groups
 from closedform.model.elasticity.beam import FlexibleLink as FlexibleLink
 from closedform.model.elasticity.beam import Payload as Payload

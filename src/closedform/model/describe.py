@@ -65,7 +65,10 @@ def _loops(robot: Tree) -> dict[str, Any]:
     cuts: tuple[Cut, ...] = getattr(robot, "loops", ())
     if not cuts:
         return {}
+    closure, actuated = getattr(robot, "closure", None), getattr(robot, "actuated", None)
     return {"mobility": robot.nv, "independent": list(getattr(robot, "independent", None) or ()),
+            "actuated": None if actuated is None else list(actuated),
+            "rows": closure.count if closure else 0, "rank": len(closure.rows) if closure else 0,
             "loops": [{"name": cut.name, "kind": "gear", "factors": dict(cut.factors),
                        "constant": cut.constant} if isinstance(cut, Gear) else
                       {"name": cut.name, "a": cut.a[0], "b": cut.b[0],
@@ -80,6 +83,18 @@ def loop_text(loop: dict[str, Any]) -> str:
         return f"gear {loop['name']}: {terms} = {loop['constant']:g}"
     ends = " and ".join(x or "the world" for x in (loop["a"], loop["b"]))
     return f"loop {loop['name']}: {loop['kind']} of {ends}"
+
+
+def loops_text(about: dict[str, Any]) -> list[str]:
+    """Lines of a `summary` about the loops of a robot that has any."""
+    if "loops" not in about:
+        return []
+    lines = [*map(loop_text, about["loops"]), f"independent: {', '.join(about['independent'])}"]
+    if about["actuated"] is not None:
+        lines += [f"actuated: {', '.join(about['actuated'])}"]
+    spare = about["rows"] - about["rank"]
+    return [*lines, f"mobility {about['mobility']}: {about['rows']} rows of rank {about['rank']}"
+            + (f", {spare} of them redundant" if spare else "")]
 
 
 def _joint(body: Body, q: range, v: range) -> dict[str, Any]:
@@ -201,6 +216,7 @@ def html_table(robot: Tree) -> str:
     rows = "".join(f"<tr>{_cells(body)}</tr>" for body in about["bodies"])
     frames = ", ".join(f"{f['name']} (on {f['body'] or 'the world'})" for f in about["frames"])
     foot = f"<div>frames: {escape(frames)}</div>" if frames else ""
+    foot += "".join(f"<div>{escape(line)}</div>" for line in loops_text(about))
     return (f"<div><b>{escape(about['name'])}</b>: {escape(headline(about))}</div>"
             f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>{foot}")
 

@@ -27,6 +27,7 @@ from closedform.model.loops.closure import (
     named_velocities,
     velocity_names,
 )
+from closedform.model.loops.gap import jacobian
 from closedform.model.loops.locked import choice_left, loops_left
 from closedform.model.loops.records import Cut, checked_cuts
 from closedform.model.tree import STANDARD_GRAVITY as STANDARD_GRAVITY
@@ -124,6 +125,31 @@ class Robot(Tree):
         if self.actuated is not None:
             return named_velocities(self.tree, self.actuated, "actuated")
         return self.closure.independent if self.closure else tuple(range(self.nv))
+
+    @cached_property
+    def is_floating(self) -> bool:
+        """Whether a body hangs from the world by a joint that leaves it free, loops included."""
+        if self.closure is None:
+            return super().is_floating
+        free = [v for b, _, v in self.tree.parts if b.parent is None and b.joint.nv == 6]
+        K = np.asarray(jacobian(self.tree, self.closure.gaps, self.closure.home))
+        return any(np.abs(K[:, v]).max(initial=0) < 1e-9 for v in free)
+
+    @cached_property
+    def _moving(self) -> dict[str | None, int]:
+        """How many independent velocities move each body, at the home configuration."""
+        closure = self.closure
+        if closure is None:
+            return super()._moving
+        G = np.zeros((self.tree.nv, self.nv), dtype=bool)
+        G[list(closure.independent)] = np.eye(self.nv, dtype=bool)
+        K = np.asarray(jacobian(self.tree, closure.gaps, closure.home))
+        G[list(closure.dependent)] = np.abs(closure.G_d(K)) > 1e-9
+        own = {b.name: G[v].any(axis=0) for b, _, v in self.tree.parts}
+        by: dict[str | None, np.ndarray] = {None: np.zeros(self.nv, dtype=bool)}
+        for body in self.bodies:
+            by[body.name] = by[body.parent] | own.get(body.name, by[None])
+        return {name: int(moved.sum()) for name, moved in by.items()}
 
     @property
     def is_coupled(self) -> bool:

@@ -118,13 +118,18 @@ class Tree(ABC):
 
         Or the last such body, where more joints move it than any frame.
         """
-        moved = [0]                                 # joints between the world and a body
-        for parent, body in zip(self.parents, self.bodies, strict=True):
-            moved.append(moved[parent] + bool(body.joint.nv))
-        depth = dict(zip((None, *self.body_names), moved, strict=True))
+        depth = self._moving
         places = [*((depth[name], name) for name in self.body_names),
                   *((depth[frame.body], frame.name) for frame in self.frames)]
         return max(reversed(places), key=lambda place: place[0])[1]
+
+    @cached_property
+    def _moving(self) -> dict[str | None, int]:
+        """How many joints move each body; none the world."""
+        moved = [0]
+        for parent, body in zip(self.parents, self.bodies, strict=True):
+            moved.append(moved[parent] + bool(body.joint.nv))
+        return dict(zip((None, *self.body_names), moved, strict=True))
 
     @cached_property
     def mass(self) -> Any:
@@ -138,7 +143,7 @@ class Tree(ABC):
             total[p] = total[p] + (own if body.summed is None else body.summed(own))
         return total[0]
 
-    @property
+    @cached_property
     def is_floating(self) -> bool:
         """Whether a body hangs from the world by a joint that leaves it free."""
         return any(body.parent is None and body.joint.nv == 6 for body in self.bodies)

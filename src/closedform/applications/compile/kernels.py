@@ -298,7 +298,7 @@ class OtherOrders:
 class JacobianRows:
     """What the catalogue's rows know of a quantity's derivatives by its arguments.
 
-    Not by q where v is not q̇: the rows have a column for each velocity.
+    Not by q where v is not q̇, nor of loops: the rows have a column for each velocity.
     """
 
     def __init__(self, arm: CompiledRobot, request: Request, wrenches: bool) -> None:
@@ -309,7 +309,7 @@ class JacobianRows:
         """The cheapest program as recorded, of the rows of products with a direction or weights."""
         row, robot = self.request.row, self.arm.robot
         name = {"tangent": row.jvp, "cotangent": row.vjp}.get(meant.how, "")
-        if not name or not set(meant.wrt) <= set(row.inputs) or not _by_entries(robot, meant.wrt):
+        if not name or not set(meant.wrt) <= set(row.inputs) or not by_entries(robot, meant.wrt):
             return None
         only = [f"{x}_bar" for x in meant.wrt] if meant.how == "cotangent" else ()
         found = self.arm._preparation.programs([Request(quantity(name))], self.wrenches)
@@ -323,7 +323,7 @@ class JacobianRows:
     def _made(self, wrt: tuple[str, ...]) -> Kernel | None:
         row, robot = self.request.row, self.arm.robot
         found = {partial.by: partial for partial in row.derivatives}
-        if not set(wrt) <= set(found) or not _by_entries(robot, wrt) or row.fields:
+        if not set(wrt) <= set(found) or not by_entries(robot, wrt) or row.fields:
             return None
         rows = [quantity(name) for name in dict.fromkeys(found[by].row for by in wrt)]
         if not all(set(x.inputs) <= set(row.inputs) and x.wrenches >= self.wrenches for x in rows):
@@ -385,6 +385,6 @@ class Framed:
         return f"<{self._row.name} of the frames of {self._arm.robot.name}>"
 
 
-def _by_entries(robot: Robot, wrt: tuple[str, ...]) -> bool:
+def by_entries(robot: Robot, wrt: tuple[str, ...]) -> bool:
     """Whether derivatives by the entries of these inputs are those along tangents."""
-    return "q" not in wrt or all(body.joint.is_vector for body in robot.bodies)
+    return "q" not in wrt or (not robot.loops and all(b.joint.is_vector for b in robot.bodies))

@@ -2,7 +2,8 @@
 
 A robot of numbers gets symbols m_k for masses, l_k for lengths (equal lengths share one), r_kx for
 other centres of mass and I_kxx for inertias about them; g is the strength of gravity. A robot that
-holds symbols already keeps its own. The closed form runs over these scalars; nothing is recorded.
+holds symbols already keeps its own. Loops close by numbers: the lengths of a robot that has any
+stay numbers. The closed form runs over these scalars; nothing is recorded.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import numpy as np
 import sympy
 
 from closedform.applications.compile.requests import Request
-from closedform.applications.export.header import robot_conventions
+from closedform.applications.export.header import joint_lines, robot_conventions
 from closedform.applications.export.pieces import SymbolicPiece
 from closedform.applications.export.vectors import Vectors, definition_at, robot_states
 from closedform.arrays import Array, numeric
@@ -25,7 +26,7 @@ from closedform.lowerings.to_sympy import Expressions, input_symbols
 from closedform.maths.quantity import letters
 from closedform.model.inertia import Inertia
 from closedform.model.names import checked_name
-from closedform.model.robot import Robot
+from closedform.model.robot import Body, Robot
 from closedform.program.program import Slot
 from closedform.program.record import object_array
 from closedform.version import __version__
@@ -37,9 +38,9 @@ TOLERANCE = 1e-12
 
 def symbolic_piece(robot: Robot, request: Request, name: str, order: int) -> SymbolicPiece:
     """One quantity in symbols, with test vectors from the closed form on floats."""
-    if robot.nv > LARGEST:
-        raise ArgumentError(f"{robot.name} has {robot.nv} velocities; expressions in symbols are "
-                            f"written for up to {LARGEST}. Without symbols every robot leaves, "
+    if robot.tree.nv > LARGEST:
+        raise ArgumentError(f"{robot.name} has {robot.tree.nv} velocities; expressions in symbols "
+                            f"are written for up to {LARGEST}. Without symbols every robot leaves, "
                             "with named intermediate terms")
     named, values = (symbolic(robot) if numeric(robot.parameters)
                      else (robot, _some_values(robot)))
@@ -95,12 +96,15 @@ def symbolic(robot: Robot) -> tuple[Robot, dict[Any, float]]:
         size = abs(float(x))
         return 0 if x == 0 else length(x) if size in lengths else symbol(name, x)
 
-    placements = []
+    placements: list[np.ndarray] = []
     for body in robot.bodies:
+        if robot.loops:
+            placements.append(np.asarray(body.placement))
+            continue
         T = np.array([[exact(x) for x in row] for row in body.placement], dtype=object)
         T[:3, 3] = [length(x) for x in body.placement[:3, 3]]
         placements.append(T)
-    for frame in robot.frames:
+    for frame in () if robot.loops else robot.frames:
         for x in frame.placement[:3, 3]:
             length(x)
     bodies = []
@@ -113,9 +117,7 @@ def symbolic(robot: Robot) -> tuple[Robot, dict[Any, float]]:
     strength = float(np.linalg.norm(robot.gravity))
     g = symbol("g", strength) if strength else 0
     direction = [exact(x / strength) if strength else 0 for x in robot.gravity]
-    made = Robot(robot.name, bodies, np.array([d * g for d in direction], dtype=object), (),
-                 robot.source)
-    return made, values
+    return _with(robot, bodies, np.array([d * g for d in direction], dtype=object)), values
 
 
 def _tensor(tensor: Array, k: int, symbol: Any) -> Array:
@@ -140,7 +142,12 @@ def substituted(robot: Robot, values: Mapping[Any, float]) -> Robot:
     bodies = [replace(body, placement=numbers(body.placement),
                       inertia=Inertia.from_parameters(numbers(body.inertia.array)))
               for body in robot.bodies]
-    return Robot(robot.name, bodies, numbers(robot.gravity), (), robot.source)
+    return _with(robot, bodies, np.asarray(numbers(robot.gravity)))
+
+
+def _with(robot: Robot, bodies: Sequence[Body], gravity: np.ndarray) -> Robot:
+    """The robot with other bodies and gravity, without frames; its loops stay as they are."""
+    return replace(robot, bodies=tuple(bodies), gravity=gravity, frames=(), configurations={})
 
 
 def _some_values(robot: Robot) -> dict[Any, float]:
@@ -156,4 +163,5 @@ def _header(robot: Robot, request: Request, values: Mapping[Any, float]) -> list
     return [f"{request.text} of {robot.name}", "",
             f"Written by closedform {__version__}.", "",
             f"{request.row.name}: {request.row.summary}",
-            f"Symbols, with the values of the test vectors: {known}.", *robot_conventions(robot)]
+            f"Symbols, with the values of the test vectors: {known}.",
+            *(joint_lines(robot) if robot.loops else ()), *robot_conventions(robot)]

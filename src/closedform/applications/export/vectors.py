@@ -18,6 +18,7 @@ from closedform.applications.compile.states import random_input
 from closedform.arrays import Array
 from closedform.maths.definitions.closed_form import mass_matrix
 from closedform.maths.loops.forces import configuration_of
+from closedform.model.coordinates import projected
 from closedform.model.inertia import Inertia
 from closedform.model.robot import Robot
 from closedform.program.program import Program, Slot
@@ -30,6 +31,9 @@ ROUNDING = 1e-12
 """What the sums of a program lose of the largest entry of an output."""
 SINGLE = 1e8
 """How much coarser single precision is than double, and some."""
+
+OPEN = ("loop_residual", "loop_jacobian", "loop_step")
+"""What is there where loops are open: its states have them a little open."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,6 +72,10 @@ def robot_vectors(robot: Robot, requests: Sequence[Request], runtime: Sequence[A
     rng = np.random.default_rng(SEED)
     inputs = {s.name: np.stack([random_input(robot, s, rng) for _ in range(count)])
               for s in program.inputs}
+    is_open = bool(robot.loops) and all(r.row.name in OPEN for r in requests)
+    if is_open:
+        inputs["q"] = np.stack([projected(robot.tree, q + 0.01 * rng.normal(size=q.shape))
+                                for q in inputs["q"]])
     rows, conditions = [], [1.0]
     for k in range(count):
         given = {name: array[k] for name, array in inputs.items()}
@@ -75,7 +83,7 @@ def robot_vectors(robot: Robot, requests: Sequence[Request], runtime: Sequence[A
             given["q"] = configuration_of(robot)(given["y"])
         there = _at_run_time(robot, runtime, given)
         rows.append([part for r in requests for part in definition_at(there, r, given)])
-        if any(i.op == "div" for i in program.code) and "q" in given:
+        if any(i.op == "div" for i in program.code) and "q" in given and not is_open:
             inverse = [x for r, x in zip(requests, rows[-1], strict=False)
                        if r.row.name == "operational_space_inertia"]
             conditions.append(_condition(there, given["q"], inverse))

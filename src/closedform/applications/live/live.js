@@ -2,14 +2,19 @@
 (async () => {
   const root = document.querySelector(".live"), all = x => [...root.querySelectorAll(x)];
   const D = JSON.parse(document.getElementById("live-data").textContent);
-  const bytes = Uint8Array.from(atob(D.wasm), x => x.charCodeAt(0));
-  const { instance: { exports: wasm } } = await WebAssembly.instantiate(bytes);
-  const at = {}, places = [];
-  for (const [name, size] of D.arrays) {
-    places.push(wasm[name].value);
-    at[name] = new Float64Array(wasm.memory.buffer, wasm[name].value, size);
+  async function loaded(packed, arrays) {              // a program, and its arrays by name
+    const bytes = Uint8Array.from(atob(packed), x => x.charCodeAt(0));
+    const { instance: { exports: wasm } } = await WebAssembly.instantiate(bytes);
+    const at = {}, places = [];
+    for (const [name, size] of arrays) {
+      places.push(wasm[name].value);
+      at[name] = new Float64Array(wasm.memory.buffer, wasm[name].value, size);
+    }
+    return { at, run: () => wasm.kernel(...places) };
   }
-  const { bones, tools, center, reach, size, full } = D.skeleton;
+  const { at, run } = await loaded(D.wasm, D.arrays);
+  const step = D.loops ? await loaded(D.loops.wasm, D.loops.arrays) : null;
+  const { bones, rods, cuts, tools, center, reach, size, full } = D.skeleton;
   let [turn, tilt] = D.skeleton.view, zoom = 1, degrees = false, waiting = false, serial = 0;
 
   const text = x => {                                  // as the cells are written without script
@@ -40,6 +45,39 @@
       const angle = Math.hypot(...r), f = angle ? Math.sin(angle / 2) / angle : 0.5;
       at.q.set([...r.map(x => f * x), Math.cos(angle / 2)], k);
     }
+  }
+  // --------------------------------------------------------------------------------------- loops
+  let held = step ? Float64Array.from(D.loops.start) : null;      // closed
+  if (step) at.q.set(held);
+  function newton(q) {                                 // q with its loops closed, or nothing
+    step.at.q.set(q);
+    for (let k = 0; k < 20; ++k) {
+      step.run();
+      const far = step.at.loop_step.reduce((m, x, i) => Math.max(m, Math.abs(x - step.at.q[i])), 0);
+      if (!(far < 1)) return null;
+      step.at.q.set(step.at.loop_step);
+      if (far < 1e-11) return step.at.q.slice();
+    }
+    return null;
+  }
+  function close() {                                   // as far towards the sliders as loops let
+    const from = held, to = at.q.slice(), { y, turns } = D.loops;
+    const way = y.reduce((m, i) => Math.max(m, Math.abs(to[i] - from[i])), 0);
+    const n = Math.max(1, Math.ceil(way / 0.05));
+    for (let k = 1; k <= n; ++k) {
+      const q = held.slice();
+      for (const i of y) q[i] = from[i] + (to[i] - from[i]) * k / n;
+      for (const i of turns) {
+        const long = Math.hypot(...q.subarray(i, i + 4));
+        for (let j = i; j < i + 4; ++j) q[j] /= long;
+      }
+      const found = newton(q);
+      if (!found) break;
+      held = found;
+    }
+    at.q.set(held);
+    for (const s of sliders) if (s.array === "q" && s.turn === undefined && s.k in held
+        && Math.abs(s.input.value - held[s.k]) > 1e-9) { s.input.value = held[s.k]; told(s); }
   }
   function put(s, x) {
     const within = Math.min(Math.max(x, +s.input.min), +s.input.max);
@@ -95,8 +133,8 @@
 
   // ------------------------------------------------------------------------------------- drawing
   const svg = root.querySelector("svg.robot"), part = x => [...svg.querySelectorAll(x)];
-  const drawn = { grid: part(".grid"), bone: part(".bone"), tool: part(".tool"),
-                  joint: part(".joint"), mass: part(".mass") };
+  const drawn = { grid: part(".grid"), bone: part(".bone"), rod: part(".rod"), tool: part(".tool"),
+                  joint: part(".joint"), cut: part(".cut"), mass: part(".mass") };
   const point = (k, p = [0, 0, 0]) => {
     if (!k) return p;
     const T = at.poses.subarray(16 * k - 16, 16 * k);
@@ -115,7 +153,9 @@
     const [x, y] = seen(p); e.setAttribute("cx", x.toFixed(1)); e.setAttribute("cy", y.toFixed(1)); };
   function draw() {
     D.grid.forEach(([a, b], k) => line(drawn.grid[k], a, b));
-    bones.forEach(([p, k], i) => line(drawn.bone[i], point(p), point(k)));
+    bones.forEach(([a, p, b, q], i) => line(drawn.bone[i], point(a, p), point(b, q)));
+    rods.forEach(([a, p, b, q], i) => line(drawn.rod[i], point(a, p), point(b, q)));
+    cuts.forEach(([k, p], i) => dot(drawn.cut[i], point(k, p)));
     tools.forEach(([k, p], i) => line(drawn.tool[i], point(k), point(k, p)));
     drawn.joint.forEach((e, k) => dot(e, point(k + 1)));
     drawn.mass.forEach(e => dot(e, [...at.center_of_mass]));
@@ -134,7 +174,8 @@
   function update() {
     const start = performance.now();
     waiting = false;
-    taken(); wasm.kernel(...places); tables.forEach(filled); draw();
+    taken(); if (step) close();
+    run(); tables.forEach(filled); draw();
     state.textContent = `q = ${python(at.q)}\nv = ${python(at.v)}\na = ${python(at.a)}`;
     root.dataset.ms = (performance.now() - start).toFixed(3);
     root.dataset.serial = ++serial;

@@ -28,8 +28,9 @@ from closedform.arrays import Array, ArrayLike, numeric, real_array
 from closedform.errors import ArgumentError
 from closedform.lowerings.reference import run
 from closedform.lowerings.wasm.module import wasm_module
-from closedform.model.coordinates import coordinate_names
+from closedform.model.coordinates import coordinate_names, units
 from closedform.model.describe import headline, summary
+from closedform.model.loops.affine import y_of
 from closedform.model.robot import Robot
 from closedform.program.program import Program, size
 
@@ -82,7 +83,7 @@ def start(robot: Robot, q: ArrayLike | None) -> Array:
     given = real_array(q, (robot.nq,), f"live page of {robot.name}: q")
     if given.ndim > 1 or not np.isfinite(given).all():
         raise ArgumentError(f"live page of {robot.name}: q must be {robot.nq} finite numbers")
-    return given
+    return robot.closed(given[y_of(robot)], near=given) if robot.loops else given
 
 
 def live_page(robot: Robot, q: Array, still: bool = False) -> str:
@@ -118,9 +119,7 @@ def live_part(robot: Robot, q: Array, still: bool = False) -> str:
     if still:
         return (f'<div class="live"><div>{picture}</div><div>{numbers}</div>'
                 f'<div class="wide">{wide}{told}</div></div>')
-    data = {"wasm": base64.b64encode(wasm_module(program)).decode(),
-            "arrays": [*([x.name, size(x.shape)] for x in program.inputs),
-                       *([x.name, size(x.shape)] for x in program.outputs)],
+    data = {**_module(program), **_closing(robot, q),
             "skeleton": lines.data(), "grid": [np.round(ends, 4).tolist() for ends in grid(lines)],
             "effort": [x if math.isfinite(x) else None for x in robot.effort_limits.tolist()]}
     packed = json.dumps(data, separators=(",", ":")).replace("<", "\\u003c")
@@ -137,6 +136,24 @@ BUTTONS = ('<div class="tools"><button type="button" data-does="home">Start</but
            "</p></noscript>")
 
 
+def _module(program: Program) -> dict[str, Any]:
+    """Machine code, and the sizes of its arrays."""
+    return {"wasm": base64.b64encode(wasm_module(program)).decode(),
+            "arrays": [*([x.name, size(x.shape)] for x in program.inputs),
+                       *([x.name, size(x.shape)] for x in program.outputs)]}
+
+
+def _closing(robot: Robot, q: Array) -> dict[str, Any]:
+    """What closes loops: Newton's step, the independent coordinates, unit quaternions, a start."""
+    if not robot.loops:
+        return {}
+    step = compile(robot).program([asked_request(robot, "loop_step")])
+    own = set(y_of(robot).tolist())
+    turns = [at.start for at in units(robot).values() if at.start in own]
+    start = np.asarray(q).tolist()
+    return {"loops": {**_module(step), "y": sorted(own), "turns": turns, "start": start}}
+
+
 def _program(robot: Robot) -> Program:
     asked = ["poses", "mass_matrix", "gravity_torque", "inverse_dynamics"]
     asked += ["center_of_mass"] if float(robot.mass) else []
@@ -149,8 +166,9 @@ def _velocity_names(robot: Robot) -> list[str]:
 
 def _units(robot: Robot) -> list[str]:
     """N m or N of each velocity."""
-    return ["N" if k in body.joint.moving.lengths else "N m"
-            for body, _, _ in robot.parts for k in range(body.joint.nv)]
+    found = ["N" if k in body.joint.moving.lengths else "N m"
+             for body, _, _ in robot.parts for k in range(body.joint.nv)]
+    return [found[i] for i in robot.closure.independent] if robot.closure else found
 
 
 def _torques(robot: Robot, found: dict[str, Any]) -> str:
@@ -199,18 +217,22 @@ def _sliders(robot: Robot, q: Array) -> str:
 
 
 def _of_q(robot: Robot, q: Array) -> Iterator[str]:
-    """A slider for every coordinate; quaternions by the three entries of their turning vector."""
+    """A slider for every coordinate; quaternions by the three entries of their turning vector.
+
+    With loops those of independent joints alone: the others follow.
+    """
     names = coordinate_names(robot.q_slices)
+    own = set(y_of(robot).tolist()) if robot.loops else set(range(robot.nq))
     for body, at, _ in robot.parts:
         unit = body.joint.moving.unit or slice(0, 0)
         for k in range(at.start, at.stop):
-            if unit.start <= k - at.start < unit.stop:
+            if unit.start <= k - at.start < unit.stop or k not in own:
                 continue
             slide = k - at.start in body.joint.moving.lengths
             yield _slider(names[k], {"of": "q", "at": k, "zero": q[k],
                                      "unit": "m" if slide else "rad"}, _range(robot, q, k, slide))
-        if unit.stop:
-            first = at.start + unit.start
+        first = at.start + unit.start
+        if unit.stop and first in own:
             for axis, x in zip("xyz", _turning(q[first:first + 4]), strict=True):
                 yield _slider(f"{body.joint_name} turn {axis}",
                               {"of": "q", "at": first, "turn": axis, "zero": x, "unit": "rad"},

@@ -15,6 +15,7 @@ import numpy as np
 
 from closedform.arrays import Array
 from closedform.maths.kinematics import poses
+from closedform.model.loops.bones import Bone, Point, bone_ends, bones, cut_points, rods
 from closedform.model.robot import Robot
 
 TURN, TILT = -0.9, 0.35
@@ -30,28 +31,31 @@ TRIED = 24
 class Skeleton:
     """Lines of a robot, each from a body to another or to a point of it; what is in view."""
 
-    bones: tuple[tuple[int, int], ...]                  # numbers of bodies, 0 is the world
+    bones: tuple[Bone, ...]
+    rods: tuple[Bone, ...]
+    cuts: tuple[tuple[str, int, Point], ...]            # where loops close
     tools: tuple[tuple[int, tuple[float, ...]], ...]    # a body, a point of it in its frame
     center: tuple[float, ...]                           # m, in the middle of the drawing
     reach: float                                        # m, from there to the edge
 
     def data(self) -> dict[str, Any]:
-        return {"bones": self.bones, "tools": self.tools, "center": self.center,
-                "reach": self.reach, "view": [TURN, TILT], "size": SIZE, "full": FULL}
+        return {"bones": self.bones, "rods": self.rods, "tools": self.tools,
+                "cuts": [x[1:] for x in self.cuts], "center": self.center, "reach": self.reach,
+                "view": [TURN, TILT], "size": SIZE, "full": FULL}
 
 
 def resting(robot: Robot) -> Array:
-    """The configuration of pictures: a bent arm, or a floating robot as it stands."""
+    """The configuration of pictures: a bent arm, or a floating robot or loops as they stand."""
     q = robot.neutral()
+    if robot.loops:
+        return q
     if not robot.is_floating:
         q = robot.integrate(q, np.resize([0.2, 0.7, 0.2, -1.1], robot.nv))
     return np.clip(q, robot.lower, robot.upper)
 
 
 def skeleton(robot: Robot, q: Array) -> Skeleton:
-    """Bodies joined to their parents, and leaves to the frame that is furthest from them."""
-    bones = tuple((p, k) for k, p in enumerate(robot.parents, start=1)
-                  if p or not robot.is_floating)
+    """Bodies joined to their parents and loops, leaves to the frame furthest from them."""
     tools = tuple(_tools(robot).items())
     rng, found = np.random.default_rng(0), [_points(robot, q, tools)]
     if not robot.is_floating:
@@ -59,7 +63,8 @@ def skeleton(robot: Robot, q: Array) -> Skeleton:
     points = np.concatenate(found)
     middle = (points.min(axis=0) + points.max(axis=0)) / 2
     reach = float(np.linalg.norm(points - middle, axis=1).max())
-    return Skeleton(bones, tools, tuple(np.round(middle, 4).tolist()), round(reach or 1.0, 4))
+    return Skeleton(tuple(bones(robot)), tuple(rods(robot)), tuple(cut_points(robot)), tools,
+                    tuple(np.round(middle, 4).tolist()), round(reach or 1.0, 4))
 
 
 def _tools(robot: Robot) -> dict[int, tuple[float, ...]]:
@@ -79,7 +84,8 @@ def _points(robot: Robot, q: Array, tools: Any) -> np.ndarray:
     """All ends of lines, the world's origin first, (n, 3)."""
     T = np.concatenate([np.eye(4)[None], np.asarray(poses(robot, q), dtype=float)])
     start = [] if robot.is_floating else [T[0, :3, 3]]
-    return np.array([*start, *T[1:, :3, 3], *((T[k] @ [*p, 1.0])[:3] for k, p in tools)])
+    more = [*tools, *((k, p) for _, k, p in cut_points(robot))]
+    return np.array([*start, *T[1:, :3, 3], *((T[k] @ [*p, 1.0])[:3] for k, p in more)])
 
 
 def drawing(robot: Robot, lines: Skeleton, q: Array, center: Array | None, title: str) -> str:
@@ -102,10 +108,12 @@ def drawing(robot: Robot, lines: Skeleton, q: Array, center: Array | None, title
 
     o = T[:, :3, 3]
     parts = [line("grid", a, b) for a, b in grid(lines)]
-    parts += [line("bone", o[p], o[k]) for p, k in lines.bones]
+    parts += [line("bone", *bone_ends(T, bone)) for bone in lines.bones]
+    parts += [line("rod", *bone_ends(T, rod)) for rod in lines.rods]
     parts += [line("tool", o[k], (T[k] @ [*p, 1.0])[:3]) for k, p in lines.tools]
     parts += [dot("joint", o[k], 4.5, escape(name))
               for k, name in enumerate(robot.body_names, start=1)]
+    parts += [dot("cut", (T[k] @ [*p, 1.0])[:3], 4.5, escape(name)) for name, k, p in lines.cuts]
     parts += [] if center is None else [dot("mass", center, 5.5, "centre of mass")]
     return (f'<svg class="robot" viewBox="{-SIZE} {-SIZE} {2 * SIZE} {2 * SIZE}" role="img" '
             f'tabindex="0" aria-label="{escape(title)}">{"".join(parts)}</svg>')

@@ -15,11 +15,12 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
+from closedform.applications.redundancy.looped import Slopes, by_independent, pulled
 from closedform.applications.redundancy.tasks import (
     OfConfiguration,
     TaskTerms,
-    adding,
     call,
+    coordinate_places,
     name_of,
     require_adding,
 )
@@ -51,6 +52,11 @@ class Criterion(ABC):
         self, robot: Robot, q: Array, task: TaskTerms, inverse: TaskInverse,
     ) -> CriterionTerms:
         """What the value is made of, gradient and Hessian, over recorded scalars."""
+
+    def looped_terms(self, robot: Robot, q: Array, by: Slopes,
+                     tasks: tuple[TaskTerms, TaskTerms], inverse: TaskInverse) -> CriterionTerms:
+        """The same of a robot with loops; `tasks` are those of its tree and its own."""
+        return pulled(self.terms(robot.tree, q, tasks[0], inverse), by)
 
     def parts(self, robot: Robot) -> int:
         """How many numbers the value is made of."""
@@ -87,8 +93,16 @@ class Sum(Criterion):
     def terms(
         self, robot: Robot, q: Array, task: TaskTerms, inverse: TaskInverse,
     ) -> CriterionTerms:
-        each = [(w, c.terms(robot, q, task, inverse)) for w, c in self.summands]
-        raw = namespace(q).concatenate([t.raw for _, t in each])
+        return self.summed([(w, c.terms(robot, q, task, inverse)) for w, c in self.summands])
+
+    def looped_terms(self, robot: Robot, q: Array, by: Slopes,
+                     tasks: tuple[TaskTerms, TaskTerms], inverse: TaskInverse) -> CriterionTerms:
+        return self.summed([(w, c.looped_terms(robot, q, by, tasks, inverse))
+                            for w, c in self.summands])
+
+    def summed(self, each: Sequence[tuple[float, CriterionTerms]]) -> CriterionTerms:
+        """The terms of the sum of those of its summands, each with its weight."""
+        raw = namespace(each[0][1].h).concatenate([t.raw for _, t in each])
         return CriterionTerms(raw, reduce(add, [w * t.h for w, t in each]),
                               reduce(add, [w * t.B for w, t in each]))
 
@@ -111,6 +125,14 @@ def weighted(criterion: Criterion) -> tuple[tuple[float, Criterion], ...]:
     return criterion.summands if isinstance(criterion, Sum) else ((1.0, criterion),)
 
 
+class OfTask(Criterion):
+    """A criterion of the task's Jacobian alone."""
+
+    def looped_terms(self, robot: Robot, q: Array, by: Slopes,
+                     tasks: tuple[TaskTerms, TaskTerms], inverse: TaskInverse) -> CriterionTerms:
+        return self.terms(robot, q, tasks[1], inverse)
+
+
 def _log_manipulability(
     robot: Robot, q: Array, task: TaskTerms, inverse: TaskInverse,
 ) -> CriterionTerms:
@@ -120,6 +142,11 @@ def _log_manipulability(
     """
     if task.frame is not None and not robot.is_embedded:
         return log_manipulability(task.frame, task.rows, task.dJ, inverse)
+    if robot.loops:
+        n, m = task.J.shape[1], len(task.J)
+        h = np.array([np.sum(inverse.G * task.dJ[:, :, k]) for k in range(n)], dtype=object)
+        B = by_independent(robot, h, q) if n > m else np.zeros((n, n), dtype=object)
+        return CriterionTerms(np.array([inverse.det], dtype=object), h, B)
     if robot.is_embedded:
         require_adding(robot, "manipulability of a robot whose joints follow by polynomials")
     n = task.J.shape[1]
@@ -129,7 +156,7 @@ def _log_manipulability(
 
 @final
 @dataclass(frozen=True)
-class Manipulability(Criterion):
+class Manipulability(OfTask):
     """½ log det J Jᵀ of the task's Jacobian: the maxima of Chang's (29), whatever the units."""
 
     def terms(
@@ -144,7 +171,7 @@ class Manipulability(Criterion):
 
 @final
 @dataclass(frozen=True)
-class DetJJt(Criterion):
+class DetJJt(OfTask):
     """det J Jᵀ, Chang's (29)."""
 
     def terms(
@@ -155,7 +182,7 @@ class DetJJt(Criterion):
 
 @final
 @dataclass(frozen=True)
-class Yoshikawa(Criterion):
+class Yoshikawa(OfTask):
     """√det J Jᵀ, Yoshikawa's measure, which Chang's tables turn out to have been made with."""
 
     def terms(
@@ -196,9 +223,7 @@ class JointCentering(Criterion):
     def terms(
         self, robot: Robot, q: Array, task: TaskTerms, inverse: TaskInverse,
     ) -> CriterionTerms:
-        bounded, middle, reach = ranges(robot, "JointCentering")
-        columns = np.flatnonzero(bounded)
-        d = np.array([q[i] - m for i, m in zip(columns, middle, strict=True)], dtype=object)
+        columns, d, reach = _within(robot, q, "JointCentering")
         return _spread(quadratic(d, reach ** -2), columns, robot.nv)
 
 
@@ -210,13 +235,11 @@ class LimitBarrier(Criterion):
     def terms(
         self, robot: Robot, q: Array, task: TaskTerms, inverse: TaskInverse,
     ) -> CriterionTerms:
-        bounded, middle, reach = ranges(robot, "LimitBarrier")
-        columns = np.flatnonzero(bounded)
-        d = np.array([q[i] - m for i, m in zip(columns, middle, strict=True)], dtype=object)
+        columns, d, reach = _within(robot, q, "LimitBarrier")
         return _spread(limit_barrier(d, reach), columns, robot.nv)
 
     def parts(self, robot: Robot) -> int:
-        return int(np.sum(ranges(robot, "LimitBarrier")[0]))
+        return len(ranges(robot.tree, "LimitBarrier")[0])
 
     def value(self, robot: Robot, raw: Floats) -> Floats:
         return barrier_value(raw)
@@ -300,14 +323,22 @@ def barrier_value(room: Floats) -> Floats:
     return np.where(good, -np.sum(1.0 / safe, axis=-1), -np.inf)
 
 
-def ranges(robot: Robot, what: str) -> tuple[NDArray[np.bool_], Floats, Floats]:
-    """Which joints have both limits, their middles and half ranges."""
-    require_adding(robot, what)
-    lower, upper = robot.lower, robot.upper
-    bounded = np.isfinite(lower) & np.isfinite(upper) & adding(robot)
+def ranges(robot: Robot, what: str) -> tuple[NDArray[np.intp], Floats, Floats]:
+    """Which velocities are of joints with both limits, their middles and half ranges."""
+    places = coordinate_places(robot)
+    lower, upper = robot.lower[places], robot.upper[places]
+    bounded = np.isfinite(lower) & np.isfinite(upper) & (places >= 0)
     if not np.any(bounded):
         raise ArgumentError(f"{what} needs joint limits; {robot.name} has none")
-    return bounded, (lower + upper)[bounded] / 2, (upper - lower)[bounded] / 2
+    return (np.flatnonzero(bounded), (lower + upper)[bounded] / 2, (upper - lower)[bounded] / 2)
+
+
+def _within(robot: Robot, q: Array, what: str) -> tuple[NDArray[np.intp], Array, Floats]:
+    """The velocities of joints with both limits, how far these are from the middle, half ranges."""
+    columns, middle, reach = ranges(robot, what)
+    at = coordinate_places(robot)[columns]
+    d = np.array([q[i] - m for i, m in zip(at, middle, strict=True)], dtype=object)
+    return columns, d, reach
 
 
 def _spread(terms: CriterionTerms, columns: NDArray[np.intp], n: int) -> CriterionTerms:

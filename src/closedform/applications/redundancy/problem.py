@@ -9,7 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from closedform.applications.redundancy.criteria import Criterion, CriterionLike, criterion_of
-from closedform.applications.redundancy.tasks import Task, TaskLike, adding, task_of
+from closedform.applications.redundancy.looped import LoopMotion, slopes, task_terms
+from closedform.applications.redundancy.tasks import (
+    Task,
+    TaskLike,
+    coordinate_places,
+    task_of,
+    turning,
+)
 from closedform.arrays import Array, ArrayLike, Floats, real_array
 from closedform.errors import ArgumentError
 from closedform.lowerings import lanes, reference
@@ -17,6 +24,7 @@ from closedform.lowerings.call.kernel import Kernel
 from closedform.lowerings.call.trial import function_trial
 from closedform.maths.redundancy.criteria import CriterionTerms
 from closedform.maths.redundancy.newton import TaskInverse, inverse_terms, lagrangian_hessian
+from closedform.model.loops.affine import y_of
 from closedform.model.robot import Robot
 from closedform.program.pipeline import optimised
 from closedform.program.program import Program
@@ -65,7 +73,8 @@ class Problem:
     def _require_rank(self) -> None:
         """Refuse a task whose equations the joints cannot meet independently anywhere."""
         def J(q: Array) -> Array:
-            return self.task.terms(self.robot, q).J
+            J = self.task.terms(self.robot.tree, q).J
+            return J @ slopes(self.robot, q).G if self.robot.loops else J
         program = record(J, {"q": (self.robot.nq,)}, "J")
         rng = np.random.default_rng(2)
         q = np.array([self.robot.random(rng) for _ in range(SAMPLES)])
@@ -78,6 +87,11 @@ class Problem:
                                 "at most")
 
     def _parts(self, q: Array) -> tuple[Any, TaskInverse, CriterionTerms]:
+        if self.robot.loops:
+            by = slopes(self.robot, q)
+            tasks = task_terms(self.task, self.robot, q, by)
+            inverse = inverse_terms(tasks[1].J)
+            return tasks[1], inverse, self.criterion.looped_terms(self.robot, q, by, tasks, inverse)
         task = self.task.terms(self.robot, q)
         inverse = inverse_terms(task.J)
         return task, inverse, self.criterion.terms(self.robot, q, task, inverse)
@@ -123,12 +137,16 @@ class Problem:
         return W if self._whole else W[..., self.used[:, None], self.used]
 
     def moved(self, q: Floats, dq: Floats) -> Floats:
-        """q ⊕ dq, dq in the velocities that count."""
+        """q ⊕ dq, dq in the velocities that count; with loops, as far as they let it."""
         if self._whole and self.adds:
             return q + dq
         full = np.zeros((*dq.shape[:-1], self.robot.nv))
         full[..., self.used] = dq
-        return self.robot.integrate(q, full)
+        return self._loops.moved(q, full) if self.robot.loops else self.robot.integrate(q, full)
+
+    @cached_property
+    def _loops(self) -> LoopMotion:
+        return LoopMotion(self.robot, self.limits)
 
     def apart(self, a: Floats, b: Floats) -> Floats:
         """b ⊖ a in the velocities that count; turns without limits by the shorter way."""
@@ -138,17 +156,12 @@ class Problem:
     # ------------------------------------------------------------------ coordinates
     @cached_property
     def adds(self) -> bool:
-        return bool(np.all(adding(self.robot)))
+        return not self.robot.loops and bool(np.all(coordinate_places(self.robot) >= 0))
 
     @cached_property
     def places(self) -> NDArray[np.intp]:
         """For each velocity that counts, its coordinate in q; −1 where it has none of its own."""
-        found = np.full(self.robot.nv, -1)
-        for name, v in self.robot.v_slices.items():
-            start = self.robot.q_slices[name].start
-            found[v] = np.arange(start, start + v.stop - v.start)
-        found[~adding(self.robot)] = -1
-        return found[self.used]
+        return coordinate_places(self.robot)[self.used]
 
     @cached_property
     def bounds(self) -> tuple[Floats, Floats]:
@@ -160,6 +173,10 @@ class Problem:
 
     def clipped(self, q: Floats) -> Floats:
         """q with every coordinate that counts within its limits."""
+        if self.robot.loops:
+            below, above = self.room(q)
+            back = np.maximum(-below, 0) - np.maximum(-above, 0)
+            return self.moved(q, back) if np.any(back) else q
         own = self.places >= 0
         result, places = q.copy(), self.places[own]
         result[..., places] = np.clip(q[..., places], self.bounds[0][own], self.bounds[1][own])
@@ -173,12 +190,8 @@ class Problem:
     @cached_property
     def turns(self) -> NDArray[np.bool_]:
         """Velocities of turning joints without limits, whose angles count modulo 2π."""
-        turning = np.zeros(self.robot.nv, dtype=bool)
-        for body, _, v in self.robot.parts:
-            turning[v] = body.joint.is_vector and np.isin(np.arange(body.joint.nv),
-                                                          body.joint.angles)
         free = np.isinf(self.bounds[0]) & np.isinf(self.bounds[1])
-        return turning[self.used] & free
+        return turning(self.robot)[self.used] & free
 
     def wrapped(self, q: Floats) -> Floats:
         """q with the turns without limits within ±π."""
@@ -197,7 +210,7 @@ class Problem:
             bad = a.reshape(-1, self.robot.nq)
             bad = bad[~np.all(np.isfinite(bad), axis=-1)][0]
             raise ArgumentError(f"{what} must be finite, not {bad.tolist()}")
-        return a
+        return self.robot.closed(a[..., y_of(self.robot)], near=a) if self.robot.loops else a
 
 
 def _compiled(program: Program) -> Kernel:

@@ -228,12 +228,19 @@ def name_of(function: object) -> str:
     return getattr(function, "__name__", repr(function))
 
 
-def adding(robot: Robot) -> NDArray[np.bool_]:
-    """For each velocity, whether its coordinate simply adds up, so that q moves as v does."""
-    flags = np.zeros(robot.nv, dtype=bool)
-    for body, _, v in robot.parts:
-        flags[v] = body.joint.is_vector
-    return flags
+def coordinate_places(robot: Robot) -> NDArray[np.intp]:
+    """For each velocity its coordinate in q; −1 where it has none that simply adds up."""
+    found = [i.start + k if body.joint.is_vector else -1 for body, i, v in robot.tree.parts
+             for k in range(v.stop - v.start)]
+    places = np.array(found, dtype=int)
+    return places[list(robot.closure.independent)] if robot.closure else places
+
+
+def turning(robot: Robot) -> NDArray[np.bool_]:
+    """For each velocity, whether its coordinate is an angle."""
+    angles = {i.start + k for body, i, _ in robot.parts if body.joint.is_vector
+              for k in body.joint.angles}
+    return np.isin(coordinate_places(robot), list(angles))
 
 
 def require_adding(robot: Robot, what: str) -> None:

@@ -27,7 +27,8 @@ def robot_section(report: Report) -> str:
     """Picture, masses, joints, inertias, doubts and lint."""
     robot = report.robot
     at = np.asarray(poses(robot, resting(robot)), dtype=float)[:, :3, 3]
-    pose = ("as it stands, every joint at zero" if robot.is_floating else
+    pose = ("as its loops close" if robot.loops else
+            "as it stands, every joint at zero" if robot.is_floating else
             "bent, joints at 0.2, 0.7, 0.2, −1.1, … within their limits")
     picture = figure(
         lambda: figures.skeleton(robot, report.center), f"The robot {pose}; numbers as below",

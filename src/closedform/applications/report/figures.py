@@ -22,6 +22,7 @@ from closedform.applications.redundancy.curves import SelfMotion
 from closedform.applications.redundancy.tracking import Track
 from closedform.arrays import Array
 from closedform.maths.kinematics import poses
+from closedform.model.loops.bones import bone_ends, bones, cut_points, rods
 from closedform.model.robot import Robot
 
 INK = "#010203"
@@ -58,7 +59,7 @@ def svg(make: Callable[[], Figure], title: str, mark: str = "f") -> str:
 
 
 def skeleton(robot: Robot, center: Array | None) -> Figure:
-    """The bodies' frames joined to their parents', along two axes, numbered as in the table.
+    """The bodies' frames joined to their parents' and loops, along two axes, with their numbers.
 
     Frames are joined to bodies that carry no other, as a tool; all others are faint dots, of which
     those that fall together are drawn once.
@@ -68,17 +69,23 @@ def skeleton(robot: Robot, center: Array | None) -> Figure:
     panels = figure.subplots(2, 1)
     side = 1 if np.ptp(T[:, 0, 3]) < np.ptp(T[:, 1, 3]) else 0
     tools, others = _frames(robot, T)
+    places = np.concatenate([np.eye(4)[None], T])
+    cuts = np.array([(places[k] @ [*p, 1.0])[:3] for _, k, p in cut_points(robot)]).reshape(-1, 3)
     for axes, (x, y) in zip(panels, ((side, 2), (0, 1)), strict=True):
         axes.plot(others[:, x], others[:, y], "s", color="#3f9b63", markersize=2.5, alpha=0.45)
-        for a, b in _bones(robot, T):
-            axes.plot([a[x], b[x]], [a[y], b[y]], color="#4a7fb5", linewidth=3,
-                      solid_capstyle="round")
+        for kind, colour, width in ((bones, "#4a7fb5", 3), (rods, "#7a8798", 1.5)):
+            for start, end in (bone_ends(places, bone) for bone in kind(robot)):
+                axes.plot([start[x], end[x]], [start[y], end[y]], color=colour, linewidth=width,
+                          solid_capstyle="round")
         for a, b in tools:
             axes.plot([a[x], b[x]], [a[y], b[y]], color="#3f9b63", linewidth=1.5)
         if len(tools) + len(others):
             ends = np.array([b for _, b in tools]).reshape(-1, 3)
             axes.plot(ends[:, x], ends[:, y], "s", color="#3f9b63", markersize=4, label="frames")
         axes.plot(T[:, x, 3], T[:, y, 3], "o", color="#d9722c", markersize=5, label="joints")
+        if len(cuts):
+            axes.plot(cuts[:, x], cuts[:, y], "o", color="#d9722c", markersize=5,
+                      markerfacecolor="white", label="loops close")
         _numbered(axes, T[:, [x, y], 3])
         if center is not None:
             axes.plot(center[x], center[y], "P", color="#b13a6c", markersize=9,
@@ -86,7 +93,8 @@ def skeleton(robot: Robot, center: Array | None) -> Figure:
         axes.set(xlabel=f"{'xyz'[x]} [m]", ylabel=f"{'xyz'[y]} [m]", title=SEEN[x, y])
         axes.set_aspect("equal", adjustable="datalim")
         axes.grid()
-    figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
+    figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center",
+                  ncols=4 if len(cuts) else 3)
     return figure
 
 
@@ -104,13 +112,6 @@ def _numbered(axes: Any, at: Array) -> None:
             found == list(range(found[0], found[-1] + 1))) else ", ".join(
                 str(k + 1) for k in found)
         axes.annotate(text, at[found[0]], (5, 4), textcoords="offset points", fontsize=7)
-
-
-def _bones(robot: Robot, T: Array) -> list[tuple[Array, Array]]:
-    """Each body's origin with its parent's; a floating base hangs on nothing."""
-    origin = [np.zeros(3), *T[:, :3, 3]]
-    return [(origin[p], origin[k + 1]) for k, p in enumerate(robot.parents)
-            if p or not robot.is_floating]
 
 
 def _frames(robot: Robot, T: Array) -> tuple[list[tuple[Array, Array]], Array]:
@@ -141,19 +142,24 @@ def limbs(robot: Robot) -> list[list[int]]:
     for body in robot.bodies:
         start = body.parent is None or children[body.parent] > 1
         root[body.name] = body.name if start else root[str(body.parent)]
-    for body, _, at in robot.parts:
-        for k in range(at.start, at.stop):
-            slides = k - at.start in body.joint.moving.lengths
-            groups.setdefault((root[body.name], slides), []).append(k)
+    for k, (name, slides) in enumerate(_velocities(robot)):
+        groups.setdefault((root[name], slides), []).append(k)
     return [part.tolist() for x in groups.values()
             for part in np.array_split(x, -(-len(x) // TOGETHER))]
+
+
+def _velocities(robot: Robot) -> list[tuple[str, bool]]:
+    """For each velocity its body, and whether it slides."""
+    found = [(body.name, k in body.joint.moving.lengths) for body, _, _ in robot.parts
+             for k in range(body.joint.nv)]
+    return [found[i] for i in robot.closure.independent] if robot.closure else found
 
 
 def torque_figure(motion: Torques, shown: Sequence[int]) -> Figure:
     """τ, τ̇ and τ̈ of some velocities that have one unit, each named where it is largest."""
     figure = Figure(figsize=(NARROW, 6.0), layout="constrained")
-    slide = any(k - at.start in body.joint.moving.lengths for body, _, at in motion.robot.parts
-                for k in shown if at.start <= k < at.stop)
+    slides = _velocities(motion.robot)
+    slide = any(slides[k][1] for k in shown)
     unit = "N" if slide else "N m"
     for k, axes in enumerate(figure.subplots(3, 1, sharex=True)):
         for i in shown:

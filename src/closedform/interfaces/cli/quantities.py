@@ -8,10 +8,11 @@ from typing import Annotated
 import typer
 from rich.markup import escape
 
-from closedform import CATALOGUES
+from closedform import CATALOGUES, LOOP_CATALOGUE
 from closedform.interfaces.cli.terminal import JsonOption, console, table
 
 KINDS = {rows[0].of.noun.replace(" ", "-"): rows for rows in CATALOGUES.values()}
+KINDS["robots-with-loops"] = LOOP_CATALOGUE
 KindArgument = Annotated[str | None, typer.Argument(
     metavar="[KIND]", help=f"Of which models: {', '.join(KINDS)}; of all unless told.",
     autocompletion=lambda: list(KINDS))]

@@ -15,7 +15,7 @@ from typing import Annotated, Any
 
 import typer
 
-from closedform import CATALOGUES
+from closedform import CATALOGUES, LOOP_CATALOGUE
 from closedform.errors import ArgumentError
 from closedform.model.formats.mjcf.equalities import OPEN
 from closedform.model.zoo.zoo import BUILTIN
@@ -39,7 +39,8 @@ def complete_robot(incomplete: str) -> list[str]:
 
 def complete_quantity(incomplete: str) -> list[str]:
     """Names of the catalogues that begin like this."""
-    names = dict.fromkeys(row.name for rows in CATALOGUES.values() for row in rows)
+    names = dict.fromkeys(row.name for rows in (*CATALOGUES.values(), LOOP_CATALOGUE)
+                          for row in rows)
     return [name for name in names if name.startswith(incomplete)]
 
 
@@ -48,7 +49,7 @@ RobotArgument = Annotated[str, typer.Argument(
 OPTIONS = {
     "loops": Annotated[str | None, typer.Option(
         "--loops", metavar=OPEN, autocompletion=lambda: [OPEN],
-        help=f"With `{OPEN}`, leave out what closes loops in MJCF.")],
+        help=f"With `{OPEN}`, leave out what closes loops.")],
     "mapping": Annotated[list[str] | None, typer.Option(
         "--mapping", metavar="NAME=VALUE", help="An argument of a xacro file; again for others.")],
 }

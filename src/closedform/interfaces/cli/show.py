@@ -30,7 +30,7 @@ from closedform.model.describe import (
     headline,
     index_text,
     list_text,
-    loop_text,
+    loops_text,
     number_text,
     range_text,
     summary,
@@ -104,10 +104,8 @@ def show(robot: RobotArgument, as_json: JsonOption = False,
     _print_joints(screen, about)
     for frame in about["frames"]:
         screen.print(Text(f"frame {frame['name']} on {frame['body'] or 'the world'}"))
-    for loop in about.get("loops", ()):
-        screen.print(Text(loop_text(loop)))
-    if "loops" in about:
-        screen.print(Text(f"independent: {', '.join(about['independent'])}"))
+    for line in loops_text(about):
+        screen.print(Text(line))
     for name, q in about["configurations"].items():
         screen.print(Text(f"configuration {name}: q = {vector_text(q)}"))
     for group in lanes:
@@ -181,7 +179,7 @@ def _print_joints(screen: Console, about: dict[str, Any]) -> None:
 def _joint_columns(about: dict[str, Any]) -> dict[str, list[str]]:
     """Cells of every joint that moves, by column; columns that would be empty are left out."""
     joints = [body["joint"] for body in about["bodies"]]
-    moving = [joint for joint in joints if joint["v"] or joint["unit"]]
+    moving = [joint for joint in joints if joint["q"] or joint["unit"]]
     columns = {
         "joint": [joint["name"] for joint in moving],
         "kind": [joint["kind"] for joint in moving],

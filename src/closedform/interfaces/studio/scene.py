@@ -14,6 +14,7 @@ from closedform.applications.studio.subject import StudioRobot
 from closedform.arrays import Floats
 from closedform.interfaces.studio.looks import Look
 from closedform.model.joints import Joint
+from closedform.model.loops.bones import bone_ends, bones, cut_points, rods
 
 BLUE, ORANGE, GREEN, PINK = (74, 127, 181), (217, 114, 44), (63, 155, 99), (177, 58, 108)
 RED, GREY = (190, 50, 40), (130, 135, 145)
@@ -77,11 +78,12 @@ class StudioScene:
         return self.paths[body] if body >= 0 else "/world"
 
     def _bones(self, T: Floats) -> None:
-        """A bone from each body's origin to each child's, and to its frames; a ball at each joint.
+        """A bone from each body's origin to each child's, frames and loops; a ball at each joint.
         """
         robot, r = self.subject.robot, 0.018 * self.size
-        ends = [(p, (np.linalg.inv(T[p - 1]) @ T[k])[:3, 3] if p else T[k][:3, 3])
-                for k, p in enumerate(robot.parents) if p or not robot.is_floating]
+        places = np.concatenate([np.eye(4)[None], T])
+        ends = [(bone.a, (np.linalg.inv(places[bone.a]) @ places[bone.b] @ [*bone.at_b, 1])[:3])
+                for bone in bones(robot)]
         tip = robot.frame(self.subject.tip)
         if tip.body is not None:
             ends.append((robot.body_names.index(tip.body) + 1,
@@ -95,6 +97,13 @@ class StudioScene:
         for k in range(len(robot.bodies)):
             self.nodes["bones"].append(self.scene.add_icosphere(
                 f"{self.paths[k]}/joint", 1.4 * r, ORANGE, subdivisions=1, **FLAT))
+        for i, (_, k, at) in enumerate(cut_points(robot)):
+            self.nodes["bones"].append(self.scene.add_icosphere(
+                f"{self._path(k - 1)}/cut{i}", 1.4 * r, GREY, subdivisions=1, position=at, **FLAT))
+        self.rods = lines(self.scene, "/rods", np.zeros((1, 2, 3)), GREY, 4)
+        if rods(robot):
+            self.rods.visible = True
+            self.nodes["bones"].append(self.rods)
 
     def _inertias(self) -> None:
         """The ellipsoid of a solid with each body's mass and tensor; red where no body has it."""
@@ -142,7 +151,12 @@ class StudioScene:
     # ------------------------------------------------------------------ at a state
     def show(self, s: Shown) -> None:
         """Move everything to where it is."""
-        self._move(s.places.poses)
+        T = s.places.poses
+        self._move(T)
+        if rods(self.subject.robot):
+            places = np.concatenate([np.eye(4)[None], T])
+            self.rods.points = np.array([bone_ends(places, rod) for rod in rods(
+                self.subject.robot)], dtype=np.float32)
         if self.layers["centre of mass"]:
             self.com.position = s.places.center_of_mass
         if self.layers["manipulability"]:

@@ -6,11 +6,14 @@ monomials in the parameters that share a factor are collected:
 
     l_1² m_1 + l_1² m_2 + l_2² m_2 + 2 l_1 l_2 m_2 c2
         = l_1² (m_1 + m_2) + l_2² m_2 + 2 l_1 l_2 m_2 c2
+
+Expressions that divide by angles, as those of closed loops, stay as they are with shared terms.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -24,6 +27,8 @@ from closedform.program.record import object_array
 def readable(outputs: Mapping[str, Array], angles: Sequence[Any], parameters: Sequence[Any],
              ) -> tuple[list[tuple[Any, Any]], dict[str, np.ndarray]]:
     """The abbreviations that are used, and the outputs in them."""
+    if any(_is_fraction(x) for array in outputs.values() for x in np.ravel(array)):
+        return _shared(outputs)
     short: dict[Any, Any] = {}
     made = {key: object_array([_grouped(_abbreviated(_shortest(x, angles), angles, short),
                                         parameters, set(short.values()))
@@ -31,6 +36,25 @@ def readable(outputs: Mapping[str, Array], angles: Sequence[Any], parameters: Se
                               np.shape(array)) for key, array in outputs.items()}
     terms = [(symbol, function) for function, symbol in short.items()]
     return sorted(terms, key=lambda x: (len(x[0].name), x[0].name)), made
+
+
+def _is_fraction(x: Any) -> bool:
+    """Whether an angle stands in a denominator, as where a loop is solved."""
+    return any(p.exp.is_negative and p.base.has(sympy.sin, sympy.cos)
+               for p in sympy.sympify(x).atoms(sympy.Pow))
+
+
+def _shared(outputs: Mapping[str, Array],
+            ) -> tuple[list[tuple[Any, Any]], dict[str, np.ndarray]]:
+    """Fractions as they are: what several have in common is a term t_k."""
+    flat = [exact(x) for array in outputs.values() for x in np.ravel(array)]
+    symbols = (sympy.Symbol(f"t_{k}", real=True) for k in count(1))
+    terms, made = sympy.cse(flat, symbols=symbols, order="none")
+    found, at = dict[str, np.ndarray](), 0
+    for key, array in outputs.items():
+        n = int(np.size(array))
+        found[key], at = object_array(made[at:at + n], np.shape(array)), at + n
+    return list(terms), found
 
 
 def exact(x: Any) -> Any:

@@ -16,6 +16,7 @@ from closedform.errors import ArgumentError
 from closedform.maths.algorithms import newton_euler
 from closedform.maths.arguments import checked
 from closedform.maths.embedding import embedding
+from closedform.model.loops.affine import affine, coordinates_of, y_of
 from closedform.model.loops.explicit import explicit_loops, numbers
 from closedform.model.loops.gap import jacobian, residual
 from closedform.model.robot import Robot
@@ -79,8 +80,14 @@ def configuration_of(robot: Robot) -> Callable[[Array], np.ndarray]:
 
 @checked
 def loop_step(robot: Robot, q: Array) -> Array:
-    """q, (nq,), after one step of Newton's that closes loops by the dependent joints."""
-    return q if robot.closure is None else embedding(robot).stepped(q)
+    """q, (nq,), after one step of Newton's that closes loops by the dependent joints.
+
+    Affine loops, q_d = A y + o, are closed by one step from anywhere.
+    """
+    if robot.closure is None:
+        return q
+    same = affine(robot)
+    return embedding(robot).stepped(q) if same is None else coordinates_of(same, q[y_of(robot)])
 
 
 @checked

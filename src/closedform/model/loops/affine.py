@@ -10,6 +10,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from closedform.arrays import Array, namespace
 from closedform.errors import ArgumentError
 from closedform.model.bodies import Body
 from closedform.model.joints import Mimic
@@ -41,6 +42,11 @@ def y_of(robot: Robot) -> np.ndarray:
     """Which entries of q are independent."""
     assert robot.closure is not None
     return y_index(robot.tree, robot.closure)
+
+
+def coordinates_of(made: Robot, y: Array) -> Array:
+    """The coordinates of all joints of the robot without loops, those that follow among them."""
+    return namespace(y).concatenate([s.coordinates(y) for s in made.segments if s.q_index])
 
 
 def _affine(robot: Robot) -> Robot | None:

@@ -59,6 +59,11 @@ class Closure:
         """The rows and columns of K, (..., r, r), that are solved with."""
         return K[..., np.array(self.rows, dtype=int)[:, None], np.array(self.dependent, dtype=int)]
 
+    def G_d(self, K: np.ndarray) -> np.ndarray:
+        """The dependent velocities by the independent ones, (r, n_y): K_d G_d = −K_y."""
+        K_y = K[np.ix_(self.rows, self.independent)]
+        return -np.linalg.solve(self.K_d(K), K_y) if len(self.rows) else K_y
+
     def names(self) -> list[str]:
         """The loop of each row."""
         return [gap.cut.name for gap in self.gaps for _ in gap.rows]

@@ -36,6 +36,14 @@ def linear_map(tree: Tree, closure: Closure) -> tuple[np.ndarray, np.ndarray] | 
     return (A, o) if A is not None and _holds(tree, closure, A, o) else None
 
 
+def constant_G(tree: Tree, closure: Closure) -> np.ndarray:
+    """G of affine loops, (n, n_y): the identity on the independent velocities, and A."""
+    G, A = np.zeros((tree.nv, len(closure.independent))), _G(tree, closure, closure.home)
+    G[list(closure.independent)] = np.eye(len(closure.independent))
+    G[list(closure.dependent)] = np.reshape([_short(x) for x in A.flat], A.shape)
+    return G
+
+
 def _simple(tree: Tree, closure: Closure) -> bool:
     """Whether dependent joints turn or slide by one coordinate."""
     own = set(closure.independent)
@@ -45,9 +53,7 @@ def _simple(tree: Tree, closure: Closure) -> bool:
 
 def _G(tree: Tree, closure: Closure, q: np.ndarray) -> np.ndarray:
     """The rows of G of the dependent joints, (r, n_y)."""
-    K = np.asarray(jacobian(tree, closure.gaps, q))
-    K_y = K[np.ix_(closure.rows, closure.independent)]
-    return -np.linalg.solve(closure.K_d(K), K_y) if len(closure.rows) else K_y
+    return closure.G_d(np.asarray(jacobian(tree, closure.gaps, q)))
 
 
 def _map(tree: Tree, closure: Closure, G: np.ndarray) -> tuple[np.ndarray | None, np.ndarray]:

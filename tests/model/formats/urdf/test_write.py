@@ -1,12 +1,14 @@
 """A robot written as URDF and read back is the same robot."""
 
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
 import sympy
 
 from closedform.errors import ModelError, ModelWarning
+from closedform.maths.definitions.closed_form import inverse_dynamics
 from closedform.maths.definitions.energy import potential_energy
 from closedform.maths.frames import frame_pose
 from closedform.maths.kinematics import body_jacobians
@@ -25,6 +27,8 @@ from closedform.model.joints import (
     Spherical,
     Universal,
 )
+from closedform.model.loops.gap import residual
+from closedform.model.loops.records import Gear, Loop, Rod
 from closedform.model.pose import from_rpy, pose
 from closedform.model.robot import Body, Frame, Robot
 from closedform.model.zoo.zoo import builtin
@@ -208,6 +212,54 @@ def test_names_are_escaped_or_refused():
         urdf_text(Robot("r", [Body("a\ufffeb", None, Revolute((0, 0, 1)))]))
 
 
-def test_loops_that_urdf_cannot_hold_are_named():
-    with pytest.warns(ModelWarning, match=r"without .*the loop 'lower_level'"):
-        urdf_text(builtin("palletiser"))
+@pytest.mark.parametrize("name", ["four_bar", "five_bar", "ankle", "palletiser", "delta"])
+def test_loops_are_written_with_what_is_independent_and_where_they_close(name):
+    robot = builtin(name)
+    back = written_and_read(robot).with_gravity(robot.gravity)
+    v, a = 0.3 * np.arange(1, robot.nv + 1), -np.ones(robot.nv)
+    assert [x.name for x in back.loops] == [x.name for x in robot.loops]
+    np.testing.assert_allclose(inverse_dynamics(back, back.neutral(), v, a),
+                               inverse_dynamics(robot, robot.neutral(), v, a), atol=1e-12)
+
+
+def rod_and_wheel():
+    """A crank whose pin is held by a rod without mass, and a wheel that it drives."""
+    body, z = Inertia(1.0, (0.1, 0.02, 0), 0.01 * np.eye(3)), (0, 0, 1)
+    bodies = [Body("crank", None, Revolute(z), inertia=body),
+              Body("rocker", None, Revolute(z), pose(None, (0.5, 0, 0)), body),
+              Body("wheel", None, Revolute(z), pose(None, (0, 0.4, 0)), body)]
+    return Robot("r", bodies, loops=[
+        Rod("rod", ("crank", (0.2, 0, 0)), ("rocker", (0.3, 0, 0)), 0.45),
+        Gear("gear", {"crank": 2.0, "wheel": -4.0})], independent=["crank"],
+        guess={"crank": 0.5, "rocker": 1.2, "wheel": 0.25})
+
+
+def test_rods_and_gears_of_two_joints_are_written():
+    robot = rod_and_wheel()
+    back = written_and_read(robot)
+    assert isinstance(back.loops[0], Rod) and back.loops[0].length == 0.45
+    assert back.loops[1].factors == {"crank": 0.5, "wheel": -1.0}
+    np.testing.assert_allclose(back.neutral(), robot.neutral(), atol=1e-12)
+    np.testing.assert_allclose(inverse_dynamics(back, back.neutral(), [1.0], [2.0]),
+                               inverse_dynamics(robot, robot.neutral(), [1.0], [2.0]), atol=1e-12)
+
+
+def test_a_universal_cut_keeps_its_axes():
+    ball = [Body(name, None, Spherical(), inertia=Inertia(1.0, (0, 0, 0.1), 0.02 * np.eye(3)))
+            for name in ("a", "b")]
+    joint = Universal((0, 0.6, 0.8), (1, 0, 0))
+    robot = Robot("u", ball, loops=[Loop("cross", ("a", np.eye(4)), ("b", np.eye(4)), joint)])
+    with pytest.raises(ModelError, match="no spherical joint"):
+        urdf_text(robot)
+    free = Robot("u", [replace(x, joint=Free()) for x in ball], loops=robot.loops)
+    back = written_and_read(free)
+    q = back.tree.random(3)
+    one, two = (residual(x.tree, x.closure.gaps, q) for x in (back, free))
+    np.testing.assert_allclose(one, two, atol=1e-12)
+
+
+def test_gears_that_urdf_cannot_hold_are_named():
+    robot = rod_and_wheel()
+    other = replace(robot, loops=[robot.loops[0], Gear("gear", {"crank": 2, "wheel": -4}, 0.3)])
+    with pytest.warns(ModelWarning, match="without the gear 'gear'"):
+        urdf_text(other)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Annotated, ClassVar, final
 
+from closedform.applications.compile.kernels import by_entries
 from closedform.applications.compile.preparation import Preparation
 from closedform.applications.compile.requests import (
     Asked,
@@ -66,8 +67,16 @@ class RobotSource(Source):
         if self.fused and self.name is not None:
             names = [checked_function_name(self.name)]
         prepared = Preparation(model, self.runtime, self.snap, self.order)
-        return [self._piece(prepared, group, name)
+        made = [self._piece(prepared, group, name)
                 for group, name in zip(groups, names, strict=True)]
+        return made if _closes_itself(model, requests) else [*made, self._closing_step(model)]
+
+    def _closing_step(self, robot: Robot) -> Piece:
+        """Newton's step that closes the loops, for the q that the others take."""
+        step = [Request(quantity("loop_step"))]
+        return replace(self, inputs=())._piece(
+            Preparation(robot, (), self.snap, self.order), step,
+            function_names(robot.name, [step])[0])
 
     def _in_symbols(self, robot: Robot, requests: Sequence[Request],
                     target: Target) -> Sequence[SymbolicPiece]:
@@ -87,6 +96,12 @@ class RobotSource(Source):
             letters(r.row for r in requests), partial(_derivatives, prepared, requests, loaded))
 
 
+def _closes_itself(robot: Robot, requests: Sequence[Request]) -> bool:
+    """Whether no step of Newton's is needed to call these: q is free, or the step is among them."""
+    return (not robot.loops or not any("q" in r.row.inputs for r in requests)
+            or any(r.row.name == "loop_step" for r in requests))
+
+
 def asked_by_name(name: str, frame: str | None, reference: str | None) -> Asked:
     """What words ask for: a quantity, and a frame and a reference where it takes them."""
     if not quantity(name).framed:
@@ -103,10 +118,10 @@ def _derivatives(prepared: Preparation, requests: Sequence[Request],
                  loaded: bool) -> Program | None:
     """The exact partial derivatives of a quantity by its own inputs, where they are known.
 
-    Joints whose q is no vector (quaternions; planar ones, whose v is the body's) have derivatives
-    along tangents, which are not partial derivatives by the entries of q.
+    Joints whose q is no vector (quaternions; planar ones, whose v is the body's) and loops have
+    derivatives along tangents, which are not partial derivatives by the entries of q.
     """
-    if len(requests) > 1 or not all(b.joint.is_vector for b in prepared.robot.bodies):
+    if len(requests) > 1 or not by_entries(prepared.robot, ("q",)):
         return None
     found = gradient(requests[0].row)
     return None if found is None else prepared.program([Request(found)], loaded)

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import final
 
 import numpy as np
@@ -128,6 +128,10 @@ class UrdfJoint:
     line: int | None
 
 
+COORDINATES = {"floating": 7, "ball": 4, "planar": 3, "universal": 2}
+"""How many coordinates joints have, by kind, that have not one."""
+
+
 @final
 @dataclass(frozen=True)
 class UrdfDocument:
@@ -142,6 +146,8 @@ class UrdfDocument:
     loops: tuple[UrdfLoop, ...] = ()
     independent: tuple[str, ...] = ()
     """Child links of the joints that URDF+ marks as independent."""
+    guess: Mapping[str, FloatTuple] = field(default_factory=dict)
+    """Coordinates near which loops are closed, by child links of joints."""
 
 
 def urdf_document(document: Document) -> UrdfDocument:
@@ -177,7 +183,11 @@ def urdf_document(document: Document) -> UrdfDocument:
             "the world, as Drake takes it", f'add <link name="{WORLD}"/>', file, held.line))
     marked = tuple(joint.child for joint, element in zip(joints, of_joints, strict=True)
                    if (element.get("independent") or "").lower() in ("true", "1"))
-    return UrdfDocument(name, file, line(root), links, joints, tuple(reader.faults), loops, marked)
+    guess = {joint.child: reader.numbers(
+        element, "guess", (0.0,) * COORDINATES.get(joint.kind, 1)) for joint, element in zip(
+        joints, of_joints, strict=True) if loops and element.get("guess") is not None}
+    return UrdfDocument(name, file, line(root), links, joints, tuple(reader.faults), loops, marked,
+                        guess)
 
 
 def _loops(reader: _Reader, root: Element, links: set[str]) -> tuple[UrdfLoop, ...]:

@@ -1,6 +1,7 @@
 """Closed loops in URDF's dialects.
 
-    Isaac Sim    <loop_joint name type><link1 link xyz rpy/><link2 link xyz rpy/><axis xyz/>
+    Isaac Sim    <loop_joint name type><link1 link xyz rpy/><link2 link xyz rpy/><axis xyz/>;
+                 ours are type="rod" with <length value/>, and guess="…" on joints
     URDF+        <loop name type><predecessor link><origin/></predecessor><successor …/><axis xyz/>
                  <coupling name><predecessor link/><successor link/><ratio value/>,
                  independent="true" on joints
@@ -29,7 +30,7 @@ from closedform.model.joints import (
     Spherical,
     Universal,
 )
-from closedform.model.loops.records import Cut, Gear, Loop
+from closedform.model.loops.records import Cut, Gear, Loop, Rod
 from closedform.model.pose import from_rpy, pose
 
 BALL_CONSTRAINT = "drake:ball_constraint"
@@ -50,9 +51,12 @@ class UrdfLoop:
     joint: Joint | None
     ratio: float
     line: int | None
+    length: float | None = None     # of a rod
 
     def cut(self, parents: Mapping[str, str]) -> Cut:
         """The record of it; `parents` are those of the links that move on their own."""
+        if self.length is not None:
+            return Rod(self.name, *self.sides, self.length)
         if self.joint is not None:
             return Loop(self.name, *self.sides, self.joint)
         ways = [_way(link, parents) for link, _ in self.sides]
@@ -97,9 +101,15 @@ def urdf_loop(reader: AttributeReader, element: Element, number: int) -> UrdfLoo
         return UrdfLoop(name, (sides[0], sides[1]), None,
                         reader.numbers(ratio, "value", (1.0,))[0], line(element))
     kind = element.get("type") or "spherical"
+    if kind == "rod":
+        length = reader.numbers(child(element, "length"), "value", (0.0,))[0]
+        if not length > 0:
+            reader.fault(element, "loop", "a rod needs a <length> with a positive value")
+            return None
+        return UrdfLoop(name, (sides[0], sides[1]), None, 1.0, line(element), length)
     axis = reader.numbers(child(element, "axis"), "xyz", (1.0, 0.0, 0.0))
     if kind not in KINDS or not np.linalg.norm(axis) > 1e-12:
-        reader.fault(element, "loop", f"type {kind!r} is none of {', '.join(KINDS)}"
+        reader.fault(element, "loop", f"type {kind!r} is none of {', '.join((*KINDS, 'rod'))}"
                      if kind not in KINDS else "its axis has no direction")
         return None
     unit = np.asarray(axis) / np.linalg.norm(axis)

@@ -78,7 +78,9 @@ def _closed(tree: Robot, urdf: UrdfDocument, floating: bool) -> Robot:
     held = {x: 0.0 for x in parents if x not in moving}
     base = [root_links(urdf)[0].name] if floating else []
     independent = (*base, *urdf.independent) if urdf.independent and cuts else None
-    return closed_robot(tree, cuts, Start(held=held, independent=independent))
+    return closed_robot(tree, cuts, Start(
+        guess={x: q for x, q in urdf.guess.items() if x in moving}, held=held,
+        independent=independent))
 
 
 @dataclass

@@ -3,13 +3,16 @@
 A joint that URDF does not have is written as several, with massless links between them: T(q) stays
 the same. `load` takes bodies depth first, so that q may come back in another order: compare by
 joint names. What URDF cannot say is refused (helical and spherical joints, symbols) or named in a
-warning (another gravity). Rotor inertia and springs are written as `<dynamics armature
+warning (another gravity, gears but those of two joints). Loops are `<loop_joint>`s, as Isaac Sim
+has them, with `independent="true"` on joints and `guess`, the coordinates they are closed at; a rod
+is one of type `rod` with a `<length>`. Rotor inertia and springs are written as `<dynamics armature
 spring_stiffness spring_reference>`, which URDF's own specification does not have.
 """
 
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -21,7 +24,8 @@ from closedform.errors import ModelError, ModelWarning
 from closedform.model.bodies import Body
 from closedform.model.formats.urdf.document import UNLIMITED
 from closedform.model.inertia import Inertia
-from closedform.model.joints import Driver, Fixed, Joint
+from closedform.model.joints import Driver, Fixed, Joint, Universal
+from closedform.model.loops.records import Gear, Loop, Rod
 from closedform.model.pose import pose, to_rpy
 from closedform.model.tree import STANDARD_GRAVITY, Tree
 
@@ -48,6 +52,7 @@ class _Step:
     joint: Joint
     placement: np.ndarray
     mimic: Driver | None = None  # `of` is a joint's name here
+    marks: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass
@@ -62,7 +67,6 @@ class _Writer:
         self.joints = {body.joint_name for body in robot.bodies}
         if not np.array_equal(robot.gravity, STANDARD_GRAVITY):
             self.lost.append(f"its gravity {robot.gravity.tolist()}")
-        self.lost += [f"the loop {cut.name!r}" for cut in getattr(robot, "loops", ())]
 
     def write(self) -> None:
         world = next((f.name for f in self.robot.frames
@@ -74,6 +78,66 @@ class _Writer:
         for frame in self.robot.frames:
             if frame.name != world:
                 self.fixed(frame.name, frame.body or base, frame.placement, Inertia())
+        if any(text.startswith("which of the velocities") for text in self.lost):
+            etree.strip_attributes(self.root, "independent")    # the reader chooses
+        for cut in getattr(self.robot, "loops", ()):
+            if isinstance(cut, Gear):
+                self.coupling(cut)
+            else:
+                self.loop(cut, base)
+
+    def loop(self, cut: Loop | Rod, base: str) -> None:
+        """`<loop_joint>` of the two links that meet in it."""
+        element = self.named(etree.SubElement(self.root, "loop_joint"), cut.name)
+        joint = None if isinstance(cut, Rod) else cut.joint
+        element.set("type", "rod" if joint is None else joint.kind)
+        turns = [np.eye(4), np.eye(4)]
+        if isinstance(joint, Universal):                 # read about x of link1 and y of link2
+            turns = [pose(_turned(np.eye(3)[k], np.asarray(axis, dtype=float)), (0, 0, 0))
+                     for k, axis in enumerate((joint.axis1, joint.axis2))]
+        for k, ((body, T), turn) in enumerate(zip((cut.a, cut.b), turns, strict=True), start=1):
+            place = T @ turn
+            self.child(element, f"link{k}", link=body or base, xyz=self.numbers(place[:3, 3]),
+                       rpy=self.numbers(to_rpy(place[:3, :3])))
+        if joint is not None and not isinstance(joint, Universal):
+            for axis in joint.axes:
+                self.child(element, "axis", xyz=self.numbers(getattr(joint, axis)))
+        if isinstance(cut, Rod):
+            self.child(element, "length", value=self.numbers([cut.length]))
+
+    def coupling(self, gear: Gear) -> None:
+        """`<coupling>` of two joints, each alone on its way from the link that both hang from."""
+        parents = {body.name: body.parent for body in self.robot.bodies}
+        ways = []
+        for name in gear.factors:
+            way, link = list[str](), name
+            while link is not None:
+                way, link = [*way, link], parents[link]
+            ways.append(way)
+        if len(ways) != 2 or gear.constant or any(
+                [x for x in ways[k] if x not in ways[1 - k]] != [ways[k][0]] for k in (0, 1)):
+            self.lost.append(f"the gear {gear.name!r}")
+            return
+        (a, x), (b, y) = gear.factors.items()
+        element = self.named(etree.SubElement(self.root, "coupling"), gear.name)
+        self.child(element, "predecessor", link=a)
+        self.child(element, "successor", link=b)
+        self.child(element, "ratio", value=self.numbers([-x / y]))
+
+    def marks(self, body: Body, count: int) -> list[dict[str, str]]:
+        """What each of the joints of a body has to say of loops: independent, and where closed."""
+        closure = getattr(self.robot, "closure", None)
+        tree = getattr(self.robot, "tree", self.robot)
+        part = next(((i, v) for b, i, v in tree.parts if b.name == body.name), None)
+        if closure is None or part is None:
+            return [{}] * count
+        q, own = closure.home[part[0]], [k in closure.independent
+                                         for k in range(part[1].start, part[1].stop)]
+        if count == 1 and any(own) and not all(own):
+            self.lost.append(f"which of the velocities of {body.joint_name!r} are independent")
+        told = [any(own)] if count == 1 else own
+        return [{"guess": self.numbers(q if count == 1 else q[k:k + 1]),
+                 **({"independent": "true"} if told[k] else {})} for k in range(count)]
 
     def body(self, body: Body, parent: str) -> None:
         """The body's joints one after the other, and its link at the end."""
@@ -109,10 +173,12 @@ class _Writer:
                                  "with a multiplier and an offset only")
             return [_Step(name, joint.moving, placement, joint.driver._replace(of=of))]
         row = (joint,) if joint.urdf else joint.series()
+        marks = self.marks(body, len(row))
         if len(row) == 1:
-            return [_Step(name, joint, placement)]
+            return [_Step(name, joint, placement, marks=marks[0])]
         return [_Step(self.fresh(f"{name}_{i}", self.joints), part,
-                      placement if i == 1 else np.eye(4)) for i, part in enumerate(row, start=1)]
+                      placement if i == 1 else np.eye(4), marks=marks[i - 1])
+                for i, part in enumerate(row, start=1)]
 
     # ------------------------------------------------------------------ elements
     def joint(self, step: _Step, parent: str, child: str) -> None:
@@ -125,6 +191,8 @@ class _Writer:
             kind = "continuous"
         element = self.named(etree.SubElement(self.root, "joint"), step.name)
         element.set("type", kind)
+        for word, value in step.marks.items():
+            element.set(word, value)
         self.origin(element, step.placement)
         self.child(element, "parent", link=parent)
         self.child(element, "child", link=child)
@@ -221,6 +289,19 @@ class _Writer:
             name += "_"
         taken.add(name)
         return name
+
+
+def _turned(start: np.ndarray, end: np.ndarray) -> np.ndarray:
+    """A rotation that takes one unit vector to another, (3, 3)."""
+    end = end / np.linalg.norm(end)
+    c, w = float(start @ end), np.cross(start, end)
+    if c < -1 + 1e-12:                                   # half a turn about any axis across
+        side = np.eye(3)[int(np.argmin(np.abs(start)))]
+        w = np.cross(start, side)
+        w /= np.linalg.norm(w)
+        return 2 * np.outer(w, w) - np.eye(3)
+    W = np.array([[0, -w[2], w[1]], [w[2], 0, -w[0]], [-w[1], w[0], 0]])
+    return np.eye(3) + W + W @ W / (1 + c)
 
 
 def _limits(joint: Joint) -> tuple[float, float]:
