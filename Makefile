@@ -44,6 +44,7 @@ bench: .venv/.benched
 	$(BIN)/python benchmarks/identification.py
 	$(BIN)/python benchmarks/streams.py
 	$(BIN)/python benchmarks/excitation.py
+	$(BIN)/python benchmarks/cluster.py
 	$(BIN)/python benchmarks/jax_operator.py
 	$(BIN)/python benchmarks/torch_operator.py
 	$(BIN)/python benchmarks/casadi_operator.py

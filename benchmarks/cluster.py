@@ -27,9 +27,10 @@ from pathlib import Path
 from typing import Any
 
 import cloudpickle
-import dask.array as da
 import numpy as np
-from distributed import Client, LocalCluster, wait
+from cluster_work import CHUNK, again, first, held
+from cluster_work import states as lazy_states
+from distributed import Client, LocalCluster
 from redundancy import mink_follow, pink_follow
 
 import closedform as cf
@@ -38,7 +39,7 @@ from closedform.applications.redundancy.problem import Problem, problem_of
 from closedform.applications.redundancy.workspace.maps import BLOCK, MapWork
 from closedform.applications.redundancy.workspace.seeds import seeds_of
 
-CHUNK, ROUNDS, TASKS, PEERS = 1_000_000, 3, 1000, 200
+ROUNDS, TASKS, PEERS = 3, 1000, 200
 LOGS, ROWS = 8, 50_000
 FRAME = "panda_hand_tcp"
 CORES = len(os.sched_getaffinity(0))
@@ -57,7 +58,8 @@ def timed(work: Callable[[], object]) -> float:
 @contextmanager
 def workers(count: int) -> Iterator[Client]:
     """A client of so many processes with one thread each."""
-    with (LocalCluster(count, threads_per_worker=1, dashboard_address=None, memory_limit="2GiB")
+    with (LocalCluster(n_workers=count, threads_per_worker=1, dashboard_address=None,
+                       memory_limit="2GiB")
           as made, Client(made) as client):
         client.wait_for_workers(count)
         yield client
@@ -93,27 +95,19 @@ def overhead() -> None:
 
 
 # ---------------------------------------------------------------------- states
-def first(tau: Any) -> Any:
-    return tau[:1].copy()               # no view: that would keep all of it
-
-
 def through_dask(states: int) -> None:
     """The same chunks of states by one call, and through one worker and all of them."""
     kernel = cf.compile(cf.load("panda")).inverse_dynamics
-    x = np.random.default_rng(0).normal(size=(3, CHUNK, 7))
     chunks = max(1, states // CHUNK)
 
     def plain(threads: int) -> None:
         for _ in range(chunks):
-            kernel(*x, threads=threads)
+            kernel(*(held(which) for which in range(3)), threads=threads)
 
     for count in sorted({1, CORES}):
         with workers(count) as client:
-            held = client.scatter(list(x), broadcast=True, hash=False)
-            wait(held)
-            arrays = [da.concatenate([da.from_delayed(h, (CHUNK, 7), float)] * chunks)
-                      for h in held]
-            tau = kernel(*arrays).map_blocks(first, chunks=((1,) * chunks, (7,)), dtype=float)
+            tau = kernel(*lazy_states(again, chunks)).map_blocks(
+                first, chunks=((1,) * chunks, (7,)), dtype=float)
             alone, dask = in_turns(
                 lambda count=count: plain(count),
                 lambda tau=tau, client=client: tau.compute(scheduler=client))

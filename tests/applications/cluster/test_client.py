@@ -2,6 +2,8 @@
 
 import os
 import signal
+import subprocess
+import sys
 import threading
 from functools import partial
 from unittest.mock import patch
@@ -13,6 +15,7 @@ import closedform as cf
 from block_work import deadly, hungry, refused, slowly, squared
 from closedform.applications import identification as idn
 from closedform.applications.cluster import blocks
+from closedform.applications.cluster import client as client_module
 from closedform.applications.cluster.blocks import BlockError, Work, computed, ranges
 from closedform.applications.cluster.tables import TableColumn, TableLayout, filled, table_at
 from closedform.applications.flexible import batch
@@ -151,9 +154,52 @@ def test_a_worker_that_is_paused_holds_nothing_up_for_good(cluster):
     np.testing.assert_array_equal(found, SQUARES)
 
 
+class DyingClient:
+    """Blocks 2, 3 and 4 wait at one worker, which 3 kills: Dask gives all of them up."""
+
+    def __init__(self):
+        self.begun, self.under_way = [], 0
+
+    def nthreads(self):
+        return {"one": 2}
+
+    def submit(self, function, packed, block, **options):
+        again = block.number in self.begun
+        self.begun.append(block.number)
+        self.under_way += 1
+        return Dying(self, block, block.number == 3 or (block.number in (2, 4) and not again),
+                     again)
+
+
+class Dying:
+    def __init__(self, client, block, dies, again):
+        self.client, self.block, self.dies, self.open = client, block, dies, True
+        assert not again or client.under_way == 1
+
+    def result(self):
+        self.client.under_way -= self.open
+        self.open = False
+        if self.dies:
+            raise distributed.KilledWorker("followed", None, 3)
+        return self.block.number
+
+    def cancel(self):
+        pass
+
+
+def test_of_blocks_that_wait_at_a_dying_worker_the_one_that_kills_is_named():
+    client = DyingClient()
+    found = dict(computed(len, ranges(80, 10), Work(client, aside=True)))
+    bad = [str(x) for x in found.values() if isinstance(x, blocks.Aside)]
+    assert len(bad) == 1 and bad[0].startswith("block 3 (rows 30 to 39): every worker that took")
+    assert [x for x in found.values() if not isinstance(x, blocks.Aside)] == [0, 1, 2, 4, 5, 6, 7]
+    assert sorted(client.begun) == [0, 1, 2, 2, 3, 3, 4, 4, 5, 6, 7]
+
+
 @pytest.mark.slow
 def test_a_block_that_kills_its_workers_is_named(tmp_path):
-    with (distributed.LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None)
+    with (dask.config.set({"distributed.scheduler.allowed-failures": 0}),
+          distributed.LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None)
           as made, distributed.Client(made) as client):
         with pytest.raises(BlockError, match=r"block 3 \(rows 30 to 39\): every worker .* died"):
             filled_in(None, client, deadly)
@@ -165,6 +211,26 @@ def test_a_block_that_kills_its_workers_is_named(tmp_path):
         assert np.isnan(x[30:40]).all()
         np.testing.assert_array_equal(np.delete(x, range(30, 40)),
                                       np.delete(SQUARES, range(30, 40)))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="glibc's allocator")
+def test_a_worker_keeps_the_memory_of_arrays_that_come_and_go():
+    """Under Dask's setting every array of a megabyte is 256 page faults, each time."""
+    text = """
+import resource, sys, numpy as np
+from closedform.applications.cluster.client import keep_memory
+if sys.argv[1] == "kept":
+    keep_memory()
+def arrays(count):
+    for _ in range(count):
+        np.ones(1 << 17)
+    return resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+print(-arrays(3) + arrays(100))
+"""
+    faults = [int(subprocess.run(
+        [sys.executable, "-c", text, how], env={**os.environ, "MALLOC_TRIM_THRESHOLD_": "65536"},
+        check=True, capture_output=True, text=True).stdout) for how in ("given back", "kept")]
+    assert faults[0] > 10_000 and faults[1] < 1000
 
 
 def test_a_worker_without_memory_fails_its_block_by_name(cluster, tmp_path):
@@ -207,24 +273,24 @@ def test_what_is_in_flight_is_bounded(cluster):
     asked = []
     for taken, _ in enumerate(computed(slowly, ranges(100, 5), Work(cluster),
                                        lambda block: asked.append(block) or ())):
-        assert len(asked) <= taken + 2 * blocks.AHEAD + 1
+        assert len(asked) <= taken + 2 * client_module.AHEAD + 1
 
 
 def test_an_address_is_a_client_and_a_wrong_one_is_refused(cluster, monkeypatch):
     found = mapped(cluster.scheduler.address)
     for one, two in zip(found, mapped(), strict=True):
         np.testing.assert_array_equal(one, two)
-    monkeypatch.setattr(blocks, "ANSWERS", 0.5)
+    monkeypatch.setattr(client_module, "ANSWERS", 0.5)
     with pytest.raises(cf.ArgumentError, match=r"no scheduler answers at 'tcp://127\.0\.0\.1:1'"):
         mapped("tcp://127.0.0.1:1")
 
 
 def test_an_address_leaves_the_scheduler_of_other_work_as_it_was(cluster, monkeypatch):
     with dask.config.set(scheduler="threads"):
-        with blocks.joined(cluster.scheduler.address):
+        with client_module.joined(cluster.scheduler.address):
             assert dask.config.get("scheduler") == "threads"
-        monkeypatch.setattr(blocks, "ANSWERS", 0.5)
-        with pytest.raises(cf.ArgumentError), blocks.joined("tcp://127.0.0.1:1"):
+        monkeypatch.setattr(client_module, "ANSWERS", 0.5)
+        with pytest.raises(cf.ArgumentError), client_module.joined("tcp://127.0.0.1:1"):
             pass
         assert dask.config.get("scheduler") == "threads"
 

@@ -8,26 +8,17 @@ way or wait for an earlier one: what is not taken holds back what is not begun.
 from __future__ import annotations
 
 import os
-import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass
-from functools import lru_cache, partial
-from typing import Any, NamedTuple, Protocol, final
+from functools import partial
+from typing import Any, NamedTuple, final
 
+from closedform.applications.cluster.client import AHEAD, Submits, by_client, joined, room
 from closedform.applications.progress import Bar
-from closedform.errors import ArgumentError, ClosedformError, MissingDependency
-
-AHEAD = 2
-"""Blocks for each thread that are begun and not yet taken."""
-ASKED = 1.0
-"""Seconds between questions to the scheduler about its workers."""
-ANSWERS = 10.0
-"""Seconds that the scheduler of an address has to answer."""
-RETRIES = 2
-"""How often a block is begun again whose worker fails it with no error of ours."""
+from closedform.errors import ArgumentError, ClosedformError
 
 
 class BlockError(ClosedformError):
@@ -59,13 +50,6 @@ def ranges(rows: int, size: int) -> list[Range]:
     """Blocks of `size` rows, the last perhaps shorter."""
     return [Range(k, start, min(start + size, rows))
             for k, start in enumerate(range(0, rows, size))]
-
-
-class Submits(Protocol):
-    """A Dask client, as far as it is used here."""
-
-    def submit(self, function: Callable[..., Any], *args: Any, **options: Any) -> Any: ...
-    def nthreads(self) -> dict[str, int]: ...
 
 
 @final
@@ -135,7 +119,7 @@ def _in_order(function: Callable[..., Any], blocks: Sequence[Any], client: Submi
 
     count = cores()
     if client is not None:
-        yield from _taken(blocks, begun(_by_client(function, client)), _room(client))
+        yield from _taken(blocks, begun(by_client(function, client)), room(client))
     elif count == 1 or len(blocks) == 1:
         yield from _taken(blocks, begun(lambda *args: _Now(function, args)), lambda: 1)
     else:
@@ -145,23 +129,6 @@ def _in_order(function: Callable[..., Any], blocks: Sequence[Any], client: Submi
                               lambda: AHEAD * count)
         finally:
             pool.shutdown(cancel_futures=True)
-
-
-def _room(client: Submits) -> Callable[[], int]:
-    """How many blocks may be under way, by the workers there are: asked now and then, for each
-    answer takes as long as a task costs. Few where the scheduler does not answer.
-    """
-    asked, room = -ASKED, AHEAD
-
-    def now() -> int:
-        nonlocal asked, room
-        if time.monotonic() - asked >= ASKED:
-            room = AHEAD
-            with suppress(Exception):
-                room = AHEAD * max(sum(client.nthreads().values()), 1)
-            asked = time.monotonic()
-        return room
-    return now
 
 
 def _raise(error: Exception) -> None:
@@ -174,8 +141,7 @@ def _taken(blocks: Iterable[Any], begin: Callable[[Any], Any],
     rest = iter(blocks)
     try:
         while True:
-            room = most() - len(waiting)
-            for _ in range(room):
+            for _ in range(most() - len(waiting)):
                 block = next(rest, waiting)
                 if block is waiting:
                     break
@@ -208,52 +174,3 @@ def cores() -> int:
     here = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     limit = os.environ.get("CLOSEDFORM_THREADS", "")
     return min(here, int(limit)) if limit.isdecimal() and int(limit) > 0 else here
-
-
-# ---------------------------------------------------------------------- Dask
-@contextmanager
-def joined(client: Submits | str | None) -> Iterator[Submits | None]:
-    """The client of some work: one that is given, or of an address, and then only as long.
-
-    Other work of the caller does not go to the scheduler of an address.
-    """
-    if not isinstance(client, str):
-        yield client
-        return
-    try:
-        from distributed import Client
-    except ImportError as error:
-        raise MissingDependency("Dask's distributed is not installed; "
-                                "pip install 'closedform[cluster]'") from error
-    try:
-        own = Client(client, timeout=ANSWERS, set_as_default=False)
-    except (OSError, ValueError) as error:
-        raise ArgumentError(f"client: no scheduler answers at {client!r}: {error}") from error
-    try:
-        yield own
-    finally:
-        with suppress(Exception):               # the scheduler may be gone
-            own.close()
-
-
-def _by_client(function: Callable[..., Any], client: Submits) -> Callable[..., Any]:
-    import cloudpickle
-    packed = cloudpickle.dumps(function)
-    return partial(client.submit, followed, packed, pure=False, retries=RETRIES)
-
-
-def followed(packed: bytes, *args: Any) -> Any:
-    """What a worker does: the function, unpacked by the first task that brings it.
-
-    A refusal is a result: it is the same for every worker, and no reason to try again.
-    """
-    try:
-        return _unpacked(packed)(*args)
-    except ClosedformError as error:
-        return error
-
-
-@lru_cache(maxsize=16)
-def _unpacked(packed: bytes) -> Any:
-    import cloudpickle
-    return cloudpickle.loads(packed)

@@ -6,8 +6,10 @@ A task is a call of the kernel on one block, by one thread: the workers are the 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import count
+from operator import itemgetter
 from typing import Any, Protocol, final
 
 import numpy as np
@@ -46,8 +48,15 @@ class OnBlock:
     kernel: Callable[..., Any]
     threads: int
 
-    def __call__(self, *arrays: Any) -> Any:
-        return self.kernel(*arrays, threads=self.threads)
+    def __call__(self, *blocks: Any) -> Any:
+        return self.kernel(*map(_only, blocks), threads=self.threads)
+
+
+def _only(block: Any) -> Any:
+    """The block itself; along the axes of a state Dask gives lists, of one."""
+    while isinstance(block, list):
+        block, = block
+    return block
 
 
 def lazy(kernel: Callable[..., Any], about: BlockFunction, given: Sequence[Any], out: Any,
@@ -66,19 +75,35 @@ def lazy(kernel: Callable[..., Any], about: BlockFunction, given: Sequence[Any],
               for slot, x in zip(about.inputs, given, strict=True)]
     single = all(x.dtype == np.float32 for x in arrays)
     dtype = np.dtype(np.float32 if single else np.float64)
-    known = {n for slot in about.inputs for n in slot.shape}
-    sizes = {str(n): n for slot in about.outputs for n in slot.shape if n not in known}
     several = about.result is not None
+    loops = range(max(x.ndim - len(s.shape) for x, s in zip(arrays, about.inputs, strict=True)))
+    axes = count(len(loops))
+    pairs = [part for x, slot in zip(arrays, about.inputs, strict=True)
+             for part in (x, _axes(loops, x.ndim - len(slot.shape), slot, axes))]
+    sizes = [{next(axes): n for n in slot.shape} for slot in about.outputs]
+    own = {} if several else sizes[0]
     try:
-        made = da.apply_gufunc(
-            OnBlock(kernel, threads or 1), about.signature, *arrays, output_sizes=sizes,
-            output_dtypes=(dtype,) * len(about.outputs) if several else dtype)
+        made = da.blockwise(OnBlock(kernel, threads or 1), (*loops, *own), *pairs, new_axes=own,
+                            dtype=dtype, meta=np.empty((0,) * (len(loops) + len(own)), dtype))
     except ValueError as error:
         shapes = ", ".join(f"{slot.name} {x.shape}"
                            for slot, x in zip(about.inputs, arrays, strict=True))
         raise ArgumentError(f"{about.title}: the batch axes do not fit together: {shapes} "
                             f"({error})") from error
-    return about.result(*made) if several else made
+    if not several:
+        return made
+    return about.result(*(
+        da.blockwise(itemgetter(k), (*loops, *size), made, tuple(loops), new_axes=size, dtype=dtype,
+                     meta=np.empty((0,) * (len(loops) + len(size)), dtype))
+        for k, size in enumerate(sizes)))
+
+
+def _axes(loops: range, batch: int, slot: Slot, axes: Iterator[int]) -> tuple[int, ...]:
+    """Numbers of an input's axes: those of the batch, counted from the last, and its own.
+
+    `apply_gufunc` does the same and copies every block where a state's axes end.
+    """
+    return (*loops[len(loops) - batch:], *(next(axes) for _ in slot.shape))
 
 
 def _taken(x: Any, slot: Slot, title: str) -> Any:
