@@ -9,7 +9,7 @@ DRIVER = shutil.which("chromedriver")
 FLAGS = ("--headless=new", "--no-sandbox", "--use-angle=swiftshader", "--no-first-run",
          "--enable-unsafe-swiftshader", "--ignore-gpu-blocklist", "--disable-dev-shm-usage",
          "--disable-background-networking", "--disable-component-update", "--disable-sync")
-PATIENCE = 400
+PATIENCE = 200
 PHONE = 500
 """Pixels below which a window is asked for by its screen: Chromium's own windows are wider."""
 
@@ -47,7 +47,7 @@ def click_text(driver, text):
           x => x.checkVisibility() && [...x.childNodes].some(
             y => y.nodeType === 3 && y.textContent.trim() === arguments[0]));
         if (!found.length) return false;
-        found[0].scrollIntoView({block: "nearest"});
+        found[0].scrollIntoView({block: innerWidth < 576 ? "start" : "nearest"});
         for (const kind of ["pointerdown", "mousedown", "pointerup", "mouseup", "click"])
           found[0].dispatchEvent(new PointerEvent(kind, {bubbles: true, pointerId: 1}));
         return true;""", text)

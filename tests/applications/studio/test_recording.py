@@ -95,3 +95,13 @@ def test_a_flexible_arm_has_its_swing_and_its_modes():
     assert "Hz" in arm.page()
     straight = arm.bent(np.zeros(arm.arm.nq), 5.0)
     assert np.abs(straight[..., 1]).max() < 1e-12
+
+
+def test_a_robot_with_loops_swings_closed():
+    subject = StudioRobot(cf.load("four_bar"))
+    found = recording.swing(subject, start(subject))
+    assert np.ptp(found.q[:, 0]) > 0.3
+    for q in found.q[::100]:
+        assert np.abs(cf.loop_residual(subject.robot, q)).max() < 1e-9
+    tau = cf.inverse_dynamics(subject.robot, found.q[50], found.v[50], found.a[50])
+    np.testing.assert_allclose(found.strips[1].values[50], tau, rtol=1e-9)

@@ -24,7 +24,7 @@ def test_dials_and_coordinates_are_the_same_posture(subject):
     rng = np.random.default_rng(3)
     for _ in range(5):
         q = subject.robot.random(rng)
-        again = subject.dials.coordinates(subject.dials.values(q))
+        again = subject.dials.coordinates(subject.dials.values(q), q)
         np.testing.assert_allclose(subject.robot.difference(q, again), 0, atol=1e-12)
 
 
@@ -46,6 +46,23 @@ def test_a_free_base_has_six_dials():
     assert [d.name for d in HUMANOID.dials.all[:6]] == [
         "root[0]", "root[1]", "root[2]", "root roll", "root pitch", "root yaw"]
     assert len(Dials(HUMANOID.robot).all) == HUMANOID.robot.nv
+
+
+# ---------------------------------------------------------------------- loops
+@pytest.mark.parametrize("name", ["four_bar", "five_bar"])
+def test_loops_stay_closed_whatever_dial_is_turned(name):
+    subject = StudioRobot(cf.load(name))
+    assert len(subject.dials.all) == subject.robot.nv < subject.robot.nq
+    state = start(subject)
+    for k, x in ((0, 0.2), (-1, 0.3), (0, 0.1)):
+        k %= len(subject.dials.all)
+        state = obey(subject, state, Wish("dial", {k: subject.dials.values(state.q)[k] + x}))
+        assert np.abs(cf.loop_residual(subject.robot, state.q)).max() < 1e-9
+    before = state.q
+    state = obey(subject, state, Wish("random", 3))
+    assert np.abs(cf.loop_residual(subject.robot, state.q)).max() < 1e-9
+    assert not np.array_equal(state.q, before)
+    assert "loops" in posture.pulls(subject.robot, state.tip).reason
 
 
 # ---------------------------------------------------------------------- any wish

@@ -25,7 +25,7 @@ from closedform.errors import MissingDependency
 from closedform.interfaces.cli.main import app
 from closedform.interfaces.studio import gate as gates
 from closedform.interfaces.studio.house import Studio
-from closedform.interfaces.studio.scene import DEEP, nested
+from closedform.interfaces.studio.shapes import DEEP, nested
 from studio_browser import Browser
 
 ROBOT = "planar2r"

@@ -1,7 +1,7 @@
 """Dials: the numbers that a hand turns, one to a slider, and the coordinates q that they stand for.
 
 A joint whose coordinates add up has a dial for each of them. A quaternion has three, the angles of
-roll, pitch and yaw.
+roll, pitch and yaw. Of a robot with loops the independent joints have dials.
 """
 
 from __future__ import annotations
@@ -40,8 +40,10 @@ class Dials:
     """All dials of a robot, in the order of q."""
 
     def __init__(self, robot: Robot) -> None:
-        self.parts = [(body.joint.unit, i) for body, i, _ in robot.parts]
-        self.all = tuple(dial for body, i, _ in robot.parts for dial in _dials(robot, body, i))
+        turned_by_hand = [(body, i) for body, i, j in robot.parts
+                          if robot.closure is None or j.stop > j.start]
+        self.parts = [(body.joint.unit, i) for body, i in turned_by_hand]
+        self.all = tuple(dial for body, i in turned_by_hand for dial in _dials(robot, body, i))
         self.low = np.array([dial.low for dial in self.all])
         self.high = np.array([dial.high for dial in self.all])
 
@@ -56,18 +58,18 @@ class Dials:
             found.append(x)
         return np.concatenate([np.zeros(0), *found])
 
-    def coordinates(self, values: Floats) -> Floats:
-        """q for positions of the dials."""
-        found, at = [], 0
+    def coordinates(self, values: Floats, q: Floats) -> Floats:
+        """q for positions of the dials; coordinates without dials stay, loops are then open."""
+        q, at = q.copy(), 0
         for unit, i in self.parts:
             size = i.stop - i.start - (unit is not None)
             x = values[at:at + size]
             if unit is not None:
                 turn = np.roll(wxyz(np.asarray(from_rpy(*x[unit.start:unit.start + 3]))), -1)
                 x = np.concatenate([x[:unit.start], turn, x[unit.start + 3:]])
-            found.append(x)
+            q[i] = x
             at += size
-        return np.concatenate([np.zeros(0), *found])
+        return q
 
 
 def _dials(robot: Robot, body: Body, i: slice) -> list[Dial]:

@@ -31,6 +31,8 @@ from closedform.model.robot import Robot
 REACHED = MET
 """m and rad: the tip is where it was pulled to."""
 SEEDS = 5
+MOST = 40
+"""Joints of an arm whose kernels of `solve` are made while one waits."""
 
 
 class Pull(NamedTuple):
@@ -48,6 +50,12 @@ class Pull(NamedTuple):
 @lru_cache(maxsize=64)
 def pulls(robot: Robot, tip: str) -> Pull:
     """What the tip can be asked for, by the rank of its Jacobian at random configurations."""
+    if robot.closure is not None:
+        return Pull(None, "the gizmo moves robots without loops; move the independent joints by "
+                          "their sliders")
+    if robot.nv > MOST:
+        return Pull(None, f"the gizmo moves robots of up to {MOST} joints; move these by their "
+                          "sliders")
     if any(not body.joint.is_vector for body, _, _ in robot.parts):
         return Pull(None, "the gizmo moves robots whose coordinates add up; move the base by "
                             "its sliders")

@@ -5,9 +5,10 @@ Made of a swing of all joints, of samples in a file, of a log, or of a simulatio
 
 from __future__ import annotations
 
+import contextlib
 import io
 from dataclasses import dataclass
-from typing import Any, final
+from typing import Any, NamedTuple, final
 
 import numpy as np
 
@@ -22,13 +23,16 @@ from closedform.applications.studio.shown import as_robot
 from closedform.applications.studio.state import StudioState
 from closedform.applications.studio.subject import StudioRobot
 from closedform.arrays import Floats
-from closedform.errors import ArgumentError
+from closedform.errors import ArgumentError, ClosedformError
 from closedform.model.coordinates import coordinate_names
 from closedform.model.elasticity.joints import ElasticJoints
+from closedform.model.loops.closure import y_index
 
 POINTS, SECONDS = 501, 5.0
 LONGEST = 60.0
 """Seconds of a simulation, at most."""
+SWUNG = 0.4
+"""rad or m by which the independent joints of a robot with loops swing."""
 SPLINED = 5_000
 """Rows of a trajectory, at most; a file with more is a log."""
 MOST = 20_000
@@ -77,11 +81,36 @@ class Recording:
         return text.getvalue()
 
 
+class MotionRows(NamedTuple):
+    """A motion without anything measured, as `of_log` takes it."""
+
+    t: Floats
+    q: Floats
+    v: Floats | None = None
+    a: Floats | None = None
+    tau: Floats | None = None
+
+
 def swing(subject: StudioRobot, state: StudioState) -> Recording:
     """Every joint swings within its limits; τ, τ̇, τ̈ exactly, numeric differences beside."""
     robot = as_robot(subject, state)
+    if robot.closure is not None:
+        return _closed_swing(subject, state, y_index(robot.tree, robot.closure))
     return _of_torques("swing of all joints",
                        torques(robot, cosines(robot), np.linspace(0, SECONDS, POINTS)))
+
+
+def _closed_swing(subject: StudioRobot, state: StudioState, own: Floats) -> Recording:
+    """The independent joints swing about where they are, as far as the loops let them."""
+    robot, t = subject.robot, np.linspace(0, SECONDS, POINTS)
+    low, high, y = subject.lower[own], subject.upper[own], state.q[own]
+    far = np.minimum(SWUNG, np.minimum(high - y, y - low))
+    phases = np.outer(t, 2 * np.pi / SECONDS * (1 + np.arange(len(own))))
+    for part in (1.0, 0.5, 0.25, 0.1, 0.02):
+        with contextlib.suppress(ClosedformError):
+            q = robot.closed(y + part * far * np.sin(phases), near=state.q)
+            return of_log(subject, state, MotionRows(t, q), "swing of the independent joints")
+    raise ArgumentError(f"{robot.name} does not swing here: its loops are at a singularity")
 
 
 def of_rows(subject: StudioRobot, state: StudioState, rows: Any, name: str) -> Recording:

@@ -102,30 +102,31 @@ def _numbers(given: Any, size: int, what: str) -> Floats:
     return x
 
 
-def _at(subject: StudioRobot, state: StudioState, q: Floats) -> StudioState:
-    """The state at another q, where nothing is certified."""
-    return replace(state, q=subject.kept(q), target=None, solution=None, refused=None, curve=None,
-                   along=0.0, branches=(), branch=-1)
+def _at(subject: StudioRobot, state: StudioState, q: Floats,
+        near: Floats | None = None) -> StudioState:
+    """The state at another q, where nothing is certified; loops are closed near another one."""
+    return replace(state, q=subject.kept(q, near), target=None, solution=None, refused=None,
+                   curve=None, along=0.0, branches=(), branch=-1)
 
 
 def _dials(subject: StudioRobot, state: StudioState, given: Any) -> StudioState:
     d = subject.dials
-    return _at(subject, state,
-               d.coordinates(np.clip(_numbers(given, len(d.all), "dials"), d.low, d.high)))
+    values = np.clip(_numbers(given, len(d.all), "dials"), d.low, d.high)
+    return _at(subject, state, d.coordinates(values, state.q), near=state.q)
 
 
 def _dial(subject: StudioRobot, state: StudioState, given: Any) -> StudioState:
     """Some dials by their place; the others stay exactly where they are."""
     d = subject.dials
     values = d.values(state.q)
-    before, q = d.coordinates(values), state.q.copy()
+    before, q = d.coordinates(values, state.q), state.q.copy()
     for k, x in dict(given).items():
         values[k] = np.clip(_numbers([x], 1, d.all[k].name), d.low[k], d.high[k])[0]
-    after = d.coordinates(values)
+    after = d.coordinates(values, state.q)
     for _, i in d.parts:
         if np.any(after[i] != before[i]):
             q[i] = after[i]
-    return _at(subject, state, q)
+    return _at(subject, state, q, near=state.q)
 
 
 def _coordinates(subject: StudioRobot, state: StudioState, given: Any) -> StudioState:

@@ -16,6 +16,7 @@ from closedform.arrays import Floats
 from closedform.errors import UnknownName
 from closedform.lowerings.call.kernel import Kernel
 from closedform.model.coordinates import coordinate_names
+from closedform.model.loops.closure import y_index
 from closedform.model.robot import Robot
 
 PLACES = ("poses", "center_of_mass")
@@ -29,8 +30,9 @@ NEAR = 0.05
 """Of a range: so near to a limit no arm is at home."""
 SINGULAR, TRIED = 1e-3, 30
 """σ min / σ max that counts as singular; configurations that are tried."""
-LARGE = 40
-"""Velocities from which on slopes are left out: their kernels take minutes to make."""
+LARGE, TANGLED = 40, 12
+"""Velocities, and coordinates of a robot with loops, from which on slopes are left out: their
+kernels take minutes to make."""
 
 
 @final
@@ -77,6 +79,8 @@ class StudioRobot:
             if name in self.robot.configurations:
                 return self.kept(self.robot.configurations[name])
         q, low, high = self.robot.neutral(), self.lower, self.upper
+        if self.robot.closure is not None:
+            return q
         with np.errstate(invalid="ignore"):
             tight = NEAR * (high - low)                  # panda's elbow and wrist have no zero
             moved = np.isfinite(tight) & ((q < low + tight) | (q > high - tight))
@@ -107,8 +111,15 @@ class StudioRobot:
         named = {name: self.kept(q) for name, q in self.robot.configurations.items()}
         return {"ready": self.ready, **named, "home": self.home}
 
-    def kept(self, q: Floats) -> Floats:
-        """q within the limits, its quaternions of length one."""
+    def kept(self, q: Floats, near: Floats | None = None) -> Floats:
+        """q within the limits, its quaternions of length one, its loops closed.
+
+        `near` is a closed configuration on the branch that is meant; q itself if none is given.
+        """
+        if self.robot.closure is not None:
+            own = y_index(self.robot.tree, self.robot.closure)
+            y = np.clip(np.asarray(q, dtype=float)[own], self.lower[own], self.upper[own])
+            return self.robot.closed(y, near=q if near is None else near)
         q = np.clip(np.asarray(q, dtype=float), self.lower, self.upper)
         for body, i, _ in self.robot.parts:
             if body.joint.unit is not None:
@@ -127,7 +138,8 @@ class StudioRobot:
     @property
     def quantities(self) -> tuple[str, ...]:
         """The rows of the catalogue that the equations show."""
-        return TERMS + (SLOPES if self.robot.nv <= LARGE else ())
+        many = self.robot.nq if self.robot.closure else self.robot.nv
+        return TERMS + (SLOPES if many <= (TANGLED if self.robot.closure else LARGE) else ())
 
     def places(self, tip: str) -> Kernel:
         """Poses, centre of mass, and the tip with its Jacobian: what the scene needs."""

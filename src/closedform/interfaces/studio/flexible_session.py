@@ -11,7 +11,8 @@ import numpy as np
 from closedform.applications.studio import cells
 from closedform.applications.studio.bending import Bending
 from closedform.interfaces.studio.gate import Gate
-from closedform.interfaces.studio.scene import BLUE, ORANGE, ground, lines
+from closedform.interfaces.studio.scene import BLUE, ORANGE
+from closedform.interfaces.studio.shapes import ground, lines
 
 EVERY = 1 / 25
 SWING = "swing"

@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise
 from typing import Any, final
 
 import numpy as np
 
-from closedform.applications.studio.dials import wxyz
+from closedform.applications.studio.dials import turned, wxyz
 from closedform.applications.studio.shown import Shown
 from closedform.applications.studio.subject import StudioRobot
 from closedform.arrays import Floats
 from closedform.interfaces.studio.looks import Look
-from closedform.model.joints import Joint
+from closedform.interfaces.studio.shapes import (
+    arrows,
+    axis_and_range,
+    lines,
+    nested,
+    pairs,
+    stage,
+    towards,
+)
 from closedform.model.loops.bones import bone_ends, bones, cut_points, rods
 
 BLUE, ORANGE, GREEN, PINK = (74, 127, 181), (217, 114, 44), (63, 155, 99), (177, 58, 108)
@@ -24,11 +31,12 @@ LAYERS = {"meshes": True, "bones": True, "inertia": False, "frames": False, "joi
 """What can be seen, and whether it is at first; bones give way to meshes."""
 WEIGHT, TORQUE = 0.15, 0.2
 """Of the robot's size: an arrow of the largest weight, of a torque at its limit."""
-ARC = 24
+FROM = np.array([1.5, -1.5, 0.6])
+"""Where the camera stands, in sizes of the robot, z up."""
+NARROW, SHEET = 0.75, 0.45
+"""Width over height of a screen below which it is a phone's, and the part its sheet covers."""
 STILL = 1e-7
 """m, and of a quaternion: a node that moves less stays where it is."""
-DEEP = 48
-"""Nodes within nodes; a browser draws a chain of hundreds one within the other slowly."""
 
 
 @final
@@ -44,7 +52,7 @@ class StudioScene:
         self.size = max(float(np.ptp(spread, axis=0).max(initial=0.0)), 0.2)
         self.middle = (spread.max(axis=0) + spread.min(axis=0)) / 2
         self.layers, self.has_meshes = dict(LAYERS), False
-        _stage(scene, np.asarray(robot.gravity, dtype=float), self.size)
+        self.up = stage(scene, np.asarray(robot.gravity, dtype=float), self.size)
         self.above, self.paths = nested(robot.parents)
         self.bodies = [scene.add_frame(path, show_axes=False) for path in self.paths]
         self._sent = np.full((len(robot.bodies), 7), np.inf)
@@ -65,12 +73,21 @@ class StudioScene:
         self.com = scene.add_icosphere("/com", 1.2 * r, PINK, subdivisions=2, **FLAT)
         self.ellipsoid = scene.add_icosphere("/ellipsoid", 1.0, GREEN, opacity=0.25,
                                              visible=False, **FLAT)
-        self.weights = _arrows(scene, "/weights", PINK, self.size)
-        self.torques = _arrows(scene, "/torques", ORANGE, self.size)
+        self.weights = arrows(scene, "/weights", PINK, self.size)
+        self.torques = arrows(scene, "/torques", ORANGE, self.size)
         self.ghosts = lines(scene, "/ghosts", np.zeros((1, 2, 3)), ORANGE, 3)
         self.elbow = lines(scene, "/elbow", np.zeros((1, 2, 3)), GREEN, 3)
         self.nodes |= {"centre of mass": [self.com], "manipulability": [self.ellipsoid],
                        "loads": [self.weights], "torques": [self.torques]}
+
+    def look(self, camera: Any) -> None:
+        """Put a camera where the robot is seen whole; on a phone above the sheet of widgets."""
+        R = turned(towards(self.up))                # z to what is up
+        tall = NARROW * float(camera.image_height) / max(float(camera.image_width), 1.0)
+        way = R @ (max(tall, 1.0) * self.size * FROM)
+        seen = 2 * float(np.linalg.norm(way)) * np.tan(float(camera.fov) / 2)
+        at = self.middle - (SHEET / 2 * seen * self.up if tall > 1.0 else 0.0)
+        camera.position, camera.look_at = tuple(at + way), tuple(at)
 
     # ------------------------------------------------------------------ what is there
     def _path(self, body: int) -> str:
@@ -93,7 +110,7 @@ class StudioScene:
             if length > 1e-6:
                 self.nodes["bones"].append(self.scene.add_cylinder(
                     f"{self._path(p - 1)}/bone{i}", r, length, BLUE,
-                    wxyz=_towards(end / length), position=end / 2, radial_segments=12, **FLAT))
+                    wxyz=towards(end / length), position=end / 2, radial_segments=12, **FLAT))
         for k in range(len(robot.bodies)):
             self.nodes["bones"].append(self.scene.add_icosphere(
                 f"{self.paths[k]}/joint", 1.4 * r, ORANGE, subdivisions=1, **FLAT))
@@ -124,7 +141,7 @@ class StudioScene:
         """Axes of the joints, and the range of a turn as an arc: both rest in the parent."""
         robot, r = self.subject.robot, 0.07 * self.size
         for k, (body, p) in enumerate(zip(robot.bodies, robot.parents, strict=True)):
-            drawn = _axis_and_range(body.joint, r)
+            drawn = axis_and_range(body.joint, r)
             if drawn is None:
                 continue
             A = np.asarray(body.placement, dtype=float)
@@ -166,9 +183,9 @@ class StudioScene:
         if self.layers["loads"]:
             at, force = s.weights
             most = float(np.linalg.norm(force, axis=1).max(initial=0.0)) or 1.0
-            self.weights.points = _pairs(at, WEIGHT * self.size * force / most)
+            self.weights.points = pairs(at, WEIGHT * self.size * force / most)
         if self.layers["torques"] and s.terms is not None:
-            self.torques.points = _pairs(*self._torque_arrows(s))
+            self.torques.points = pairs(*self._torque_arrows(s))
 
     def _move(self, T: Floats) -> None:
         """Send the places that have changed, each in its parent: a slider moves one node."""
@@ -190,7 +207,7 @@ class StudioScene:
         starts, ways = [], []
         for body, _, j in s.subject.robot.parts:
             k = s.subject.robot.body_names.index(body.name)
-            line = body.joint.moving.line if body.joint.nv == 1 else None
+            line = body.joint.moving.line if j.stop - j.start == 1 else None
             if line is not None:
                 T, x = s.places.poses[k], float(tau[j][0])
                 bound = float(most[j][0])
@@ -202,91 +219,14 @@ class StudioScene:
     def show_curves(self, ghosts: Sequence[Floats], elbow: Floats | None) -> None:
         """Other branches as thin arms, and the way of the elbow along the self-motion."""
         robot = self.subject.robot
-        pairs = [(T[p - 1][:3, 3], T[k][:3, 3]) for T in ghosts
+        bones = [(T[p - 1][:3, 3], T[k][:3, 3]) for T in ghosts
                  for k, p in enumerate(robot.parents) if p]
-        self.ghosts.visible, self.elbow.visible = bool(pairs), elbow is not None
-        if pairs:
-            self.ghosts.points = np.array(pairs, dtype=np.float32)
+        self.ghosts.visible, self.elbow.visible = bool(bones), elbow is not None
+        if bones:
+            self.ghosts.points = np.array(bones, dtype=np.float32)
         if elbow is not None:
             self.elbow.points = np.stack([elbow[:-1], elbow[1:]], axis=1).astype(np.float32)
 
     def remove(self) -> None:
         """Take all of it away."""
         self.scene.reset()
-
-
-def nested(parents: Sequence[int]) -> tuple[list[int], list[str]]:
-    """For each body the one that its node stands in, −1 for none, and the name of its node."""
-    above: list[int] = []
-    paths: list[str] = []
-    for k, p in enumerate(parents):
-        inside = p > 0 and paths[p - 1].count("/") < DEEP
-        above.append(p - 1 if inside else -1)
-        paths.append(f"{paths[p - 1] if inside else ''}/b{k}")
-    return above, paths
-
-
-def _stage(scene: Any, gravity: Floats, size: float) -> None:
-    """Light and ground; without a GPU the default environment takes 15 s, shadows 29 of 30 frames.
-    """
-    scene.configure_environment_map(None)
-    scene.configure_default_lights(True, cast_shadow=False)
-    scene.add_light_hemisphere("/sky", ground_color=(190, 195, 205), intensity=1.6)
-    length = float(np.linalg.norm(gravity))
-    scene.set_up_direction(tuple(-gravity / length) if length > 0 else "+z")
-    ground(scene, size)
-
-
-def ground(scene: Any, size: float) -> None:
-    """A grid in greys that are seen on white and on black."""
-    scene.add_grid("/grid", width=3 * size, height=3 * size, cell_size=size / 10,
-                   cell_color=(150, 155, 165), section_color=(120, 125, 135), cell_thickness=0.6,
-                   section_thickness=0.8, shadow_opacity=0.0)
-
-
-def lines(scene: Any, name: str, points: Floats, colour: tuple[int, int, int],
-          pixels: int) -> Any:
-    """Lines between pairs of points, (k, 2, 3), so many pixels thick; hidden at first."""
-    return scene.add_line_segments(name, points.astype(np.float32), colour, thickness=pixels,
-                                   thickness_units="screen", visible=False)
-
-
-def _arrows(scene: Any, name: str, colour: tuple[int, int, int], size: float) -> Any:
-    return scene.add_arrows(name, np.zeros((1, 2, 3)), colour, shaft_radius=0.004 * size,
-                            head_radius=0.011 * size, head_length=0.025 * size, visible=False)
-
-
-def _pairs(at: Floats, way: Floats) -> Floats:
-    if not len(at):
-        return np.zeros((1, 2, 3), dtype=np.float32)
-    return np.stack([at, at + way], axis=1).astype(np.float32)
-
-
-def _towards(d: Floats) -> Floats:
-    """The turn of z onto a direction."""
-    w, axis = 1.0 + d[2], np.array([-d[1], d[0], 0.0])
-    x = np.array([w, *axis]) if w > 1e-9 else np.array([0.0, 1.0, 0.0, 0.0])
-    return x / np.linalg.norm(x)
-
-
-def _axis_and_range(joint: Joint, r: float) -> Floats | None:
-    """Lines of a joint of one coordinate: its axis, and its range as an arc or a slide."""
-    moves = joint.moving
-    line = moves.line if moves.nv == 1 else None
-    if line is None:
-        return None
-    e, p = (np.asarray(x, dtype=float) for x in line)
-    parts = [[p - r * e, p + r * e]]
-    low, high = (float(moves.per_coordinate(k, 1, np.nan)[0]) for k in ("lower", "upper"))
-    if np.isfinite(low) and np.isfinite(high) and moves.lengths:
-        parts = [[p + low * e, p + high * e]]
-    elif np.isfinite(low) and np.isfinite(high):
-        side = np.eye(3)[int(np.argmin(np.abs(e)))]
-        a = np.cross(e, side)
-        a /= np.linalg.norm(a)
-        b = np.cross(e, a)
-        turn = np.linspace(low, high, ARC)
-        points = p + r * (np.outer(np.cos(turn), a) + np.outer(np.sin(turn), b))
-        parts += [[x, y] for x, y in pairwise(points)]
-        parts += [[p, points[0]], [p, points[-1]]]
-    return np.array(parts)

@@ -83,9 +83,7 @@ class Session:
         self.controls = Controls(self)
         self.studio.gate.run_script(self.client, cells.script(
             seen=uuid_of(self.pages.teller), upload=uuid_of(self.controls.data.button)))
-        up = self.scene.size * np.array([1.5, -1.5, 0.6])
-        self.client.camera.position = tuple(self.scene.middle + up)
-        self.client.camera.look_at = tuple(self.scene.middle)
+        self.scene.look(self.client.camera)
         subject = self.subject
         self.later("meshes", self._add_meshes)
         self.later("equations", self._make_equations)
