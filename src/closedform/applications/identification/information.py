@@ -147,6 +147,7 @@ class _Accumulator:
         self.slip = slip_of(model, prepared)
         self.loaded = loaded
         self.times: dict[int, tuple[float, float]] = {}
+        self.travel: dict[int, tuple[int, Floats]] = {}
         self.states: list[tuple[Floats, Floats]] = []
         self.whole = len(prepared.survey.stretches) == 1
         self.rests = any(name.startswith("coulomb") for name in model.friction.names)
@@ -154,12 +155,12 @@ class _Accumulator:
     def take(self, window: Window, effort: Floats, blocks: int) -> None:
         """Add a window's rows to the blocks that they are in."""
         reduced = filtered_rows(self.model, window, self.slip, effort, self.gains, self.loaded)
-        moving, t = window.moving, window.t[window.kept]
+        moving, t, v = window.moving, window.t[window.kept], window.v[window.kept]
         self._note_states(window, t)
         if self.whitening is not None:
             order = self.whitening.shape[1]
             reduced = [predicted(r, phi) for r, phi in zip(reduced, self.whitening, strict=True)]
-            moving, t, self.seen = moving[order:], t[order:], self.seen + order
+            moving, t, v, self.seen = moving[order:], t[order:], v[order:], self.seen + order
         n = len(reduced[0])
         number = np.minimum((self.seen + np.arange(n)) * blocks // self.rows, blocks - 1)
         self.seen += n
@@ -168,6 +169,9 @@ class _Accumulator:
             if end > start:
                 first, _ = self.times.get(int(number[start]), (float(t[start]), 0.0))
                 self.times[int(number[start])] = first, float(t[end - 1])
+                count, gone = self.travel.get(int(number[start]), (0, np.zeros(v.shape[1])))
+                self.travel[int(number[start])] = (
+                    count + int(end - start), gone + np.abs(v[start:end]).sum(axis=0))
             for j, part in enumerate(reduced):
                 self._add(int(number[start]), j, part[start:end],
                           moving[start:end, j] if self.rests else None)
@@ -190,7 +194,8 @@ class _Accumulator:
             if self.states else None
         return tuple(TimeBlock(log, b, tuple(self.counts[b]), tuple(map(np.triu, self.factors[b])),
                                None if every is None else (self.times[b][0] / every,
-                                                           self.times[b][1] / every))
+                                                           self.times[b][1] / every),
+                               tuple((self.travel[b][1] / self.travel[b][0]).tolist()))
                      for b in sorted(self.factors))
 
 
