@@ -31,8 +31,8 @@ LARGEST, LEAST = -2, -11
 """Powers of ten that weights are tried of."""
 DECADES = 4
 """Of them so many are compared on held-out blocks, which smaller ones hardly change."""
-NEAR = 0.1
-"""Of what the data leave open: barriers may move x by less, while weights are compared."""
+NEAR, HARDLY = 0.01, 0.01
+"""Of what the data leave open, and of a weight: barriers are below both while it is compared."""
 STILL = 1e-4
 """Of what the data leave open: x that a tenth of the weight moves less stands."""
 
@@ -49,7 +49,7 @@ class PriorWeight:
         self.open = float((B - 1) / B * np.sum(moved**2))
         near = NEAR * self.open / (max(problem.equations.size, 1e-300) * max(
             len(problem.positive), 1))
-        self.rough = float(np.clip(near, 1e-11, 1e-5))
+        self.near = max(near, 1e-11)
 
     def found(self) -> tuple[float, Floats, tuple[tuple[float, float], ...]]:
         """The weight, s there about, and the held-out errors (%) of those that were compared."""
@@ -79,7 +79,7 @@ class PriorWeight:
             w = float(f"1e{power}")
             try:
                 y, _ = consistent.solved(self.problem, w, made[-1][1] if made else None,
-                                         self.rough)
+                                         self._barrier(w))
             except consistent.NoSolution:       # no body makes such torques: lighter is no better
                 if made:
                     break
@@ -88,6 +88,9 @@ class PriorWeight:
             if len(made) > DECADES and self._apart(made[-1][2], made[-2][2]) < STILL * self.open:
                 break
         return made
+
+    def _barrier(self, w: float) -> float:
+        return min(self.near, HARDLY * w)
 
     def _apart(self, x: Floats, y: Floats) -> float:
         return float(np.sum((self.R @ (x - y))**2))
@@ -98,7 +101,7 @@ class PriorWeight:
         for train, test in pairs:
             try:
                 total += test.residual(train.to_x @ consistent.solved(
-                    train, w, y, self.rough)[0])
+                    train, w, y, self._barrier(w))[0])
             except consistent.NoSolution:
                 return float("inf")
         return total
