@@ -6,6 +6,7 @@ import hashlib
 import math
 import operator
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial, reduce
 from pathlib import Path
@@ -23,7 +24,7 @@ from closedform.applications.identification.signals.filter import Window
 from closedform.applications.identification.signals.signals import Prepared, Signals
 from closedform.applications.identification.triangles import Information, TimeBlock, updated
 from closedform.arrays import Floats
-from closedform.errors import ArgumentError
+from closedform.errors import ArgumentError, FormatError
 
 STATES = 4096
 """Kept rows from which it is told whether a motion repeats."""
@@ -98,8 +99,8 @@ def _kept_information(model: Model, signals: Signals, blocks: int, keep: str | P
           f"{sorted(log.where.items(), key=str)} {signals} {blocks} {loaded} {model.key}"
     kept = Path(keep) / f"{log.name}-{hashlib.sha256(key.encode()).hexdigest()[:16]}.npz"
     if kept.is_file():
-        found = Information.load(kept, model)
-        return replace(found, signals=signals, sources=((log, loaded),))
+        with suppress(FormatError):             # what cannot be read is made again
+            return replace(Information.load(kept, model), sources=((log, loaded),))
     kept.parent.mkdir(parents=True, exist_ok=True)
     made = log_information(model, log, signals, blocks, loaded)
     made.save(kept)

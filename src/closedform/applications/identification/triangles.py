@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, final
+from zipfile import BadZipFile
 
 import numpy as np
 from numpy.typing import NDArray
@@ -137,7 +138,8 @@ class Information:
                  "faults": self.faults, "rate": self.rate, "gains": self.gains,
                  "blocks": [(b.log, b.number, b.rows) for b in self.blocks],
                  "phases": [b.phase for b in self.blocks],
-                 "speeds": [b.speed for b in self.blocks]}
+                 "speeds": [b.speed for b in self.blocks],
+                 "signals": None if self.signals is None else asdict(self.signals)}
         arrays: dict[str, Any] = {f"R{i}_{j}": R for i, b in enumerate(self.blocks)
                                   for j, R in enumerate(b.factors)}
         with whole_file(path) as place, place.open("wb") as file:
@@ -150,6 +152,7 @@ class Information:
         try:
             with np.load(path, allow_pickle=False) as file:
                 about = json.loads(str(file["about"]))
+                signals = None if about["signals"] is None else Signals(**about["signals"])
                 blocks = tuple(
                     TimeBlock(log, number, tuple(rows),
                               tuple(file[f"R{i}_{j}"] for j in range(model.robot.nv)),
@@ -158,11 +161,11 @@ class Information:
                         zip(about["blocks"], about["phases"], about["speeds"], strict=True)))
         except FileNotFoundError:
             raise FormatError(f"{path}: there is no such file") from None
-        except (OSError, ValueError, KeyError) as error:
+        except (OSError, EOFError, ValueError, KeyError, TypeError, BadZipFile) as error:
             raise FormatError(f"{path}: no information that closedform has saved "
                               f"({error})") from error
         info = Information(model, blocks, tuple(about["notes"]), float(about["rate"]),
-                           bool(about["gains"]), faults=tuple(about["faults"]))
+                           bool(about["gains"]), signals, tuple(about["faults"]))
         if list(info.columns) != list(about["columns"]):
             raise FormatError(f"{path}: information on {about['robot']} with "
                               f"{len(about['columns'])} unknowns, not on this model of "
