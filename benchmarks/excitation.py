@@ -1,11 +1,13 @@
 """Exciting motions of the panda: a random search beside the three criteria, in one run.
 
 Prints one table. All motions are 10 s of 5 harmonics from the middle of the limits, and keep the
-limits of positions, velocities, accelerations and torques at all times. The random search draws
-coefficients, brings each motion to its limits and keeps the smallest condition number, for as long
-as the slowest criterion took (CPU seconds of this process). Standard deviations are those of the
-inertial columns with the same noise; their ratio to the random search's is what counts: that of the
-medians, and the median of the ratios of every column to itself. `--large`: the humanoid instead.
+limits of positions, velocities, accelerations and torques at all times. Random searches are of the
+family that the D-optimal motion is of (the same basis, with its period, and the same limits): they
+draw coefficients, bring each motion to its limits and keep the smallest condition number, or the
+most information, for as long as the slowest criterion took (CPU seconds of this process). Standard
+deviations are those of the inertial columns with the same noise; their ratio to those of the first
+random search is what counts: that of the medians, and the median of the ratios of every column to
+itself. `--large`: the humanoid instead.
 """
 
 from __future__ import annotations
@@ -37,16 +39,20 @@ idn = cf.identification
 DURATION, HARMONICS = 10.0, 5
 
 
-def random_search(plan: Plan, seconds: float) -> tuple[Plan, int]:
-    """The motion with the smallest condition number that was drawn, and how many were."""
+def random_search(plan: Plan, seconds: float, by_information: bool = False) -> tuple[Plan, int]:
+    """The best motion of a plan's family that was drawn, and how many were."""
     rng, rows, basis = np.random.default_rng(0), plan.rows, plan.basis
     waves = [basis.at(basis.grid, order) for order in range(3)]
     best, least, tried = plan.coefficients, np.inf, 0
+    scene, plain = Scene(plan.reach.basis, plan.scale), np.ones(rows.model.robot.nv)
 
     def number(X: Any) -> float:
         q, v, a = (wave @ X for wave in waves)
         W = rows.rows(q + rows.room.home, v, a)
-        return condition_number(gram(rows, W, np.ones(rows.model.robot.nv)))
+        if not by_information:
+            return condition_number(gram(rows, W, plain))
+        H = gram(rows, W, 1 / plan.sigma**2) + plan.known
+        return CRITERIA["information"](scene, scene.basis.T @ H @ scene.basis)[0]
     start = time.process_time()
     while time.process_time() - start < seconds:
         X = rng.normal(size=plan.coefficients.shape)
@@ -90,13 +96,16 @@ def main() -> None:
             start = time.process_time()
             plans[criterion] = idn.excite(model, DURATION, HARMONICS, criterion=criterion)
             times[criterion] = time.process_time() - start
-        plans["random"], tried = random_search(plans["condition"], max(times.values()))
-        times["random"] = max(times.values())
-        base = inertial_sd(plans["random"])
+        longest, tried = max(times.values()), {}
+        for name, by_information in (("condition", False), ("information", True)):
+            key = f"random, by {name}"
+            plans[key], tried[key] = random_search(plans["information"], longest, by_information)
+            times[key] = longest
+        base = inertial_sd(plans["random, by condition"])
         for name, plan in plans.items():
             c, sd = plan.conditions, inertial_sd(plan)
             lines.append((
-                f"random search, {tried} motions" if name == "random" else name,
+                f"{name}, {tried[name]} motions" if name in tried else name,
                 str(len(model.names)), f"{c.condition:.1f}", f"{c.scaled:.1f}",
                 f"{c.inertial:.1f}", f"{np.median(sd):.4f}", f"{sd.max():.4f}",
                 f"{np.median(sd) / np.median(base):.2f}", f"{np.median(sd / base):.2f}",

@@ -131,6 +131,13 @@ def test_a_run_that_was_stopped_goes_on(tmp_path, monkeypatch):
     assert read == ["a", "b", "b"]
     whole = idn.information(MODEL, [idn.read(f, ROBOT) for f in files], signals=SIGNALS)
     np.testing.assert_array_equal(info.factor(0), whole.factor(0))
+    assert info.signals == whole.signals               # with the numbers that were chosen
+    for kept in (tmp_path / "kept").glob("a-*"):       # what a full disk leaves is made again
+        kept.write_bytes(kept.read_bytes()[:1000])
+        with pytest.raises(cf.FormatError, match="no information that closedform has saved"):
+            idn.Information.load(kept, MODEL)
+    np.testing.assert_array_equal(ask().factor(0), whole.factor(0))
+    assert read[3:] == ["a", "b", "a"]
 
 
 def test_currents_are_torques_through_gains_and_gears():

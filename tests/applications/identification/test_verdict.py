@@ -215,6 +215,47 @@ def test_a_joint_that_stood_is_not_excited():
     assert not said.holds and any("does not excite all: rank" in r for r in said.reasons)
 
 
+def test_a_log_that_hardly_moves_judges_nothing(fit):
+    """A hundredth of the fit's speeds, which friction explains all the same."""
+    trial = idn.validate(fit, idn.read(run(TRUE, 7, size=0.004), FILE))
+    said = idn.verdict(fit, trial)
+    assert trial.total < 5 and any("hardly moves: it tests gravity at most" in r
+                                   for r in said.reasons), str(said)
+
+
+def test_a_log_of_noise_alone_is_refused(fit):
+    data, rng = run(TRUE, 7), np.random.default_rng(0)
+    for kind, size in (("q", 1e-5), ("tau", 0.01)):
+        data[kind] = data[kind][500] + size * rng.normal(size=data[kind].shape)
+    with pytest.raises(ArgumentError, match="no joint moves"):
+        idn.validate(fit, idn.read(data, FILE))
+
+
+def test_a_log_in_which_one_joint_rests_does_not_judge_that_joint(fit):
+    t = np.arange(0, 20, 0.004)
+    q, v, a = motion(TRUE, t, 7)
+    q[:, 4], v[:, 4], a[:, 4] = 0.5, 0.0, 0.0
+    tau = cf.compile(TRUE).inverse_dynamics(q, v, a) + 0.5 * v + np.sign(v)
+    tau += 0.01 * np.random.default_rng(0).normal(size=tau.shape)
+    said = idn.verdict(fit, idn.validate(fit, idn.read({"t": t, "q": q, "tau": tau}, FILE)))
+    assert [r for r in said.reasons if "hardly moves" in r] == [
+        "the log hardly moves wrist_2_joint: no friction and no inertia is tested there"], str(said)
+
+
+def test_poses_say_that_gravity_is_right_and_that_nothing_else_was_tested(fit):
+    """Motion over all of the workspace, so slow that it is a row of poses."""
+    poses = run(TRUE, 7, seconds=100.0, rate=50.0, frequency=0.01, size=0.02)
+    said = idn.verdict(fit, idn.validate(fit, idn.read(poses, FILE)))
+    assert not said.holds and len(said.reasons) == 1 and "tests gravity at most" in said.reasons[0]
+    assert any("gravity: torques in its poses are predicted" in r for r in said.remarks)
+
+
+def test_a_log_at_a_third_of_the_speed_still_judges(fit):
+    slow = run(TRUE, 7, seconds=30.0, frequency=0.05, size=0.13)
+    said = idn.verdict(fit, idn.validate(fit, idn.read(slow, FILE)))
+    assert said.holds, str(said)
+
+
 def test_a_limit_can_be_given(fit):
     trial = idn.validate(fit, idn.read(run(TRUE, 7), FILE))
     assert not idn.verdict(fit, trial, limit=0.01).holds

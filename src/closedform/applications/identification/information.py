@@ -6,6 +6,7 @@ import hashlib
 import math
 import operator
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial, reduce
 from pathlib import Path
@@ -23,7 +24,7 @@ from closedform.applications.identification.signals.filter import Window
 from closedform.applications.identification.signals.signals import Prepared, Signals
 from closedform.applications.identification.triangles import Information, TimeBlock, updated
 from closedform.arrays import Floats
-from closedform.errors import ArgumentError
+from closedform.errors import ArgumentError, FormatError
 
 STATES = 4096
 """Kept rows from which it is told whether a motion repeats."""
@@ -98,8 +99,8 @@ def _kept_information(model: Model, signals: Signals, blocks: int, keep: str | P
           f"{sorted(log.where.items(), key=str)} {signals} {blocks} {loaded} {model.key}"
     kept = Path(keep) / f"{log.name}-{hashlib.sha256(key.encode()).hexdigest()[:16]}.npz"
     if kept.is_file():
-        found = Information.load(kept, model)
-        return replace(found, signals=signals, sources=((log, loaded),))
+        with suppress(FormatError):             # what cannot be read is made again
+            return replace(Information.load(kept, model), sources=((log, loaded),))
     kept.parent.mkdir(parents=True, exist_ok=True)
     made = log_information(model, log, signals, blocks, loaded)
     made.save(kept)
@@ -147,6 +148,7 @@ class _Accumulator:
         self.slip = slip_of(model, prepared)
         self.loaded = loaded
         self.times: dict[int, tuple[float, float]] = {}
+        self.travel: dict[int, tuple[int, Floats]] = {}
         self.states: list[tuple[Floats, Floats]] = []
         self.whole = len(prepared.survey.stretches) == 1
         self.rests = any(name.startswith("coulomb") for name in model.friction.names)
@@ -154,12 +156,12 @@ class _Accumulator:
     def take(self, window: Window, effort: Floats, blocks: int) -> None:
         """Add a window's rows to the blocks that they are in."""
         reduced = filtered_rows(self.model, window, self.slip, effort, self.gains, self.loaded)
-        moving, t = window.moving, window.t[window.kept]
+        moving, t, v = window.moving, window.t[window.kept], window.v[window.kept]
         self._note_states(window, t)
         if self.whitening is not None:
             order = self.whitening.shape[1]
             reduced = [predicted(r, phi) for r, phi in zip(reduced, self.whitening, strict=True)]
-            moving, t, self.seen = moving[order:], t[order:], self.seen + order
+            moving, t, v, self.seen = moving[order:], t[order:], v[order:], self.seen + order
         n = len(reduced[0])
         number = np.minimum((self.seen + np.arange(n)) * blocks // self.rows, blocks - 1)
         self.seen += n
@@ -168,6 +170,9 @@ class _Accumulator:
             if end > start:
                 first, _ = self.times.get(int(number[start]), (float(t[start]), 0.0))
                 self.times[int(number[start])] = first, float(t[end - 1])
+                count, gone = self.travel.get(int(number[start]), (0, np.zeros(v.shape[1])))
+                self.travel[int(number[start])] = (
+                    count + int(end - start), gone + np.abs(v[start:end]).sum(axis=0))
             for j, part in enumerate(reduced):
                 self._add(int(number[start]), j, part[start:end],
                           moving[start:end, j] if self.rests else None)
@@ -190,7 +195,8 @@ class _Accumulator:
             if self.states else None
         return tuple(TimeBlock(log, b, tuple(self.counts[b]), tuple(map(np.triu, self.factors[b])),
                                None if every is None else (self.times[b][0] / every,
-                                                           self.times[b][1] / every))
+                                                           self.times[b][1] / every),
+                               tuple((self.travel[b][1] / self.travel[b][0]).tolist()))
                      for b in sorted(self.factors))
 
 

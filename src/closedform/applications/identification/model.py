@@ -236,6 +236,16 @@ class Model:
         """(A, b): what is known of the standard parameters, A s = b."""
         return self._equalities
 
+    @cached_property
+    def decided(self) -> tuple[Floats, Floats]:
+        """(A, b): what is known of the columns, those equations of s that x = L s decides."""
+        (A, b), L = self.equalities, self.L
+        if not len(b):
+            return np.zeros((0, len(L))), b
+        Y, *_ = np.linalg.lstsq(L.T, A.T, rcond=None)
+        ok = np.abs(L.T @ Y - A.T).max(axis=0, initial=0.0) < 1e-9
+        return Y.T[ok], b[ok]
+
     # ------------------------------------------------------------------ columns
     def standard_columns(self, q: Array, v: Array, a: Array, slip: Array) -> Array:
         """(nv, standard parameters): τ is their product with s."""

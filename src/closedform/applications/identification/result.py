@@ -20,9 +20,7 @@ def identified_robot(model: Model, standard: Floats) -> Robot:
     What a joint cannot hold (offsets, other numbers for each direction) stays in the fit.
     """
     values = dict(zip(model.standard_names, map(float, standard), strict=True))
-    negative = sorted(n for n, x in values.items()
-                      if (n.rpartition(".")[2] in ("viscous", "coulomb") and x < 0)
-                      or (".rotor" in n and x < 0))
+    negative = below_zero(model, standard)
     if negative:
         raise ArgumentError(f"no joint has what was found: {', '.join(negative[:4])} below zero; "
                             'fit(method="consistent") keeps to what can be')
@@ -37,6 +35,12 @@ def identified_robot(model: Model, standard: Floats) -> Robot:
                 keywords[kind] = found[0] if len(found) == 1 else tuple(found)
         bodies.append(replace(body, inertia=inertia, joint=replace(body.joint, **keywords)))
     return replace(model.robot, bodies=tuple(bodies))
+
+
+def below_zero(model: Model, standard: Floats) -> list[str]:
+    """Friction and rotors that no joint has: negative ones."""
+    return sorted(n for n, x in zip(model.standard_names, standard, strict=True) if x < 0 and (
+        n.rpartition(".")[2] in ("viscous", "coulomb") or ".rotor" in n))
 
 
 def _velocities(model: Model, k: int) -> list[int]:

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, final
+from zipfile import BadZipFile
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,6 +40,7 @@ class TimeBlock:
     rows: tuple[int, ...]
     factors: tuple[Floats, ...]     # (s_j + gains + 1) squared, upper triangular, z last
     phase: tuple[float, float] | None = None    # begin and end, in periods of a repeated motion
+    speed: tuple[float, ...] = ()               # mean |v|, where it is known
 
 
 @final
@@ -89,6 +91,15 @@ class Information:
         """The samples that count for a torque."""
         return sum(b.rows[joint] for b in self.blocks)
 
+    @cached_property
+    def speed(self) -> Floats:
+        """Mean |v| of each velocity; 0 where it is not known."""
+        known = [b for b in self.blocks if b.speed]
+        if not known:
+            return np.zeros(len(self.support))
+        return np.asarray(np.average([b.speed for b in known], axis=0,
+                                     weights=[1 + max(b.rows) for b in known]))
+
     def factor(self, joint: int, without: int | None = None) -> Floats:
         """R of all blocks of one torque, or of all but one."""
         if without is None:
@@ -126,7 +137,9 @@ class Information:
         about = {"robot": self.model.robot.name, "columns": self.columns, "notes": self.notes,
                  "faults": self.faults, "rate": self.rate, "gains": self.gains,
                  "blocks": [(b.log, b.number, b.rows) for b in self.blocks],
-                 "phases": [b.phase for b in self.blocks]}
+                 "phases": [b.phase for b in self.blocks],
+                 "speeds": [b.speed for b in self.blocks],
+                 "signals": None if self.signals is None else asdict(self.signals)}
         arrays: dict[str, Any] = {f"R{i}_{j}": R for i, b in enumerate(self.blocks)
                                   for j, R in enumerate(b.factors)}
         with whole_file(path) as place, place.open("wb") as file:
@@ -139,19 +152,20 @@ class Information:
         try:
             with np.load(path, allow_pickle=False) as file:
                 about = json.loads(str(file["about"]))
+                signals = None if about["signals"] is None else Signals(**about["signals"])
                 blocks = tuple(
                     TimeBlock(log, number, tuple(rows),
                               tuple(file[f"R{i}_{j}"] for j in range(model.robot.nv)),
-                              None if phase is None else (phase[0], phase[1]))
-                    for i, ((log, number, rows), phase) in enumerate(
-                        zip(about["blocks"], about["phases"], strict=True)))
+                              None if phase is None else (phase[0], phase[1]), tuple(speed))
+                    for i, ((log, number, rows), phase, speed) in enumerate(
+                        zip(about["blocks"], about["phases"], about["speeds"], strict=True)))
         except FileNotFoundError:
             raise FormatError(f"{path}: there is no such file") from None
-        except (OSError, ValueError, KeyError) as error:
+        except (OSError, EOFError, ValueError, KeyError, TypeError, BadZipFile) as error:
             raise FormatError(f"{path}: no information that closedform has saved "
                               f"({error})") from error
         info = Information(model, blocks, tuple(about["notes"]), float(about["rate"]),
-                           bool(about["gains"]), faults=tuple(about["faults"]))
+                           bool(about["gains"]), signals, tuple(about["faults"]))
         if list(info.columns) != list(about["columns"]):
             raise FormatError(f"{path}: information on {about['robot']} with "
                               f"{len(about['columns'])} unknowns, not on this model of "

@@ -39,8 +39,8 @@ SURE = 1.5
 """Times an interval's reach by which data contradict a bound."""
 DOUBT, TILTED, BODIES = 1.0, 2.0, 12
 """Gravity is tested where a fit leaves more %; a tilt counts from so many degrees; of so many."""
-AT_REST = 1e-3
-"""Mean speed below which a joint stands, rad/s or m/s."""
+AT_REST, SLOW = 1e-3, 0.1
+"""Mean speed below which a joint stands, rad/s or m/s; and of that in the fit, hardly moves."""
 
 
 @final
@@ -81,6 +81,9 @@ def verdict(fit: Fit, trial: Validation | None = None, limit: float | None = Non
     if coloured:
         remarks.append("what is left is not noise alone, of the torques' variation: "
                        + _few(coloured))
+    if trial is not None and len(_idle(fit, trial)) == len(fit.model.actuated):
+        remarks.append(f"what {trial.log} tells of gravity: torques in its poses are predicted "
+                       f"to {trial.total:.2f} %")
     remarks += [] if reasons else _friction(trial)     # what else is wrong would look like it
     if fit.unidentified:
         remarks.append(f"{len(fit.unidentified)} of {len(fit.x)} unknowns are not excited enough: "
@@ -196,8 +199,8 @@ def _friction(trial: Validation | None) -> list[str]:
         f"{name} ({100 * share:.0f} % of what is left)"
         for name, share in zip(trial.names, trial.other_friction, strict=True) if share > RUBS]
     return [f"friction is not what the model says near standstill or where joints turn: "
-            f"{_few(other)}; its numbers there are those of such motions and their intervals do "
-            'not hold others (idn.Friction(…, "stribeck") may be nearer)'] if other else []
+            f"{_few(other)}; its numbers are those of such motions, their intervals as wide as "
+            'slow and fast ones differ (Friction(…, "stribeck") may be nearer)'] if other else []
 
 
 def _held_out(fit: Fit, trial: Validation | None, limit: float | None) -> list[str]:
@@ -212,6 +215,13 @@ def _held_out(fit: Fit, trial: Validation | None, limit: float | None) -> list[s
         reasons.append(f"held-out error {trial.total:.2f} %, above {allowed:.2f} %"
                        + (f" ({WORSE:g} times the fit's)" if SMALL < allowed < LARGE
                           and limit is None else "") + (UNLIKE if fit.total > LARGE else ""))
+    idle = _idle(fit, trial)
+    if len(idle) == len(fit.model.actuated) > 0:
+        reasons.append(f"{trial.log} hardly moves: it tests gravity at most, no friction and no "
+                       "inertia; hold a motion out that is like those of the fit")
+    elif idle:
+        reasons.append(f"{trial.log} hardly moves {_few(idle)}: no friction and no inertia is "
+                       "tested there")
     for j, name in enumerate(trial.names):
         share, speed = trial.explained[j], trial.travel[j]
         if np.isnan(share):             # as the wrench on a base that floats may be
@@ -221,6 +231,12 @@ def _held_out(fit: Fit, trial: Validation | None, limit: float | None) -> list[s
             reasons.append(f"only {100 * share:.0f} % of the variation of {name}'s torque is "
                            "explained")
     return reasons
+
+
+def _idle(fit: Fit, trial: Validation) -> list[str]:
+    """Joints with motors that stand, or nearly: a log judges none that it does not move."""
+    least = np.maximum(AT_REST, SLOW * fit.info.speed)
+    return [trial.names[j] for j in fit.model.actuated if not trial.travel[j] > least[j]]
 
 
 def _few(names: tuple[str, ...] | list[str]) -> str:

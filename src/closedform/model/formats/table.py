@@ -13,7 +13,9 @@
 
 `[base]` is the inertia of the root link, used when the robot is read as floating. A row of a fixed
 body with `merge = true` is part of its parent and stays as a frame. `[[loops]]`, `independent`,
-`actuated` and `[guess]` are for closed loops: see `loop_tables`.
+`actuated` and `[guess]` are for closed loops: see `loop_tables`. A file with `[identification]` is
+that of an identified robot: that table, each `[[joint]]` and each `[[unknown]]` say where its
+numbers came from and what no robot holds, and are not read.
 """
 
 from __future__ import annotations
@@ -79,6 +81,8 @@ LARGEST = 2**53
 """The largest integer that is read as a number."""
 TOP_KEYS = ("name", "convention", "gravity", "source", "rows", "frames", "base", "loops",
             "independent", "actuated", "guess")
+FOUND = ("identification", "joint", "unknown")
+"""Tables that an identified robot's file has beside its rows."""
 PI = re.compile(r"([+-]?)\s*(?:(\d+(?:\.\d*)?)\s*\*\s*)?pi\s*(?:/\s*(\d+(?:\.\d*)?))?")
 
 
@@ -105,7 +109,7 @@ def _parsed(source: Path | str) -> tuple[str, dict[str, Any]]:
 
 
 def _robot(data: Mapping[str, Any]) -> Robot:
-    _known(data, TOP_KEYS, "top level")
+    _known(data, TOP_KEYS + FOUND if FOUND[0] in data else TOP_KEYS, "top level")
     convention = data.get("convention")
     if not isinstance(convention, str) or convention not in CONVENTIONS:
         raise ModelError(f"no convention {convention!r}; {suggestion(convention, CONVENTIONS)}")

@@ -69,8 +69,8 @@ def test_the_consistent_solution_is_a_minimum(info):
     _, weights = weighted(info)
     eq = equations(info, weights)
     prior = prior_parameters(info.model)
-    problem = consistent.NearPrior(info.model, eq, prior, 1e-5)
-    s, certificate = consistent.solved(problem)
+    problem = consistent.NearPrior(info.model, eq, prior)
+    s, certificate = consistent.solved(problem, 1e-5)
     assert certificate.gap < 1e-9 and certificate.smallest_eigenvalue > 0
     assert 0 < certificate.polish < 1e-6            # a step in log-Cholesky numbers moves nothing
 
@@ -94,8 +94,8 @@ def test_the_solution_is_that_of_a_conic_solver(info):
     _, weights = weighted(info)
     eq = equations(info, weights)
     prior, w = prior_parameters(info.model), 1e-5
-    problem = consistent.NearPrior(info.model, eq, prior, w)
-    ours, _ = consistent.solved(problem)
+    problem = consistent.NearPrior(info.model, eq, prior)
+    ours, _ = consistent.solved(problem, w)
     bodies = [cvxpy.Variable((4, 4), symmetric=True) for _ in problem.bodies]
     rest = cvxpy.Variable(len(prior) - 10 * len(bodies))
     parts, cost = [], 0

@@ -69,6 +69,14 @@ def test_a_line_of_units_is_obeyed(tmp_path):
     np.testing.assert_allclose(idn.read(path, ARM).samples().q, np.radians(GOOD["q"]), rtol=1e-8)
 
 
+def test_a_last_line_that_may_lack_digits_is_told(tmp_path):
+    whole = text(",".join(NAMES))
+    for content, told in ((whole, False), (whole[:-3], True)):
+        found = idn.read(written(tmp_path, content), ARM)
+        assert any("last line has no end" in note for note in found.notes) == told
+        assert len(found.samples().t) == len(GOOD["t"])
+
+
 def saved(path, **arrays):
     np.savez(path, **arrays)
     return path

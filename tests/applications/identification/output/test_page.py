@@ -25,8 +25,8 @@ def test_the_page_and_the_file_say_what_was_found(fit, tmp_path):
     assert "holds on motion it has not seen" in page
     assert "http" not in page.replace("http://www.w3.org", "")
     found = tomllib.loads(fit.to_toml(tmp_path / "fit.toml").read_text(encoding="utf8"))
-    assert len(found["unknown"]) == len(fit.x) and len(found["body"]) == len(TRUE.bodies)
-    masses = {b["name"]: b["m"] for b in found["body"]}
+    assert len(found["unknown"]) == len(fit.x) and len(found["rows"]) == len(TRUE.bodies)
+    masses = {b["name"]: b["parameters"][0] for b in found["rows"]}
     assert masses == {b.name: pytest.approx(b.inertia.mass) for b in fit.robot.bodies}
     assert cf.load(fit.robot.to_urdf()).nv == 6
 

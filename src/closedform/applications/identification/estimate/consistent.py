@@ -14,13 +14,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from typing import NamedTuple, final
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve, null_space
+from scipy.linalg import cho_factor, cho_solve, null_space, solve_triangular
 
-from closedform.applications.identification.estimate.least_squares import Equations
+from closedform.applications.identification.estimate.least_squares import Equations, independent
 from closedform.applications.identification.model import Model
 from closedform.arrays import Floats
 from closedform.errors import ClosedformError
@@ -37,8 +37,8 @@ BARRIER = 1e-6
 STALLED = 1e-6
 CLOSED = 1e-6
 """Newton's decrement, in the units of the prior's weight, at which a solution stands."""
-COMPARED = 1e-2
-"""At which it stands well enough to compare weights."""
+FAINT = 1e-12
+"""Singular values of the polish, of the largest, that are none."""
 FREE = ("offset", "stribeck")
 """Friction numbers that may have any sign."""
 
@@ -60,14 +60,13 @@ class Optimality(NamedTuple):
 @final
 @dataclass(frozen=True, eq=False)
 class NearPrior:
-    """The problem in the standard parameters s and the gains."""
+    """The problem in the standard parameters s and the gains, for any weight."""
 
     model: Model
     equations: Equations
     prior: Floats                  # s0, bodies that can be
-    weight: float
 
-    @property
+    @cached_property
     def bodies(self) -> list[slice]:
         """Where each body's ten are, the payload's last."""
         n = 10 * len(self.model.body.bodies)
@@ -77,13 +76,14 @@ class NearPrior:
             own.append(slice(first, first + 10))
         return own
 
-    @property
+    @cached_property
     def positive(self) -> list[int]:
         """Rotors and friction that may not be negative."""
         inside = {i for s in self.bodies for i in range(s.start, s.stop)}
         return [i for i, name in enumerate(self.model.standard_names)
                 if i not in inside and not name.endswith(FREE)]
 
+    @cached_property
     def whitened(self) -> list[Floats]:
         """G (10, 4, 4) of every body: X = Σ s_k G_k, one at the prior."""
         found = []
@@ -93,36 +93,44 @@ class NearPrior:
             found.append(inverse @ BASIS @ inverse.T)
         return found
 
+    @cached_property
+    def to_x(self) -> Floats:
+        """(unknowns, standard parameters and gains): x = L s, gains as they are."""
+        model, width = self.model, self.equations.R.shape[1]
+        n, gains = len(model.standard_names), width - len(model.L)
+        to_x = np.zeros((width, n + gains))
+        to_x[:len(model.L), :n] = model.L
+        to_x[len(model.L):, n:] = np.eye(gains)
+        return to_x
 
-def to_unknowns(problem: NearPrior) -> Floats:
-    """(unknowns, standard parameters and gains): x = L s, gains as they are."""
-    model, width = problem.model, problem.equations.R.shape[1]
-    n, gains = len(model.standard_names), width - len(model.L)
-    to_x = np.zeros((width, n + gains))
-    to_x[:len(model.L), :n] = model.L
-    to_x[len(model.L):, n:] = np.eye(gains)
-    return to_x
+    @cached_property
+    def squares(self) -> tuple[Floats, Floats, Floats]:
+        """B, z and BᵀB with |B s − z|², relative to the torques."""
+        size = np.sqrt(self.equations.size) or 1.0
+        B = self.equations.R @ self.to_x / size
+        return B, self.equations.z / size, B.T @ B
 
 
-def solved(problem: NearPrior, start: Floats | None = None) -> tuple[Floats, Optimality]:
-    """s with gains, and a certificate; from a `start`, as well as it takes to compare weights."""
-    eq, model = problem.equations, problem.model
-    to_x = to_unknowns(problem)
+def solved(problem: NearPrior, weight: float, start: Floats | None = None,
+           rough: float | None = None) -> tuple[Floats, Optimality]:
+    """s with gains, and a certificate; `start` is one of about that weight.
+
+    With `rough` the barrier ends there and so do the steps, as near as it takes to compare weights;
+    the certificate is without polish.
+    """
+    model, to_x = problem.model, problem.to_x
     n, total = len(model.standard_names), to_x.shape[1]
-    A = eq.R @ to_x
-    size = np.sqrt(eq.size) or 1.0
-    B, z = A / size, eq.z / size         # residuals first: squares would lose their digits
-    Q = B.T @ B
+    B, z, Q = problem.squares            # residuals first: squares would lose their digits
     E = np.zeros((len(model.equalities[1]), total))
     E[:, :n], b = model.equalities
     s = np.append(problem.prior, np.zeros(total - n)) if start is None else np.array(start)
-    usual, largest = _typical(A, eq, problem.positive)
+    usual, largest = _typical(B[:, problem.positive])
     home = np.maximum(problem.prior[problem.positive], largest)
     if start is None:
         s[problem.positive] = np.maximum(s[problem.positive], usual)
     cone, steps, decrement = _Cone(problem, total, home), 0, np.inf
-    closed = CLOSED if start is None else COMPARED
-    for w, mu in _path(problem.weight, warm=start is not None):
+    for w, mu in _path(weight, start is not None, rough):
+        closed = CLOSED**2 * max(w, mu) if rough is None else mu
         cone.weight = w
         for _ in range(STEPS):
             steps += 1
@@ -135,7 +143,7 @@ def solved(problem: NearPrior, start: Floats | None = None) -> tuple[Floats, Opt
                 t = _shorter(s, move, t, float(g @ move), partial(_objective, cone, B, z, mu))
             s = s + t * move
             feasible = t == 1.0 or np.abs(off).max(initial=0.0) < 1e-9
-            if feasible and decrement < closed**2 * max(w, mu):
+            if feasible and decrement < closed:
                 break
         else:
             if decrement < STALLED:      # as near as rounding lets it come; the certificate tells
@@ -145,7 +153,7 @@ def solved(problem: NearPrior, start: Floats | None = None) -> tuple[Floats, Opt
     least = float(np.linalg.eigvalsh(cone.matrices(s)).min(initial=1.0))
     gap = mu * float(np.sum(1 + s[problem.positive] / home))
     polish = 0.0
-    if start is None:
+    if rough is None:
         g = cone.derivatives(s, mu)[0] + 2 * B.T @ (B @ s - z)
         move = to_x @ _free_step(cone, s, (np.sqrt(2) * B, g, E), mu)
         polish = float(np.linalg.norm(move) / max(float(np.linalg.norm(to_x @ s)), 1e-300))
@@ -171,14 +179,19 @@ def _free_step(cone: _Cone, s: Floats, data: tuple[Floats, Floats, Floats], mu: 
     free = null_space(E @ J) if len(E) else np.eye(len(s))
     F = np.concatenate(rows) @ J @ free
     scale = np.maximum(np.linalg.norm(F, axis=0), 1e-300)
-    R = np.linalg.qr(F / scale, mode="r")
-    inverse = np.linalg.pinv(R, rcond=1e-12)
-    return np.asarray(-J @ free @ ((inverse @ (inverse.T @ ((J @ free).T @ g / scale))) / scale))
+    R: Floats = np.asarray(np.linalg.qr(F / scale, mode="r"))
+    slope = free.T @ (J.T @ g) / scale
+    if independent(R, FAINT):
+        step = solve_triangular(R, solve_triangular(R, slope, trans="T"))
+    else:
+        inverse = np.linalg.pinv(R, rcond=FAINT)
+        step = inverse @ (inverse.T @ slope)
+    return np.asarray(-J @ (free @ (step / scale)))
 
 
-def _typical(A: Floats, eq: Equations, at: list[int]) -> tuple[Floats, Floats]:
+def _typical(B: Floats) -> tuple[Floats, Floats]:
     """Numbers that make a thousandth of the torques each, and all of them; small if unseen."""
-    size = np.linalg.norm(A[:, at], axis=0) / (np.sqrt(eq.size) or 1.0)
+    size = np.linalg.norm(B, axis=0)
     seen = size > 1e-12
     return 1e-3 / np.where(seen, size, 1e3), 1 / np.where(seen, size, 1e6)
 
@@ -190,7 +203,7 @@ class _Cone:
         self.home = home
         self.at = np.array([range(b.start, b.stop) for b in problem.bodies])   # (bodies, 10)
         self.positive, self.total = problem.positive, total
-        self.G, self.weight = np.array(problem.whitened()), problem.weight     # (bodies, 10, 4, 4)
+        self.G, self.weight = np.array(problem.whitened), 1.0      # (bodies, 10, 4, 4)
         self.traces = np.trace(self.G, axis1=2, axis2=3)
 
     def matrices(self, s: Floats) -> Floats:
@@ -255,13 +268,13 @@ def _objective(cone: _Cone, B: Floats, z: Floats, mu: float, s: Floats) -> float
     return float(cone.value(s, mu) + r @ r)
 
 
-def _path(weight: float, warm: bool) -> list[tuple[float, float]]:
+def _path(weight: float, warm: bool, rough: float | None) -> list[tuple[float, float]]:
     """(weight, barrier) from a problem that is easy to the one that is asked for."""
-    if warm:
-        return [(weight, 1e-3 * weight)]
-    easier = [w for w in 10.0 ** np.arange(-1, -12, -1) if w > 3 * weight]
-    return [(w, m * w) for w, m in [*((w, 1.0) for w in easier),
-                                    *((weight, m) for m in (1.0, 1e-2, 1e-4, BARRIER))]]
+    last = BARRIER * weight if rough is None else rough
+    easier = [] if warm else [(w, w) for w in 10.0 ** np.arange(-1, -12, -1) if w > 3 * weight]
+    first = 1e-4 * weight if warm else weight
+    down = 0.01 ** np.arange(20) * first if rough is None or not warm else np.zeros(0)
+    return [*easier, *((weight, float(m)) for m in down if m > 3 * last), (weight, last)]
 
 
 def _shorter(s: Floats, move: Floats, t: float, slope: float,

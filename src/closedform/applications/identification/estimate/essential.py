@@ -11,6 +11,7 @@ import numpy as np
 from closedform.applications.identification.estimate.least_squares import (
     Equations,
     equations,
+    held_out_equations,
     with_gains,
 )
 from closedform.applications.identification.triangles import Information
@@ -24,8 +25,7 @@ def essential(info: Information, weights: Floats, x: Floats) -> tuple[str, ...]:
     """Names of the unknowns that held-out motion needs, in the order of the columns."""
     if info.gains:
         info = with_gains(info, x)
-    pairs = [(equations(train, weights), equations(test, weights))
-             for train, test in info.held_out()]
+    pairs = held_out_equations(info, weights)
     whole = equations(info, weights)
     kept, tried = list(range(len(info.columns))), []
     while kept:

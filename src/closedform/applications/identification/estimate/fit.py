@@ -155,13 +155,12 @@ def replace_rotors(model: Model, source: Robot) -> Robot:
 def _plain(info: Information, method: str, eq: Equations, x: Floats, weights: Floats,
            prior: Floats, blocks: Floats | None = None) -> Fit:
     """A fit without prior; the standard parameters are those nearest the prior."""
-    A = eq.R @ eq.free
-    sd, reach = _open(spread(jackknife(info, weights, x, A.T @ A, eq.free, blocks)), eq)
+    sd, reach = _open(spread(jackknife(info, weights, x, eq, blocks)), eq)
     L = info.model.L
     standard = prior + np.linalg.pinv(L) @ (x[:len(L)] - L @ prior)
     sigma = noise(info, x)
     scaled = equations(info, joint_weights(sigma, info))
-    return Fit(info, method, x, standard, prior, sd, naive(scaled.R.T @ scaled.R), reach, sigma,
+    return Fit(info, method, x, standard, prior, sd, naive(scaled), reach, sigma,
                weights, eq, x)
 
 
@@ -169,20 +168,20 @@ def _consistent(info: Information, weights: Floats, prior: Floats, weight: float
     if info.gains:
         return _with_found_gains(info, prior, weight)
     eq = equations(info, weights)
-    by_data, A = eq.solve(), eq.R @ eq.free
-    left_out = jackknife(info, weights, by_data, A.T @ A, eq.free)
+    by_data = eq.solve()
+    left_out = jackknife(info, weights, by_data, eq)
+    problem, near = consistent.NearPrior(info.model, eq, prior), None
     tried: tuple[tuple[float, float], ...] = ()
     if weight == "auto":
-        weight, tried = PriorWeight(info, weights, prior, left_out).found()
+        weight, near, tried = PriorWeight(info, weights, problem, left_out).found()
     if isinstance(weight, bool) or not isinstance(weight, int | float) or not weight > 0:
         raise ArgumentError(f'fit: weight must be "auto" or a positive number, not {weight!r}; '
                             "without a prior masses run away")
-    problem = consistent.NearPrior(info.model, eq, prior, float(weight))
-    y, certificate = consistent.solved(problem)
-    x = consistent.to_unknowns(problem) @ y
+    y, certificate = consistent.solved(problem, float(weight), near)
+    x = problem.to_x @ y
     sd, reach = _open(spread(left_out), eq)        # a prior makes nothing surer,
     sd = np.hypot(sd, x - by_data)                 # and what it moves may be wrong
-    return Fit(info, "consistent", x, y[:len(prior)], prior, sd, naive(eq.R.T @ eq.R), reach,
+    return Fit(info, "consistent", x, y[:len(prior)], prior, sd, naive(eq), reach,
                noise(info, x), weights, eq, by_data, float(weight), certificate, tried)
 
 
@@ -200,7 +199,7 @@ def _with_found_gains(info: Information, prior: Floats, weight: float | str) -> 
 
 def _open(spreads: Any, eq: Equations) -> tuple[Floats, Floats]:
     """sd and reach, without end for what the data do not see."""
-    blind = unseen(eq.R)
+    blind = unseen(eq)
     sd, reach = (np.where(blind, np.inf, x) for x in spreads)
     return sd, reach
 

@@ -13,6 +13,7 @@ import numpy as np
 from closedform.applications.identification.estimate.advice import advice
 from closedform.applications.identification.estimate.consistent import Optimality
 from closedform.applications.identification.estimate.essential import essential
+from closedform.applications.identification.estimate.friction_error import friction_error
 from closedform.applications.identification.estimate.gravity import GravityTest, gravity_of
 from closedform.applications.identification.estimate.least_squares import (
     Equations,
@@ -99,10 +100,19 @@ class Fit:
     def interval(self) -> tuple[Floats, Floats]:
         """(low, high) that hold the truth in 95 of 100 cases: the data's own, and x.
 
-        A prior is no evidence: it moves x, not what the data tell.
+        A prior is no evidence: it moves x, not what the data tell. Friction of another kind than
+        the model's, where the logs show it, widens those of friction.
         """
-        return (np.minimum(self.x, self.by_data - self.reach),
-                np.maximum(self.x, self.by_data + self.reach))
+        reach = np.maximum(self.reach, self.friction_error)
+        return np.minimum(self.x, self.by_data - reach), np.maximum(self.x, self.by_data + reach)
+
+    @cached_property
+    def friction_error(self) -> Floats:
+        """Half of the 95 % interval that other speeds leave of friction; the logs are read again.
+
+        0 where friction is as the model says, slow and fast.
+        """
+        return friction_error(self.info, self.by_data)
 
     @cached_property
     def unidentified(self) -> tuple[str, ...]:

@@ -14,8 +14,9 @@ from functools import cached_property
 from typing import final
 
 import numpy as np
+from scipy.linalg import lapack, solve_triangular
 
-from closedform.applications.identification.triangles import Information, stacked
+from closedform.applications.identification.triangles import Information, TimeBlock, stacked
 from closedform.arrays import Floats
 from closedform.errors import ArgumentError
 
@@ -60,13 +61,15 @@ class Equations:
         return np.where(size > 0, size, 1.0)
 
     @cached_property
-    def singular_values(self) -> Floats:
-        """Of the columns scaled to one."""
-        return np.linalg.svd(self.R / self.scale, compute_uv=False)
+    def sound(self) -> bool:
+        """Whether no singular value of the columns scaled to one is anywhere near zero."""
+        return independent(self.R / self.scale, RANK)
 
     @cached_property
     def rank(self) -> int:
-        values = self.singular_values
+        if self.sound:
+            return len(self.R)
+        values = np.linalg.svd(self.R / self.scale, compute_uv=False)
         return int(np.sum(values > RANK * values[0])) if len(values) else 0
 
     @property
@@ -92,6 +95,8 @@ class Equations:
 
     def solve(self) -> Floats:
         """x of least squares; of several the shortest, columns scaled."""
+        if self.sound and not len(self.b):
+            return np.asarray(solve_triangular(self.R, self.z))
         start, free = self.start, self.free
         y, *_ = np.linalg.lstsq(self.R @ free, self.z - self.R @ start, rcond=RANK)
         return start + free @ y
@@ -109,6 +114,14 @@ class Equations:
             raise ArgumentError("method 'total' has no solution: torques are no part of the "
                                 "direction with the least error")
         return -last[:-1] / last[-1] * size / self.scale
+
+
+def independent(R: Floats, least: float) -> bool:
+    """Whether an upper triangle's smallest singular value is, by far, above so much of the largest.
+
+    κ₂ ≤ n κ₁, and κ₁ is estimated to a small factor: a digit is for that.
+    """
+    return bool(R.size and lapack.dtrcon(R)[0] > 10 * len(R) * least)
 
 
 def _null_space(A: Floats) -> Floats:
@@ -137,15 +150,26 @@ def equations(info: Information, weights: Floats, blocks: Floats | None = None,
                      len(info.columns) - len(info.model.names))
 
 
+def held_out_equations(info: Information,
+                       weights: Floats) -> list[tuple[Equations, Equations]]:
+    """(what trains, what tests) of folds; blocks that always train together are made one first."""
+    pairs = info.held_out()
+    alike: dict[tuple[int, ...], list[TimeBlock]] = {}
+    for b in {id(b): b for pair in pairs for one in pair for b in one.blocks}.values():
+        where = tuple(k for k, (train, _) in enumerate(pairs) if any(b is x for x in train.blocks))
+        alike.setdefault(where, []).append(b)
+    made = {where: replace(same[0], factors=tuple(
+        stacked([b.factors[j] for b in same]) for j in range(len(info.support))))
+        for where, same in alike.items()}
+    return [(equations(replace(info, blocks=tuple(
+        one for where, one in made.items() if k in where)), weights), equations(test, weights))
+        for k, (_, test) in enumerate(pairs)]
+
+
 def known_rows(info: Information) -> tuple[Floats, Floats]:
-    """What is known, in the unknowns: those equations A s = b that x = L s decides."""
-    A, b = info.model.equalities
-    L = info.model.L
-    Y, *_ = np.linalg.lstsq(L.T, A.T, rcond=None)
-    ok = np.abs(L.T @ Y - A.T).max(axis=0, initial=0.0) < 1e-9
-    rows = np.zeros((int(ok.sum()), len(info.columns)))
-    rows[:, :len(L)] = Y.T[ok]
-    return rows, b[ok]
+    """What is known, in the unknowns: A x = b."""
+    A, b = info.model.decided
+    return np.pad(A, ((0, 0), (0, len(info.columns) - A.shape[1]))), b
 
 
 def joint_residuals(info: Information, x: Floats, block: int | None = None) -> Floats:

@@ -16,9 +16,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
-from scipy.linalg import cho_factor, cho_solve
+from scipy.linalg import cho_factor, cho_solve, solve_triangular
 
-from closedform.applications.identification.estimate.least_squares import RANK
+from closedform.applications.identification.estimate.least_squares import RANK, Equations
 from closedform.applications.identification.triangles import Information
 from closedform.arrays import Floats
 
@@ -33,17 +33,18 @@ class Uncertainty(NamedTuple):
     reach: Floats
 
 
-def jackknife(info: Information, weights: Floats, x: Floats, H: Floats, to_x: Floats,
+def jackknife(info: Information, weights: Floats, x: Floats, eq: Equations,
               blocks: Floats | None = None) -> Floats:
-    """(blocks, unknowns): the estimate x without each block.
-
-    x moves by to_x y; H is the Hessian of ½ Σ w² (W x − z)² and of what is added to it, in y.
-    """
+    """(blocks, unknowns): the estimate x of these equations without each block."""
+    A, plain = eq.R @ eq.free, not len(eq.b)
+    H, scale = A.T @ A, 1 / eq.scale
     found = []
     for i in range(len(info.blocks)):
-        A, r = _block(info, i, weights, x, None if blocks is None else blocks[i])
-        A = A @ to_x
-        found.append(x + to_x @ _solved(H - A.T @ A, A.T @ r))
+        G, g = _block(info, i, weights, x, None if blocks is None else blocks[i])
+        if plain:                                     # all directions are free: columns' scales
+            found.append(x + scale * _solved(H - G * scale[:, None] * scale, g * scale))
+        else:
+            found.append(x + eq.free @ _solved(H - eq.free.T @ G @ eq.free, eq.free.T @ g))
     return np.array(found)
 
 
@@ -59,18 +60,16 @@ def _solved(H: Floats, g: Floats) -> Floats:
 
 def _block(info: Information, i: int, weights: Floats, x: Floats,
            own: Floats | None) -> tuple[Floats, Floats]:
-    """A block's rows, in the factors, and what is left of their torques at x."""
-    rows, left, p = [], [], len(info.columns)
+    """A block's part of H = Σ w² WᵀW, and of g = Σ w² Wᵀ (W x − z)."""
+    p = len(info.columns)
+    H, g = np.zeros((p, p)), np.zeros(p)
     for j, support in enumerate(info.support):
-        R = info.blocks[i].factors[j]
-        if not R.size or weights[j] == 0:
-            continue
-        R = R * (weights[j] * (1.0 if own is None else own[j]))
-        A = np.zeros((len(R), p))
-        A[:, list(support)] = R[:, :-1]
-        rows.append(A)
-        left.append(A @ x - R[:, -1])
-    return np.concatenate(rows), np.concatenate(left)
+        R, s = info.blocks[i].factors[j], list(support)
+        if R.size and weights[j] != 0:
+            R = R * (weights[j] * (1.0 if own is None else own[j]))
+            H[np.ix_(s, s)] += R[:, :-1].T @ R[:, :-1]
+            g[s] += R[:, :-1].T @ (R @ np.append(x[s], -1.0))
+    return H, g
 
 
 def spread(left_out: Floats) -> tuple[Floats, Floats]:
@@ -80,16 +79,21 @@ def spread(left_out: Floats) -> tuple[Floats, Floats]:
     return sd, float(stats.t.ppf((1 + LEVEL) / 2, B - 1)) * sd
 
 
-def unseen(R: Floats) -> NDArray[np.bool_]:
+def unseen(eq: Equations) -> NDArray[np.bool_]:
     """The unknowns that have a part in what the data do not see at all: the null space of R."""
+    R = eq.R
+    if eq.sound:
+        return np.zeros(len(R), dtype=bool)
     size = np.linalg.norm(R, axis=0)
-    scale = np.where(size > 0, size, 1.0)
-    _, values, turned = np.linalg.svd(R / scale)
+    _, values, turned = np.linalg.svd(R / eq.scale)
     rank = int(np.sum(values > RANK * max(values[0], 1e-300))) if len(values) else 0
     null = turned[rank:]
     return np.asarray((np.abs(null).max(axis=0, initial=0.0) > 1e-6) | (size == 0))
 
 
-def naive(H: Floats) -> Floats:
-    """√diag H⁻¹: what noise alone would say, every sample new, weights 1/σ."""
-    return np.sqrt(np.maximum(np.diag(np.linalg.pinv(H, rcond=1e-12, hermitian=True)), 0.0))
+def naive(eq: Equations) -> Floats:
+    """√diag (RᵀR)⁻¹: what noise alone would say, every sample new, weights 1/σ."""
+    if eq.sound:
+        return np.linalg.norm(solve_triangular(eq.R, np.eye(len(eq.R))), axis=1)
+    inverse = np.linalg.pinv(eq.R.T @ eq.R, rcond=1e-12, hermitian=True)
+    return np.sqrt(np.maximum(np.diag(inverse), 0.0))

@@ -124,7 +124,9 @@ def open_csv(path: Path) -> Csv:
     rest = [text for _, text in head.lines[1:]]
     decimal = "." if separator == "," or not any(map(_DECIMAL_COMMA.search, rest or [line])) \
         else ","
-    notes = () if decimal == "." else ("numbers have decimal commas",)
+    notes = (*(() if decimal == "." else ("numbers have decimal commas",)),
+             *(() if _ended(path) else ("the last line has no end: if its writing was stopped, its "
+                                        "last number may lack digits",)))
     cells = _cells(line, separator)
     if all(_is_number(cell.replace(decimal, ".")) for cell in cells):
         names = _cells(head.comment, separator)
@@ -157,6 +159,13 @@ class _Head:
                     self.lines.append((number, line))
                 if len(self.lines) == 3:
                     return
+
+
+def _ended(path: Path) -> bool:
+    """Whether the last line ends as lines do."""
+    with path.open("rb") as file:
+        file.seek(-min(4, path.stat().st_size), 2)
+        return file.read().rstrip(b"\0")[-1:] in (b"\n", b"\r")
 
 
 def _text(path: Path) -> TextIO:

@@ -1,58 +1,77 @@
-"""An identified robot in files: TOML with all that was found, and where it came from."""
+"""An identified robot in files: TOML with all that was found, and where it came from.
+
+The robot itself is a table of bodies with their inertias, rotors and friction, which `cf.load`
+reads. What no `cf.Robot` holds stands beside it and is not read: [identification] says where the
+numbers came from, each [[joint]] all that was found of it (offsets, gains, other friction), each
+[[unknown]] an interval.
+"""
 
 from __future__ import annotations
 
 import datetime
-import math
-from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
+
+import numpy as np
 
 from closedform.applications.identification.estimate.found import Fit
+from closedform.applications.identification.output.robot_table import (
+    robot_table,
+    toml_table,
+    toml_value,
+)
+from closedform.applications.identification.result import below_zero, identified_robot
 from closedform.applications.identification.verdict import Verdict
+from closedform.model.inertia import PARAMETER_NAMES
 from closedform.version import __version__
 
 
 def toml_text(fit: Fit, verdict: Verdict | None = None) -> str:
-    """All that was found: provenance, bodies, joints with rotors and friction, intervals, gains."""
-    info, model = fit.info, fit.model
-    lines = [f"# {model.robot.name}, identified by closedform {__version__}", "",
-             "[identification]", f"robot = {_text(model.robot.name)}",
-             f"date = {datetime.date.today().isoformat()}", f"method = {_text(fit.method)}",
-             f"logs = {_list(map(_text, info.logs))}",
-             f"signals = {_list(map(_text, info.notes))}",
-             f"prior_weight = {_number(fit.weight)}",
-             f"total_error_percent = {_number(fit.total)}"]
-    if verdict is not None:
-        lines += [f"holds = {str(verdict.holds).lower()}",
-                  f"reasons = {_list(map(_text, verdict.reasons))}"]
-    values = dict(zip(model.standard_names, map(float, fit.standard), strict=True))
-    for body in model.body.bodies:
-        own = {n.rpartition(".")[2]: x for n, x in values.items()
-               if n.rpartition(".")[0] == body.name and n.rpartition(".")[2] in TEN}
-        lines += ["", "[[body]]", f"name = {_text(body.name)}",
-                  *(f"{k} = {_number(x)}" for k, x in own.items())]
-    joints: dict[str, dict[str, float]] = {}
-    for name, x in values.items():
-        joint, _, kind = name.rpartition(".")
-        if kind not in TEN:
-            joints.setdefault(joint, {})[kind] = x
-    for joint, gain in fit.gains.items():
-        joints.setdefault(joint, {})["gain"] = gain
-    for joint, numbers in joints.items():
-        lines += ["", "[[joint]]", f"name = {_text(joint)}",
-                  *(f"{k} = {_number(x)}" for k, x in numbers.items())]
+    """The robot, and all that was found: provenance, rotors, friction, gains, intervals."""
+    names, x = fit.model.standard_names, fit.standard
+    impossible = below_zero(fit.model, x)
+    robot = identified_robot(fit.model, np.where(np.isin(names, impossible), 0.0, x))
+    top, tables = robot_table(robot)
+    about = _provenance(fit, verdict)
+    if impossible:
+        about["zero_in_rows"] = impossible
+    lines = [f"# {robot.name}, identified by closedform {__version__}", *top, "",
+             "[identification]"]
+    lines += [f"{key} = {toml_value(value)}" for key, value in about.items()]
+    lines += tables
+    for joint, numbers in _joints(fit).items():
+        lines += toml_table("joint", {"name": joint, **numbers})
     for row in fit.table:
-        lines += ["", "[[unknown]]", f"name = {_text(row.name)}", f"value = {_number(row.value)}",
-                  f"sd = {_number(row.sd)}", f"interval = [{_number(row.low)}, "
-                  f"{_number(row.high)}]", f"prior = {_number(row.prior)}",
-                  f"identified = {str(row.identified).lower()}",
-                  f"essential = {str(row.essential).lower()}"]
-        if row.name in fit.advice:
-            lines.append(f"motion = {_text(fit.advice[row.name])}")
+        motion = {"motion": fit.advice[row.name]} if row.name in fit.advice else {}
+        lines += toml_table("unknown", {
+            "name": row.name, "value": row.value, "sd": row.sd, "interval": [row.low, row.high],
+            "prior": row.prior, "identified": row.identified, "essential": row.essential, **motion})
     return "\n".join(lines) + "\n"
 
 
-TEN = ("m", "mcx", "mcy", "mcz", "Ixx", "Ixy", "Iyy", "Ixz", "Iyz", "Izz")
+def _provenance(fit: Fit, verdict: Verdict | None) -> dict[str, Any]:
+    info, payload = fit.info, fit.payload
+    about: dict[str, Any] = {
+        "robot": fit.model.robot.name, "date": datetime.date.today(),
+        "method": fit.method, "logs": info.logs, "signals": info.notes,
+        "prior_weight": fit.weight, "total_error_percent": fit.total}
+    if payload is not None:
+        about["payload"] = {"frame": fit.model.payload, "parameters": payload.parameters}
+    if verdict is not None:
+        about |= {"holds": verdict.holds, "reasons": verdict.reasons}
+    return about
+
+
+def _joints(fit: Fit) -> dict[str, dict[str, float]]:
+    """What was found of every joint."""
+    found: dict[str, dict[str, float]] = {}
+    for name, x in zip(fit.model.standard_names, fit.standard, strict=True):
+        joint, _, kind = name.rpartition(".")
+        if kind not in PARAMETER_NAMES:
+            found.setdefault(joint, {})[kind] = float(x)
+    for joint, gain in fit.gains.items():
+        found.setdefault(joint, {})["gain"] = gain
+    return found
 
 
 def write_toml(fit: Fit, path: str | Path, verdict: Verdict | None = None) -> Path:
@@ -60,19 +79,3 @@ def write_toml(fit: Fit, path: str | Path, verdict: Verdict | None = None) -> Pa
     target = Path(path)
     target.write_text(toml_text(fit, verdict), encoding="utf8")
     return target
-
-
-def _number(x: float) -> str:
-    if math.isnan(x):
-        return "nan"
-    return repr(float(x)) if math.isfinite(x) else ("inf" if x > 0 else "-inf")
-
-
-def _text(text: str) -> str:
-    escaped = "".join(c if c.isprintable() and c not in '"\\' else f"\\u{ord(c):04x}"
-                      if ord(c) < 0x10000 else f"\\U{ord(c):08x}" for c in text)
-    return f'"{escaped}"'
-
-
-def _list(items: Iterable[str]) -> str:
-    return "[" + ", ".join(items) + "]"

@@ -82,7 +82,8 @@ def register(app: typer.Typer) -> None:
         info = idn.information(model, [read(p) for p in logs], signals=signals)
         fit = idn.fit(info, method=method)
         trials = [idn.validate(fit, read(p)) for p in validate or ()]
-        worst = max(trials, key=lambda t: t.total, default=None)
+        worst = max(trials, key=lambda t: (not idn.verdict(fit, t, limit).holds, t.total),
+                    default=None)
         said = idn.verdict(fit, worst, limit)
         if output is not None:
             text = fit.robot.to_urdf() if output.suffix.lower() == ".urdf" \
