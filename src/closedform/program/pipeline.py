@@ -27,8 +27,13 @@ CLOSEST = 3
 
 @uncollected()
 def optimised(*programs: Program) -> Program:
-    """The cheapest of some programs that compute the same, ready for every lowering."""
-    return by_live_ranges(by_critical_path(_cheapest(programs)))
+    """The cheapest of some programs that compute the same, ready for every lowering.
+
+    Large ones with limbs in lanes have enough to do at all times: no path through them is critical.
+    """
+    found = _cheapest(programs)
+    large = found.has_lanes and _operations(found) > THOROUGH
+    return by_live_ranges(found if large else by_critical_path(found))
 
 
 def _cheapest(programs: Sequence[Program]) -> Program:

@@ -21,11 +21,11 @@ from closedform.applications.compile.loops.units import Units
 from closedform.applications.compile.names import output_names
 from closedform.applications.compile.requests import Parameters, PayloadAt, Request
 from closedform.arrays import Array
+from closedform.maths.algorithms.applicability import tree_depth
 from closedform.maths.arguments import SIZES
 from closedform.maths.frames import located
 from closedform.maths.sweeps import articulated, bodies, joints, pairs, parameters
 from closedform.maths.sweeps.joints import StepFunction
-from closedform.model.robot import Robot
 from closedform.program.ordering.critical_path import by_critical_path, with_signs_turned
 from closedform.program.ordering.live_ranges import by_live_ranges
 from closedform.program.pipeline import kept_outputs, optimised
@@ -83,7 +83,7 @@ def sweeps_of(forms: Forms, requests: Sequence[Request], wrenches: bool,
     if robot.loops or not all(row.name in PLANS for row in rows):
         return None
     least = min(DEPTH[row.name] for row in rows)
-    if _depth(robot) < least:                                # before tables are made
+    if tree_depth(robot) < least:                                # before tables are made
         return None
     units = forms.units
     if units is None or units.depth < least or units.n < FEWEST:
@@ -98,7 +98,7 @@ def expected_operations(forms: Forms, requests: Sequence[Request]) -> int:
     A joint takes some hundred, as often as there are products of two orders; an entry a few.
     """
     robot = forms.robot
-    if _depth(robot) < DEEP:
+    if tree_depth(robot) < DEEP:
         return 0
     total = 0
     for request in requests:
@@ -107,14 +107,6 @@ def expected_operations(forms: Forms, requests: Sequence[Request]) -> int:
         joint = 5 if request.row.name in BY_JOINT else 120 * orders
         total += joint * len(robot.segments) + 3 * sum(map(size, shapes))
     return total
-
-
-def _depth(robot: Robot) -> int:
-    """Segments on the longest way to the world."""
-    depth = [0]
-    for segment in robot.segments:
-        depth.append(depth[segment.parent] + 1)
-    return max(depth)
 
 
 class _Part(NamedTuple):
