@@ -8,6 +8,7 @@ wait, and read again where it is needed; of those in registers the one goes that
 
 from __future__ import annotations
 
+import heapq
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
@@ -81,9 +82,10 @@ class _Registers:
         over = len(self.held) - REGISTERS
         if over <= 0:
             return []
-        away = [((self.uses[i][-1] - k) * (KEPT if i in self.waited else 1.0), i)
-                for i in self.held if i not in step.results]
-        return [i for _, i in sorted(away, reverse=True)[:over]]
+        uses, waited, made = self.uses, self.waited, step.results
+        away = [((uses[i][-1] - k) * (KEPT if i in waited else 1.0), i)
+                for i in self.held if i not in made]
+        return [i for _, i in heapq.nlargest(over, away)]
 
     def _leave(self, at: int, values: list[int]) -> None:
         if values:

@@ -6,6 +6,7 @@ has changed, is not computed again. What nobody reads is left out.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from inspect import signature
@@ -16,7 +17,14 @@ import numpy as np
 from closedform.applications.compile.forms import Forms
 from closedform.applications.compile.loops.lifted import Lifted
 from closedform.applications.compile.loops.needs import Known, needed
-from closedform.applications.compile.loops.plans import DEPTH, FORCES, PLANS, LoopPlan, SweepRun
+from closedform.applications.compile.loops.plans import (
+    DEPTH,
+    FORCES,
+    MANY,
+    PLANS,
+    LoopPlan,
+    SweepRun,
+)
 from closedform.applications.compile.loops.units import Units
 from closedform.applications.compile.names import output_names
 from closedform.applications.compile.requests import Parameters, PayloadAt, Request
@@ -82,7 +90,8 @@ def sweeps_of(forms: Forms, requests: Sequence[Request], wrenches: bool,
     rows, robot = [request.row for request in requests], forms.robot
     if robot.loops or not all(row.name in PLANS for row in rows):
         return None
-    least = min(DEPTH[row.name] for row in rows)
+    least = min(DEEP if len(robot.segments) >= MANY.get(row.name, math.inf) else DEPTH[row.name]
+                for row in rows)
     if tree_depth(robot) < least:                                # before tables are made
         return None
     units = forms.units
