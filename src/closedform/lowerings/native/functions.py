@@ -31,7 +31,7 @@ from closedform.lowerings.native.ir import (
     Module,
 )
 from closedform.lowerings.native.memory import OneState, StatesInLanes, add_fill
-from closedform.lowerings.native.registers import waiting
+from closedform.lowerings.native.registers import REGISTERS, waiting
 from closedform.lowerings.native.steps import Step, pieces, steps, waiting_places
 from closedform.program.lanes.unfolded import unfolded
 from closedform.program.program import Program
@@ -61,11 +61,12 @@ def scalar_module(program: Program, lanes: Lanes, pack: int = PACK,
                   limits: tuple[int, int] | None = None) -> Module:
     """`kernel`, for lanes of width 1, with `pack` sines and cosines in one register.
 
-    `limits`: steps of a piece, and those up to which there is but one.
+    `limits`: steps of a piece, and those up to which there is but one; where a machine that is not
+    known will do so, it is left to it which values wait within a piece.
     """
     module = Module()
     parts = pieces(steps(program, lanes.fma, columns=1), 1, limits)
-    found = waiting(program, parts)
+    found = waiting(program, parts, REGISTERS if limits is None else math.inf)
     places = {i: at * lanes.bytes for i, at in found.places.items()}
     arguments = ", ".join(f"ptr noalias %{a}" for a in array_names(program))
     main = Function(module)
