@@ -1,4 +1,4 @@
-"""Seconds from a robot to a kernel, each in a new process."""
+"""Seconds from a robot to a kernel, each in a new process: `python benchmarks/compile_time.py`."""
 
 from __future__ import annotations
 
@@ -80,3 +80,10 @@ def _seconds(robot: Robot, cache: str, row: str = "inverse_dynamics") -> tuple[f
                           env=os.environ | {"CLOSEDFORM_CACHE": cache})
     used, wall = json.loads(done.stdout)
     return used, wall
+
+
+if __name__ == "__main__":
+    from limbs import robots
+    from rich.console import Console
+
+    slopes_table(robots([*SLOPES])).print(Console(width=140))

@@ -1,12 +1,14 @@
 """One state with limbs in lanes, beside the same without and Pinocchio C++: flat → lanes.
 
-`python benchmarks/limbs.py [ROBOT ...]` prints the table; `make bench` has it on its page.
+`python benchmarks/limbs.py [ROBOT ...] [--only τ ...]` prints the table; `make bench` has it on its
+page.
 """
 
 from __future__ import annotations
 
-import sys
+import argparse
 import warnings
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -98,12 +100,14 @@ def ratios(times: Times, label: str) -> tuple[float, float]:
     return float(np.quantile(found, 0.25)), float(np.median(found))
 
 
-def limbs_table(names: list[str], effort: Effort = FULL) -> Table:
+def limbs_table(names: list[str], effort: Effort = FULL, only: Sequence[str] = HEADS) -> Table:
     """A row for each robot and quantity."""
     by_name = {task.name: task for task in TASKS}
     rows: list[tuple[str, ...]] = []
     for name, robot in robots(names).items():
         for head, column, least in zip(HEADS, COLUMNS, LEAST.get(name, ()), strict=False):
+            if head not in only:
+                continue
             count = STATES if column in (ID, FD) else FEW
             subject, task = Subject(name, HUMANOID, robot, count), by_name[column]
             times = times_of(subject, task, effort)
@@ -122,5 +126,10 @@ def limbs_table(names: list[str], effort: Effort = FULL) -> Table:
 
 
 if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("robots", nargs="*", help=f"of {', '.join(LEAST)}; none: all")
+    parser.add_argument("--only", nargs="+", choices=HEADS, default=HEADS, metavar="QUANTITY",
+                        help=f"of {'; '.join(HEADS)}")
+    options = parser.parse_args()
     pin_to_one_core()
-    limbs_table(sys.argv[1:]).print(Console(width=140))
+    limbs_table(options.robots, only=options.only).print(Console(width=140))

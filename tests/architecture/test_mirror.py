@@ -75,7 +75,7 @@ HOLDS = {
     "lowerings/frameworks/test_torch_operator.py": (
         "lowerings/frameworks", "differentiable handles"),
     "lowerings/native/test_functions.py": (
-        "lowerings/native", "cpu emit ir memory outputs steps"),
+        "lowerings/native", "cpu emit ir memory steps"),
     "lowerings/cuda/test_code.py": (
         "lowerings/cuda", "memory pieces plan rare/careful rare/far_angles rare/watch staying "
         "steps/order steps/waiting text tiles"),

@@ -19,6 +19,8 @@ from closedform.program.rules.simplify import REGROUP, ROUNDS, simplify
 
 THOROUGH = 10_000
 """Up to so many operations all rules are applied; above it only the one that is linear in time."""
+BUSY = 20_000
+"""Operations from which on no path is critical; with limbs in lanes, which branch, half of them."""
 CLOSE = 1.1
 """Of several programs those are simplified that have up to so many times the fewest operations."""
 CLOSEST = 3
@@ -27,8 +29,13 @@ CLOSEST = 3
 
 @uncollected()
 def optimised(*programs: Program) -> Program:
-    """The cheapest of some programs that compute the same, ready for every lowering."""
-    return by_live_ranges(by_critical_path(_cheapest(programs)))
+    """The cheapest of some programs that compute the same, ready for every lowering.
+
+    Large ones have enough to do at all times: no path through them is critical.
+    """
+    found = _cheapest(programs)
+    busy = _operations(found) > (THOROUGH if found.has_lanes else BUSY)
+    return by_live_ranges(found if busy else by_critical_path(found))
 
 
 def _cheapest(programs: Sequence[Program]) -> Program:

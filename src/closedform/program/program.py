@@ -179,6 +179,8 @@ class Program:
     @cached_property
     def widths(self) -> list[int]:
         """The lanes of each value; 1 for constants, which have as many as their users."""
+        if not self.has_lanes:
+            return [1] * len(self.code)
         widths: list[int] = []
         for op, args, value in self.code:
             if op == "input":
@@ -191,10 +193,11 @@ class Program:
                 widths.append(max([widths[i] for i in args], default=1))
         return widths
 
-    @property
+    @cached_property
     def has_lanes(self) -> bool:
-        """Whether a value has several lanes."""
-        return max(self.widths, default=1) > 1
+        """Whether a value has several lanes; they all begin with an input or constants that do."""
+        return any((op == "input" and len(args) > 2) or op in ("lanes", "spread")
+                   for op, args, _ in self.code)
 
     @cached_property
     def digest(self) -> str:

@@ -188,7 +188,7 @@ def assert_no_alarm(robot, row):
     trial = preparation.trial([request])
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        program = preparation.program([request], trial=trial)
+        program = trial.program(preparation.unjudged([request], False, ()))
         assert trial.code(program, lanes.over_blocks(program), np.dtype(np.float32)) is program
 
 

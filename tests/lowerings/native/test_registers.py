@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from closedform.lowerings.native import registers
+from closedform.lowerings.native import functions
 from closedform.lowerings.native.registers import read_again, waiting
 from closedform.lowerings.native.steps import pieces, steps
 from native_code import NativeCode, targets
@@ -12,13 +12,11 @@ from random_lanes import random_computation
 
 @pytest.mark.parametrize("limits", [None, (60, 60)])
 @pytest.mark.parametrize("count", [6, 27])
-def test_every_value_is_in_a_register_or_waits_in_memory_that_is_its_own(
-        monkeypatch, count, limits):
-    monkeypatch.setattr(registers, "REGISTERS", count)
+def test_every_value_is_in_a_register_or_waits_in_memory_that_is_its_own(count, limits):
     program, _, _ = random_computation(1, operations=300)
     parts = pieces(steps(program, True, 1), 1, limits)
     assert (len(parts) > 1) == (limits is not None)
-    found = waiting(program, parts)
+    found = waiting(program, parts, count)
     held, memory = set(), {}
     for part, leaving in zip(parts, found.leaving, strict=True):
         last = dict.fromkeys((i for step in part for i in step.results), -1)
@@ -43,18 +41,15 @@ def test_every_value_is_in_a_register_or_waits_in_memory_that_is_its_own(
 
 
 def test_few_registers_change_no_result(monkeypatch):
-    monkeypatch.setattr(registers, "REGISTERS", 4)
+    monkeypatch.setattr(functions, "REGISTERS", 4)
     program, x, expected = random_computation(2, operations=200)
     found, = NativeCode(program, targets()["host"]).one_state(x)
     np.testing.assert_allclose(found, expected, rtol=1e-11, atol=1e-11 * np.abs(expected).max())
 
 
-def test_the_more_registers_the_fewer_values_wait(monkeypatch):
+def test_the_more_registers_the_fewer_values_wait():
     program, _, _ = random_computation(3, operations=300)
     parts = pieces(steps(program, True, 1), 1)
-    waited = []
-    for count in (5, 10, 20, 10**6):
-        monkeypatch.setattr(registers, "REGISTERS", count)
-        waited.append(len(waiting(program, parts).places))
+    waited = [len(waiting(program, parts, count).places) for count in (5, 10, 20, np.inf)]
     assert waited == sorted(waited, reverse=True) and waited[0] > 0
     assert waited[-1] == 0

@@ -174,7 +174,11 @@ class CompiledRobot(Quantities):
         def build() -> Program:
             self._refuse_to_write_out(requests)
             with compiling(requests[0].text):
-                program = self._preparation.program(requests, wrenches, only, trial)
+                program = self._preparation.unjudged(requests, wrenches, only)
+                if swept is None and folded().program is None:    # its machine code will be judged
+                    trial.begin()
+                else:
+                    program = trial.program(program)
             accepted(program)
             if program.operations.total > ENORMOUS:
                 warnings.warn(f"{program.name} of {self.robot.name} takes "
@@ -200,7 +204,8 @@ class CompiledRobot(Quantities):
                 self._preparation.refuse_what_never_exists(requests, M)
             return swept()
 
-        def fold() -> FoldedProgram:
+        @cache
+        def folded() -> FoldedProgram:
             with compiling(requests[0].text):
                 found = self._preparation.folded(requests, wrenches, only)
             if found.program is not None:
@@ -210,7 +215,7 @@ class CompiledRobot(Quantities):
 
         made = Kernel.load(key, build, self._cache, compiling,
                            Subject(self.robot.name, letters(r.row for r in requests)), trial.code,
-                           loops if swept else None, cache(fold))
+                           loops if swept else None, folded)
         made.with_recipe(_kernel, self, [(r.row.name, r.frame, r.reference) for r in requests],
                          wrenches, only)
         if len(requests) == 1 and not only:

@@ -68,14 +68,19 @@ class Preparation:
 
     @uncollected()
     def program(self, requests: Sequence[Request], wrenches: bool = False,
-                only: Sequence[str] = (), trial: Trial | None = None) -> Program:
+                only: Sequence[str] = ()) -> Program:
         """The smallest program found for these quantities, sharing what they have in common.
 
-        `only` names the outputs to keep, `trial` is what it is compared with if that is known.
+        `only` names the outputs to keep.
         """
+        found = self.unjudged(requests, wrenches, only)
+        return self.trial(requests, wrenches, only).program(found)
+
+    @uncollected()
+    def unjudged(self, requests: Sequence[Request], wrenches: bool, only: Sequence[str]) -> Program:
+        """The same before it is compared with the definition."""
         self.refuse_what_never_exists(requests)
-        found = optimised(*(kept_outputs(p, only) for p in self.programs(requests, wrenches)))
-        return (trial or self.trial(requests, wrenches, only)).program(found)
+        return optimised(*(kept_outputs(p, only) for p in self.programs(requests, wrenches)))
 
     @uncollected()
     def folded(self, requests: Sequence[Request], wrenches: bool = False,

@@ -95,7 +95,7 @@ class StepWriter:
         for place, value in zip(step.results, results, strict=True):
             self.values[place] = value
             if place in self.places:
-                self.emitter(place).store(value, self.scratch, self.places[place])
+                self.emitter(place).store(value, self._where(place))
 
     def emitter(self, place: int) -> Emitter:
         """What writes registers of a value's width."""
@@ -115,8 +115,12 @@ class StepWriter:
             self.values[place] = (
                 e.numbers(value) if op == "lanes"
                 else self._read_lanes(place) if place not in self.places
-                else e.load(self.scratch, self.places[place]))
+                else e.load(self._where(place)))
         return self.values[place]
+
+    def _where(self, place: int) -> str:
+        """Where a value waits."""
+        return self.e.function.near(self.scratch, self.places[place])
 
     def _read_lanes(self, place: int) -> str:
         """Entries of an input in the lanes of one register."""
@@ -125,7 +129,8 @@ class StepWriter:
         if len(entries) == 1:
             return self.memory.read(array, entries[0], 1)[0]
         if entries == list(range(entries[0], entries[0] + len(entries))):
-            return e.load(f"%in{array}", entries[0] * self.e.lanes.bytes, self.e.lanes.bytes)
+            where = self.e.function.near(f"%in{array}", entries[0] * self.e.lanes.bytes)
+            return e.load(where, align=self.e.lanes.bytes)
         for lane, entry in enumerate(entries):
             x, = self.memory.read(array, entry, 1)
             made = e.function.let(

@@ -18,6 +18,7 @@ import math
 from collections.abc import Callable, Sequence
 from functools import partial
 
+from closedform.lowerings.native.cpu import host
 from closedform.lowerings.native.emit import PACK, StepWriter
 from closedform.lowerings.native.far_angles import add_repair
 from closedform.lowerings.native.ir import (
@@ -31,7 +32,7 @@ from closedform.lowerings.native.ir import (
     Module,
 )
 from closedform.lowerings.native.memory import OneState, StatesInLanes, add_fill
-from closedform.lowerings.native.registers import waiting
+from closedform.lowerings.native.registers import REGISTERS, waiting
 from closedform.lowerings.native.steps import Step, pieces, steps, waiting_places
 from closedform.program.lanes.unfolded import unfolded
 from closedform.program.program import Program
@@ -61,14 +62,16 @@ def scalar_module(program: Program, lanes: Lanes, pack: int = PACK,
                   limits: tuple[int, int] | None = None) -> Module:
     """`kernel`, for lanes of width 1, with `pack` sines and cosines in one register.
 
-    `limits`: steps of a piece, and those up to which there is but one.
+    `limits`: steps of a piece, and those up to which there is but one; for other machines than this
+    one, which will decide themselves which values wait within a piece.
     """
-    module = Module()
+    module, here = Module(), limits is None
+    nearby = here and host().triple.startswith("x86_64")
     parts = pieces(steps(program, lanes.fma, columns=1), 1, limits)
-    found = waiting(program, parts)
+    found = waiting(program, parts, REGISTERS if here else math.inf)
     places = {i: at * lanes.bytes for i, at in found.places.items()}
     arguments = ", ".join(f"ptr noalias %{a}" for a in array_names(program))
-    main = Function(module)
+    main = Function(module, nearby)
     widest = max(program.widths, default=1) * lanes.bytes
     scratch = main.allocate(found.size * lanes.bytes, widest) if found.size else "null"
     if len(parts) == 1:
@@ -78,7 +81,7 @@ def scalar_module(program: Program, lanes: Lanes, pack: int = PACK,
     else:
         given = ", ".join(f"ptr %{a}" for a in array_names(program))
         for k, part in enumerate(parts):
-            piece = Function(module)
+            piece = Function(module, nearby)
             e = Emitter(piece, lanes)
             StepWriter(program, e, OneState(e), "%scratch", places, pack).run(
                 part, leaving=found.leaving[k])

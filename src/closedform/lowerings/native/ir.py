@@ -23,6 +23,10 @@ PLAIN, APART, LANES, LANES_APART = "#0", "#1", "#2", "#3"
 """Attributes of functions: those apart are not inlined; those in lanes align their stack, so
 that no register is put aside across two cache lines."""
 
+NEAR, FORGOTTEN = 256, 600
+"""Bytes around an address that can be told from it in one byte, and lines of IR after which such an
+address is computed anew, so that few are kept."""
+
 Kind = Literal["double", "float"]
 BYTES: Mapping[Kind, int] = MappingProxyType({"double": 8, "float": 4})
 BITS: Mapping[Kind, str] = MappingProxyType({"double": "i64", "float": "i32"})
@@ -100,9 +104,14 @@ class Module:
 
 @dataclass
 class Function:
-    """The lines of a function being written; allocations go to its first block."""
+    """The lines of a function being written; allocations go to its first block.
+
+    `nearby`: addresses are told from others nearby, where that makes instructions shorter.
+    """
 
     module: Module
+    nearby: bool = False
+    bases: dict[tuple[str, int], tuple[str, int]] = field(default_factory=dict)
     allocations: list[str] = field(default_factory=list)
     lines: list[str] = field(default_factory=list)
     block: str = "start"
@@ -135,6 +144,21 @@ class Function:
     def offset(self, pointer: str, size: int | str) -> str:
         """A pointer moved by some bytes."""
         return pointer if size == 0 else self.let(f"getelementptr i8, ptr {pointer}, i64 {size}")
+
+    def near(self, pointer: str, size: int) -> str:
+        """The same from a pointer nearby: on x86 a distance takes one byte of code, or else four.
+
+        An empty assembly hides from LLVM how the two belong together. Code that does not fit the
+        processor's caches takes as long as it takes to be read.
+        """
+        block = (size + NEAR // 2) // NEAR
+        if not self.nearby or block == 0:
+            return self.offset(pointer, size)
+        base, used = self.bases.get((pointer, block), ("", -FORGOTTEN))
+        if len(self.lines) - used >= FORGOTTEN:
+            base = self.let(f'call ptr asm "", "=r,0"(ptr {self.offset(pointer, block * NEAR)})')
+        self.bases[pointer, block] = base, len(self.lines)
+        return self.offset(base, size - block * NEAR)
 
     def imported(self, name: str) -> str:
         return self.let(f"load ptr, ptr {self.module.imported(name)}, align 8")

@@ -18,8 +18,8 @@ class OneState:
     e: Emitter
 
     def read(self, array: int, entry: int, count: int) -> Sequence[str]:
-        size = BYTES[self.e.lanes.kind]
-        return [self.e.load(f"%in{array}", (entry + k) * size) for k in range(count)]
+        size, f = BYTES[self.e.lanes.kind], self.e.function
+        return [self.e.load(f.near(f"%in{array}", (entry + k) * size)) for k in range(count)]
 
     def write(self, array: int, entry: int, values: Sequence[str], constant: bool) -> None:
         kind, size = self.e.lanes.kind, BYTES[self.e.lanes.kind]

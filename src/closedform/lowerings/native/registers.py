@@ -8,6 +8,7 @@ wait, and read again where it is needed; of those in registers the one goes that
 
 from __future__ import annotations
 
+import heapq
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
@@ -33,9 +34,9 @@ class Waiting(NamedTuple):
     leaving: list[Leaving]
 
 
-def waiting(program: Program, parts: Sequence[Sequence[Step]]) -> Waiting:
+def waiting(program: Program, parts: Sequence[Sequence[Step]], registers: float) -> Waiting:
     """Few values that have to wait in the order of these steps; all do from piece to piece."""
-    walk = _Registers(program, parts)
+    walk = _Registers(program, parts, registers)
     return Waiting(*_places(program, parts, walk.stored), walk.leaving)
 
 
@@ -48,7 +49,8 @@ def read_again(program: Program, place: int) -> bool:
 class _Registers:
     """A walk through the steps with a limited number of registers."""
 
-    def __init__(self, program: Program, parts: Sequence[Sequence[Step]]) -> None:
+    def __init__(self, program: Program, parts: Sequence[Sequence[Step]], registers: float) -> None:
+        self.registers = registers
         self.constant = [x.op in ("const", "lanes") for x in program.code]
         steps = [step for part in parts for step in part]
         self.uses: list[list[int]] = [[] for _ in program.code]      # to come, the next one last
@@ -78,12 +80,13 @@ class _Registers:
 
     def _others(self, k: int, step: Step) -> list[int]:
         """Those too many, the last needed first."""
-        over = len(self.held) - REGISTERS
-        if over <= 0:
+        if len(self.held) <= self.registers:
             return []
-        away = [((self.uses[i][-1] - k) * (KEPT if i in self.waited else 1.0), i)
-                for i in self.held if i not in step.results]
-        return [i for _, i in sorted(away, reverse=True)[:over]]
+        over = len(self.held) - int(self.registers)
+        uses, waited, made = self.uses, self.waited, step.results
+        away = [((uses[i][-1] - k) * (KEPT if i in waited else 1.0), i)
+                for i in self.held if i not in made]
+        return [i for _, i in heapq.nlargest(over, away)]
 
     def _leave(self, at: int, values: list[int]) -> None:
         if values:

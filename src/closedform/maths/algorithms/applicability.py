@@ -9,6 +9,9 @@ from closedform.errors import ModelError
 from closedform.maths.quantity import Function
 from closedform.model.robot import Robot
 
+LONG = 24
+"""Joints in a row from which on what grows with their square is not tried."""
+
 
 def uncoupled(algorithm: Function) -> Function:
     """An algorithm for robots without mimic joints, which couple velocities; it refuses others."""
@@ -21,6 +24,20 @@ def uncoupled(algorithm: Function) -> Function:
 
     vars(checked)["applies"] = lambda robot: not robot.is_coupled
     return checked
+
+
+def shallow(algorithm: Function) -> Function:
+    """An algorithm that is not worth recording for robots of long chains, which has its like."""
+    vars(algorithm)["applies"] = lambda robot: robot.is_coupled or tree_depth(robot) < LONG
+    return algorithm
+
+
+def tree_depth(robot: Robot) -> int:
+    """Segments on the longest way to the world."""
+    depth = [0]
+    for segment in robot.segments:
+        depth.append(depth[segment.parent] + 1)
+    return max(depth)
 
 
 def applies(algorithm: Function, robot: Robot) -> bool:

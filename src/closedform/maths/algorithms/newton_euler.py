@@ -24,6 +24,7 @@ from closedform.arrays import Array, Namespace, namespace
 from closedform.maths.algebra.entries import Entries, diagonal, enter, enter_twice, tensor
 from closedform.maths.algebra.ldl import branch_solve
 from closedform.maths.algebra.trees import subtree_sums
+from closedform.maths.algorithms.applicability import shallow
 from closedform.maths.algorithms.joint_steps import (
     Crossing,
     JointStep,
@@ -259,6 +260,7 @@ def mass_matrix(robot: Robot, q: Array) -> Array:
     return tensor(M, (robot.nv, robot.nv), namespace(q))
 
 
+@shallow
 @pulled_back(solved, branch_solve, mass_matrix, inverse_dynamics)
 @with_loads
 def forward_dynamics(

@@ -8,6 +8,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from math import prod
 
 from closedform.errors import ArgumentError
@@ -24,11 +25,13 @@ class LanesMeetError(ArgumentError):
     """Lanes are used in a way that has no meaning: the computation has to do without."""
 
 
+@cache
 def width(limb: Limb) -> int:
     """How many lanes there are."""
     return prod(count for _, count in limb)
 
 
+@cache
 def outer(a: Limb, b: Limb) -> Limb:
     """The farther from the trunk of two limbs, one of which is on the way to the other."""
     near, far = sorted((a, b), key=len)
@@ -37,6 +40,7 @@ def outer(a: Limb, b: Limb) -> Limb:
     return far
 
 
+@cache
 def lanes_of(far: Limb, near: Limb) -> LaneMap:
     """The lane of `near` to which each lane of `far` belongs."""
     if outer(far, near) != far:

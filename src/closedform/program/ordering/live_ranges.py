@@ -14,8 +14,8 @@ import numpy as np
 
 from closedform.program.program import LEAVES, Entry, Instruction, Output, Program
 
-LARGE_FOLDED = 10_000
-"""Instructions from which on programs with lanes are ordered in less time."""
+LARGE = 10_000
+"""Instructions from which on programs are ordered in less time."""
 
 
 def by_live_ranges(program: Program) -> Program:
@@ -24,23 +24,28 @@ def by_live_ranges(program: Program) -> Program:
     Tried are the order as it is and depth-first walks from the outputs (first to last, last to
     first, and by falling largest index, which takes the rows and columns of a matrix together, each
     from the diagonal outwards, as wrenches go from body to body). In each of them an instruction
-    that does not enlarge the live set goes before all that do. Of equals the first is taken. For
-    matrices of large robots with limbs in lanes, whose first call is to come soon, of the walks
-    only the last is tried, which always was the best.
+    that does not enlarge the live set goes before all that do. Of equals the first is taken. Of
+    large programs, whose first call is to come soon, that order alone is made which was the best of
+    all that were tried: of vectors the first, of matrices the last.
     """
     visits = list(_visits(program))
-    if program.has_lanes and len(program.code) > LARGE_FOLDED:
-        visits = visits[-1:]
+    if len(program.code) > LARGE:
+        start, last = _eager(program, visits[-1:])
+        return reordered(program, (start if visits[1] == visits[2] else last).order())
     return reordered(program, min(eager_orders(program, visits),
                                   key=lambda order: _largest_live_set(program, order)))
 
 
 def eager_orders(program: Program, visits: Iterable[list[int]]) -> Iterator[list[int]]:
     """The order as it is and depth-first walks of these visits, each made eager."""
+    return (eager.order() for eager in _eager(program, visits))
+
+
+def _eager(program: Program, visits: Iterable[list[int]]) -> list[_Eager]:
     need = _registers(program)
     walks = [_depth_first(program, roots, need) for roots in visits]
     uses = _Uses(program, walks[0])
-    return (_Eager(uses, base).order() for base in (sorted(walks[0]), *walks))
+    return [_Eager(uses, base) for base in (sorted(walks[0]), *walks)]
 
 
 def largest_live_set(program: Program) -> int:

@@ -302,6 +302,17 @@ def test_a_chain_of_a_thousand_joints_obeys_its_equation_of_motion():
     assert_same(arm.inverse_dynamics(q, v, back), tau, 1e-8)
 
 
+def test_forward_dynamics_is_a_line_while_it_compiles_soon():
+    """By depth and by count: chains of up to 100 joints, and no tree of more that is deep."""
+    def by_loops(robot):
+        return swept(cf.compile(robot, cache=NOWHERE), "forward_dynamics") is not None
+
+    tree = robot_of([*range(31), 4, *range(32, 60), 3, *range(61, 110)],
+                    ["revolute"] * 110)
+    assert [by_loops(long_chain(n)) for n in (30, 100, 101)] == [False, False, True]
+    assert by_loops(tree)
+
+
 def test_code_does_not_grow_with_the_robot():
     sizes = []
     for n in (60, 300):

@@ -233,8 +233,12 @@ PLANS: Mapping[str, LoopPlan | Callable[[Any], LoopPlan]] = {
 row's only one."""
 
 DEPTH: Mapping[str, int] = {
-    **dict.fromkeys(PLANS, 24), "inverse_dynamics": 101,
+    **dict.fromkeys(PLANS, 24), **dict.fromkeys(("inverse_dynamics", "forward_dynamics"), 101),
     **dict.fromkeys(("bias", "coriolis_torque", "gravity_torque"), 61)}
 """Joints on the longest way to the world from which on a row is computed by loops: they take less
 time than straight-line code there, or code that compiles at once is worth more
 (`benchmarks/deep.py`)."""
+
+MANY: Mapping[str, int] = {"forward_dynamics": 101}
+"""Segments from which on rows of deep robots are computed by loops, whatever their depth: a line of
+code would take longer to compile than users wait."""

@@ -6,6 +6,7 @@ has changed, is not computed again. What nobody reads is left out.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from inspect import signature
@@ -16,16 +17,23 @@ import numpy as np
 from closedform.applications.compile.forms import Forms
 from closedform.applications.compile.loops.lifted import Lifted
 from closedform.applications.compile.loops.needs import Known, needed
-from closedform.applications.compile.loops.plans import DEPTH, FORCES, PLANS, LoopPlan, SweepRun
+from closedform.applications.compile.loops.plans import (
+    DEPTH,
+    FORCES,
+    MANY,
+    PLANS,
+    LoopPlan,
+    SweepRun,
+)
 from closedform.applications.compile.loops.units import Units
 from closedform.applications.compile.names import output_names
 from closedform.applications.compile.requests import Parameters, PayloadAt, Request
 from closedform.arrays import Array
+from closedform.maths.algorithms.applicability import tree_depth
 from closedform.maths.arguments import SIZES
 from closedform.maths.frames import located
 from closedform.maths.sweeps import articulated, bodies, joints, pairs, parameters
 from closedform.maths.sweeps.joints import StepFunction
-from closedform.model.robot import Robot
 from closedform.program.ordering.critical_path import by_critical_path, with_signs_turned
 from closedform.program.ordering.live_ranges import by_live_ranges
 from closedform.program.pipeline import kept_outputs, optimised
@@ -82,8 +90,9 @@ def sweeps_of(forms: Forms, requests: Sequence[Request], wrenches: bool,
     rows, robot = [request.row for request in requests], forms.robot
     if robot.loops or not all(row.name in PLANS for row in rows):
         return None
-    least = min(DEPTH[row.name] for row in rows)
-    if _depth(robot) < least:                                # before tables are made
+    least = min(DEEP if len(robot.segments) >= MANY.get(row.name, math.inf) else DEPTH[row.name]
+                for row in rows)
+    if tree_depth(robot) < least:                                # before tables are made
         return None
     units = forms.units
     if units is None or units.depth < least or units.n < FEWEST:
@@ -98,7 +107,7 @@ def expected_operations(forms: Forms, requests: Sequence[Request]) -> int:
     A joint takes some hundred, as often as there are products of two orders; an entry a few.
     """
     robot = forms.robot
-    if _depth(robot) < DEEP:
+    if tree_depth(robot) < DEEP:
         return 0
     total = 0
     for request in requests:
@@ -107,14 +116,6 @@ def expected_operations(forms: Forms, requests: Sequence[Request]) -> int:
         joint = 5 if request.row.name in BY_JOINT else 120 * orders
         total += joint * len(robot.segments) + 3 * sum(map(size, shapes))
     return total
-
-
-def _depth(robot: Robot) -> int:
-    """Segments on the longest way to the world."""
-    depth = [0]
-    for segment in robot.segments:
-        depth.append(depth[segment.parent] + 1)
-    return max(depth)
 
 
 class _Part(NamedTuple):
