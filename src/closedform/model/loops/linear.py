@@ -47,7 +47,7 @@ def _G(tree: Tree, closure: Closure, q: np.ndarray) -> np.ndarray:
     """The rows of G of the dependent joints, (r, n_y)."""
     K = np.asarray(jacobian(tree, closure.gaps, q))
     K_y = K[np.ix_(closure.rows, closure.independent)]
-    return -np.linalg.solve(closure.K_d(K), K_y) if len(closure.rows) else K_y
+    return -np.linalg.lstsq(closure.K_d(K), K_y, rcond=None)[0] if len(closure.rows) else K_y
 
 
 def _map(tree: Tree, closure: Closure, G: np.ndarray) -> tuple[np.ndarray | None, np.ndarray]:
