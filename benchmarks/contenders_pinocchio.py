@@ -65,7 +65,8 @@ class Pinocchio:
         self.third = {name: self.convention.tau_to(q, given[name]) for name in ("a", "tau")}
         self.reason = ""
         try:
-            self.code = _code(Path(pinocchio.__file__), pinocchio.__version__, build)
+            self.code = compiled("pinocchio_loop.cpp", Path(pinocchio.__file__),
+                                 pinocchio.__version__, build)
         except MissingError as error:
             self.reason = f"{CPP}: {error}"
 
@@ -132,8 +133,8 @@ def _pointer(x: Array) -> Any:
     return array.ctypes.data_as(ctypes.c_void_p)        # keeps the array alive
 
 
-def _code(package: Path, version: str, build: bool) -> ctypes.CDLL:
-    """The compiled loop, against the headers that came with the wheel."""
+def compiled(source: str, package: Path, version: str, build: bool) -> ctypes.CDLL:
+    """A compiled loop, against the headers that came with the wheel."""
     include = next((p / "include" for p in package.parents if p.name == "cmeel.prefix"), None)
     if include is None:
         raise MissingError("its headers are not beside the package; the wheel `pin` has them")
@@ -141,4 +142,4 @@ def _code(package: Path, version: str, build: bool) -> ctypes.CDLL:
     if eigen is None:
         raise MissingError("no Eigen: pip install cmeel-eigen, or apt install libeigen3-dev")
     options = ["-std=c++17", *(f"-D{x}" for x in DEFINED), f"-I{include}", f"-I{eigen}"]
-    return library(HERE / "pinocchio_loop.cpp", *options, key=version, build=build)
+    return library(HERE / source, *options, key=version, build=build)

@@ -10,7 +10,9 @@ from closedform.applications.conventions import (
 )
 from closedform.errors import ModelError
 from closedform.maths.algorithms.newton_euler import inverse_dynamics, mass_matrix
+from closedform.model.joints import Mimic, Revolute
 from closedform.model.load import load
+from closedform.model.robot import Body, Robot
 from mjcf_models import HINGE, SLIDE, document, full_mass_matrix, link
 
 ROUNDING = 1e-10
@@ -122,3 +124,16 @@ def test_a_joint_that_neither_moves_nor_follows_here_is_refused():
     robot, _, model = pinocchio_gripper()
     with pytest.raises(ModelError, match="only Pinocchio has own"):
         from_pinocchio_model(robot.reduced(["own"]), model)
+
+
+def test_a_joint_that_follows_several_goes_with_all_of_them():
+    bodies = [Body("one", None, Revolute((0, 0, 1))), Body("two", "one", Revolute((0, 0, 1))),
+              Body("both", "two", Mimic(Revolute((0, 0, 1)), {"one": 2.0, "two": -0.5},
+                                        offset=0.3))]
+    robot = Robot("several", bodies)
+    convention = pinocchio_convention(robot, ["one", "two", "both"])
+    q, v = np.array([0.4, 0.6]), np.array([1.0, -2.0])
+    np.testing.assert_allclose(convention.q_to(q), [0.4, 0.6, 0.8])
+    np.testing.assert_allclose(convention.v_to(q, v), [1, -2, 3])
+    np.testing.assert_allclose(convention.tau_from(q, [0, 0, 1]), [2, -0.5])
+    np.testing.assert_allclose(convention.q_from(convention.q_to(q)), q)

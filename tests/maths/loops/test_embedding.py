@@ -1,9 +1,11 @@
 """Robots with loops as motions of their trees: laws of mechanics, and references from elsewhere."""
 
+from dataclasses import replace
+
 import mpmath as mp
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 import closedform as cf
@@ -265,3 +267,82 @@ def test_random_chains_held_at_their_tips_keep_their_energy_and_their_loops(seed
         cf.kinetic_energy(robot, q, v) + cf.potential_energy(robot, q)], dtype=object),
         robot, q, np.stack([v, 0 * v]))[1, 0]
     assert rate == pytest.approx(tau @ v, rel=1e-7, abs=1e-8 * scale**3)
+
+
+KINDS = st.sampled_from([(7, cf.Fixed()), (5, cf.Spherical()), (6, cf.Revolute((1, 2, 3)))])
+
+
+@settings(max_examples=3, deadline=None, phases=(Phase.explicit, Phase.generate))
+@given(st.integers(0, 10_000), KINDS)
+def test_matrices_of_random_loops_obey_the_laws(seed, kind):
+    robot = welded_chain(seed, *kind)
+    q, (v, a) = robot.neutral(), np.random.default_rng(seed).normal(size=(2, robot.nv))
+    M, dM = cf.mass_matrix(robot, q), cf.time_derivatives(robot, q, v, a, a).dM
+    size = np.abs(dM).max() + np.abs(M).max()
+    for C in (cf.coriolis_matrix(robot, q, v), cf.christoffel_coriolis_matrix(robot, q, v)):
+        assert np.allclose(C + C.T, dM, rtol=0, atol=1e-9 * size)
+    assert np.allclose(M, M.T) and np.linalg.eigvalsh(M)[0] > 0
+    tau = cf.inverse_dynamics(robot, q, v, a)
+    parts = M @ a + cf.coriolis_matrix(robot, q, v) @ v + cf.gravity_torque(robot, q)
+    assert np.allclose(tau, parts, rtol=0, atol=1e-9 * max(size, np.abs(tau).max()))
+
+
+@settings(max_examples=3, deadline=None, phases=(Phase.explicit, Phase.generate))
+@given(st.integers(0, 10_000), KINDS)
+def test_other_independent_joints_of_random_loops_do_the_same_power(seed, kind):
+    one = welded_chain(seed, *kind)
+    others = [n for n in (b.name for b in reversed(one.bodies)) if n not in one.independent]
+    for names in (others[:one.nv], [*others[1:one.nv], one.independent[0]]):
+        try:
+            other = replace(one, independent=tuple(names), closure=None)
+        except cf.ModelError:                                   # they do not tell the rest
+            continue
+        q, (v, a) = one.neutral(), np.random.default_rng(seed).normal(size=(2, one.nv))
+        G = cf.loop_embedding(one, q)[list(other.closure.independent)]
+        if np.linalg.cond(G) > 1e3:
+            continue
+        motion = [x[list(other.closure.independent)] for x in embedding(one).rates(q, [v, a])]
+        tau = cf.inverse_dynamics(other, q, *motion)
+        wanted = cf.inverse_dynamics(one, q, v, a)
+        assert np.allclose(G.T @ tau, wanted, rtol=1e-7, atol=1e-8 * np.abs(tau).max())
+
+
+def cut_elsewhere(robot, k):
+    """A chain held at its tip, cut at joint k instead: the bodies behind it hang from the tip."""
+    hold, = robot.loops
+    tree = robot.tree
+    bodies = list(tree.bodies[:k])
+    place, parent, shift = hold.b[1] @ np.linalg.inv(hold.a[1]), None, np.eye(4)
+    for n in range(len(tree.bodies) - 1, k - 1, -1):
+        body = tree.bodies[n]
+        if parent is None:
+            joint, at_, inertia = cf.Fixed(), place, body.inertia
+        else:                                  # turned about the axis of the one behind it
+            behind = tree.bodies[n + 1]
+            joint, at_ = type(behind.joint)(-np.asarray(behind.joint.axis, dtype=float)), shift
+            inertia = body.inertia.seen_from(np.linalg.inv(behind.placement))
+        shift = np.eye(4) if parent is None else np.linalg.inv(tree.bodies[n + 1].placement)
+        bodies.append(cf.Body(body.name, parent, joint, at_, inertia))
+        parent = body.name
+    cut = tree.bodies[k]
+    loop = cf.Loop("cut", (tree.bodies[k - 1].name, cut.placement), (cut.name, shift),
+                   type(cut.joint)(cut.joint.axis))
+    guess = {b.name: robot.guess[b.name] for b in tree.bodies[:k]}
+    guess |= {tree.bodies[n].name: robot.guess[tree.bodies[n + 1].name]
+              for n in range(k, len(tree.bodies) - 1)}
+    return cf.Robot("cut", bodies, robot.gravity, loops=[loop], guess=guess,
+                    independent=robot.independent)
+
+
+@pytest.mark.parametrize(("seed", "k"), [(1, 3), (2, 4), (5, 6)])
+def test_the_torque_of_random_loops_is_the_same_wherever_they_are_cut(seed, k):
+    one = welded_chain(seed, 7)
+    own = [int(name[1:]) for name in one.independent]
+    assert len(own) == 1 and own[0] < k
+    other = cut_elsewhere(one, k)
+    v, a = np.random.default_rng(seed).normal(size=(2, 1))
+    q = [r.closed([one.neutral()[own[0]]]) for r in (one, other)]
+    assert np.allclose(q[0][:k], q[1][:k], atol=1e-9)
+    tau = [cf.inverse_dynamics(r, x, v, a) for r, x in zip((one, other), q, strict=True)]
+    scale = np.abs(np.concatenate([np.ones(1), *embedding(one).rates(q[0], [v, a])])).max() ** 2
+    assert np.allclose(tau[0], tau[1], rtol=1e-8, atol=1e-9 * scale)

@@ -32,10 +32,20 @@ def test_the_other_branch_is_reached_from_a_configuration_on_it():
 
 
 def test_redundant_rows_are_found_and_left_out():
-    assert (len(bennett().closure.rows), bennett().closure.count) == (2, 5)
+    assert (len(bennett().closure.dependent), bennett().closure.count) == (2, 5)
     assert palletiser("loop").mobility == 4
     ball = four_bar(joint=cf.Spherical())
     assert (ball.mobility, len(ball.closure.rows), ball.closure.count) == (1, 2, 3)
+
+
+def test_rows_that_are_redundant_by_special_lengths_are_all_kept():
+    """Which two of Bennett's five rows are independent changes on the way round."""
+    robot = bennett()
+    assert len(robot.closure.rows) == 5 and not robot.closure.is_square
+    assert four_bar().closure.is_square and four_bar(joint=cf.Spherical()).closure.is_square
+    y = robot.neutral()[0] + np.linspace(0, 2 * np.pi, 9)[:, None]
+    for q in robot.closed(y):
+        assert np.abs(cf.loop_residual(robot, q)).max() < 1e-13
 
 
 def test_a_rod_on_two_balls_keeps_its_spin():

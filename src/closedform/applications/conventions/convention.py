@@ -36,7 +36,7 @@ class Follower:
     """A joint of theirs at ratio · q[index] + offset, v' = ratio · v[index]; held still at ratio 0.
 
     `q` and `v` are the indices of the one that it follows in our coordinates. With `higher` it is
-    at a polynomial of it.
+    at a polynomial of it; with `others`, (q, v, ratio) each, it follows those as well.
     """
 
     habit: Habit
@@ -47,10 +47,12 @@ class Follower:
     ratio: float
     offset: np.ndarray
     higher: tuple[float, ...] = ()
+    others: tuple[tuple[int, int, float], ...] = ()
 
     def own(self, q: np.ndarray) -> np.ndarray:
         """The joint's own coordinates of ours, (..., n)."""
-        return np.asarray(value((self.offset, self.ratio, *self.higher), q[..., self.q, None]))
+        found = np.asarray(value((self.offset, self.ratio, *self.higher), q[..., self.q, None]))
+        return sum((r * q[..., k, None] for k, _, r in self.others), found)
 
     def slope(self, q: np.ndarray, order: int = 1) -> np.ndarray:
         """γ' or γ'' of its polynomial γ, (..., 1)."""
@@ -106,6 +108,8 @@ class Convention:
         result, x = self._own(q), self._sized(q, self.robot.nq, "q")
         for at in self.followers:
             result[..., at.their_v, at.v] = at.slope(x)
+            for _, v, ratio in at.others:
+                result[..., at.their_v, v] = ratio
         return result
 
     def _own(self, q: ArrayLike) -> np.ndarray:

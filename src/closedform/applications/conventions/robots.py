@@ -89,10 +89,11 @@ def _convention(library: str, robot: Robot, there: Iterable[_There],
     places, followers = [], list(held)
     for name, habit, q, v in there:
         if name in followed:
-            segment = followed[name]
-            followers.append(Follower(habit, q, v, segment.q_index[0], segment.v_index[0],
-                                      float(segment.ratio), np.array([float(segment.offset)]),
-                                      tuple(map(float, segment.higher))))
+            s = followed[name]
+            (i, j, ratio), *others = zip(s.q_index, s.v_index, map(float, np.atleast_1d(s.ratio)),
+                                         strict=True)
+            followers.append(Follower(habit, q, v, i, j, ratio, np.array([float(s.offset)]),
+                                      tuple(map(float, s.higher)), tuple(others)))
         else:
             places.append(Place(habit, robot.q_slices[name], robot.v_slices[name], q, v))
     return Convention(library, robot, tuple(places), tuple(followers))

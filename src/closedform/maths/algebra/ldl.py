@@ -59,10 +59,50 @@ def velocity_parents(robot: Robot) -> list[int]:
 
 def branch_factor(robot: Robot, M: Array) -> SymmetricFactor:
     """M = L D Lᵀ eliminated from the leaves to the root, which fills no zero between branches."""
+    if robot.closure is not None and not robot.has_followers:
+        return ldl(M, _filled(_coupled_by_loops(robot)))
     pattern: dict[int, list[int]] = {}
     for i, p in enumerate(velocity_parents(robot)):
         pattern[i] = [p, *pattern[p]] if p >= 0 else []
     return ldl(M, dict(reversed(pattern.items())))
+
+
+def _coupled_by_loops(robot: Robot) -> list[set[int]]:
+    """For each independent velocity, those before it that M couples it with.
+
+    M couples two if what they move is on one way to the root; a loop moves with every independent
+    velocity of the loops that it shares dependent ones with.
+    """
+    closure, tree = robot.closure, robot.tree
+    assert closure is not None
+    number = {i: k for k, i in enumerate(closure.independent)}
+    clusters: list[set[int]] = []                       # velocities of loops that belong together
+    for gap in closure.gaps:
+        ways = [n for n, _ in gap.terms] or [*gap.way_a, *gap.way_b]
+        own = {i for n in ways for i in tree.segments[n - 1].v_index}
+        joined = [c for c in clusters if (c & own) - set(number)]
+        clusters = [c for c in clusters if c not in joined] + [own.union(*joined)]
+    moved_by = [{number[i]} if i in number else {number[j] for c in clusters if i in c
+                                                 for j in c if j in number}
+                for i in range(tree.nv)]
+    found: list[set[int]] = [set() for _ in number]
+    above: list[set[int]] = [set()]                     # what moves each segment
+    for segment in tree.segments:
+        here = above[segment.parent].union(*(moved_by[i] for i in segment.v_index))
+        above.append(here)
+        for k in here:
+            found[k] |= {i for i in here if i < k}
+    return found
+
+
+def _filled(coupled: list[set[int]]) -> dict[int, list[int]]:
+    """The pattern of the factor, the last velocity eliminated first."""
+    pattern: dict[int, list[int]] = {}
+    for k in reversed(range(len(coupled))):
+        pattern[k] = sorted(coupled[k], reverse=True)
+        for i in coupled[k]:
+            coupled[i] |= {j for j in coupled[k] if j < i}
+    return pattern
 
 
 def branch_solve(robot: Robot, M: Array, b: Array) -> Array:

@@ -169,29 +169,42 @@ class Here:
         return [every[i] for i in self.of.closure.rows]
 
     @cached_property
+    def columns(self) -> list[Columns]:
+        """The kept rows of K_d, by dependent velocity."""
+        at = {i: c for c, i in enumerate(self.of.closure.dependent)}
+        return [{at[i]: x for i, x in row.items() if i in at} for row in self.rows]
+
+    @cached_property
     def factor(self) -> Factor | np.ndarray:
+        """K_d, or K_dᵀ K_d if more rows are kept than are independent: numbers, or its factor."""
         closure = self.of.closure
         if self.q.dtype != object:
-            K = dense(self.rows, self.of.free.nv, self.xp)
-            K_d = K[:, np.array(closure.dependent, dtype=int)]
+            K_d = dense(self.columns, len(closure.dependent), self.xp)
             if isinstance(K_d, np.ndarray):
                 _refuse_singular(self.of, self.q, K_d)
-            return K_d
-        at = {i: c for c, i in enumerate(closure.dependent)}
-        return lu([{at[i]: x for i, x in row.items() if i in at} for row in self.rows],
-                  closure.pivots)
+            return K_d if closure.is_square else K_d.T @ K_d
+        return lu(self.columns if closure.is_square else _squared(self.columns), closure.pivots)
 
     def solve(self, b: Sequence[Any]) -> list[Any]:
         """K_d⁻¹ b, one for each dependent velocity; entries may be rows of a matrix."""
+        if not self.of.closure.is_square:
+            b = [sum(terms[1:], terms[0]) for terms in (
+                [row[c] * x for row, x in zip(self.columns, b, strict=True) if c in row]
+                for c in range(len(self.of.closure.dependent)))]
         if isinstance(self.factor, Factor):
             return self.factor.solve(b)
         return list(_solve(self.factor, self.xp.stack(list(b)))) if len(b) else []
 
     def solve_transposed(self, b: Sequence[Any]) -> list[Any]:
-        """K_d⁻ᵀ b, one for each kept row: the forces of the loops."""
+        """K_d⁻ᵀ b, one for each kept row: the forces of the loops, of minimum norm if several do.
+        """
         if isinstance(self.factor, Factor):
-            return self.factor.solve_transposed(b)
-        return list(_solve(self.factor.T, self.xp.stack(list(b)))) if len(b) else []
+            found = self.factor.solve_transposed(b)
+        else:
+            found = list(_solve(self.factor.T, self.xp.stack(list(b)))) if len(b) else []
+        if self.of.closure.is_square:
+            return found
+        return [sum((x * found[c] for c, x in row.items()), 0) for row in self.columns]
 
     @cached_property
     def G(self) -> Array:
@@ -248,6 +261,16 @@ class Here:
         return xp.stack(found) if found else tau[:0], force
 
 
+def _squared(rows: Sequence[Columns]) -> list[Columns]:
+    """KᵀK by columns, of rows by entries."""
+    found: list[Columns] = [{} for _ in range(1 + max(max(row, default=-1) for row in rows))]
+    for row in rows:
+        for i, x in row.items():
+            for j, y in row.items():
+                found[i][j] = found[i][j] + x * y if j in found[i] else x * y
+    return found
+
+
 def _solve(A: Array, b: Array) -> Any:
     if isinstance(A, np.ndarray) and isinstance(b, np.ndarray):
         return np.linalg.solve(A, b)
@@ -281,7 +304,7 @@ def _refuse_singular(of: LoopEmbedding, q: Array, K_d: np.ndarray) -> None:
     if values[-1] > 1e-12 * values[0]:
         return
     K = np.asarray(jacobian(of.free, of.closure.gaps, np.real(np.asarray(q))))
-    rank, names = len(of.closure.rows), ", ".join(map(repr, dict.fromkeys(of.closure.names())))
+    rank, names = len(of.closure.dependent), ", ".join(map(repr, dict.fromkeys(of.closure.names())))
     all_values = np.linalg.svd(K, compute_uv=False)
     if all_values[rank - 1] < 1e-9 * all_values[0]:
         raise SingularLoop(f"the loops {names} of {of.robot.name} lose rank here, where branches "

@@ -2,7 +2,8 @@
 
     M a + C v + g = S_yᵀ τ + Kᵀ λ        of the tree,      λ on side A of each cut, −λ on side B
 
-Rows that are redundant carry no force that rigid bodies determine: theirs is zero here.
+Rows that are redundant carry no force that rigid bodies determine: theirs is zero here, or if which
+rows are redundant changes on the way, that of minimum norm of all.
 """
 
 from __future__ import annotations
@@ -97,7 +98,7 @@ def loop_forces(robot: Robot, q: Array, v: Array, a: Array,
 
         λ = K_d⁻ᵀ τ_d        τ = ID(q, G v, G a + Ġ v) of the tree
 
-    λ acts on side A and −λ on side B. Rows that are redundant have zero.
+    λ acts on side A and −λ on side B. Rows that are always redundant have zero.
     """
     xp = namespace(q, v, a)
     if robot.closure is None:

@@ -17,6 +17,7 @@ from closedform.arrays import real_array
 from closedform.errors import ArgumentError, OpenLoop, SingularLoop
 from closedform.model.loops.closure import (
     Closure,
+    determinant_sign,
     moved,
     suitable,
     values_text,
@@ -82,12 +83,12 @@ class ClosingPath:
             turns = np.round((q - found) / (2 * np.pi))
             turns[:, self.index] = 0
             found = found + 2 * np.pi * np.where(self.turning, turns, 0)
-            return found, self.is_closed(found)
+            return found, self.is_closed(residuals(self.tree, self.closure.gaps, found))
 
-    def is_closed(self, q: np.ndarray) -> np.ndarray:
+    def is_closed(self, phi: np.ndarray) -> np.ndarray:
         """Where the kept rows are closed to rounding and all others nearly."""
         rows, size = np.array(self.closure.rows, dtype=int), self.closure.size
-        phi = np.abs(residuals(self.tree, self.closure.gaps, q))
+        phi = np.abs(phi)
         kept = phi[:, rows].max(axis=1, initial=0) < 1e-11 * size
         return kept & (phi.max(axis=1, initial=0) < 1e-5 * size)
 
@@ -126,7 +127,7 @@ class ClosingPath:
         loose = phi > 1e-9 * self.closure.size
         if not np.any(loose):
             return q
-        new, good = self.newton(q[loose])
+        new, good, _ = self.newton(q[loose])
         if not np.all(good):
             self.refuse(q[loose][~good][0], q[loose][~good][0][self.index], new[~good][0])
         q = q.copy()
@@ -140,34 +141,33 @@ class ClosingPath:
         steps = refine * max(1, int(np.ceil((np.abs(way) / scale).max(initial=0) / STEP)))
         good = np.ones(len(q), dtype=bool)
         target = q[:, self.index]
-        sign = self.sign(q)
+        K = both(self.tree, self.closure.gaps, q)[1]
+        sign = self.sign(K)
         for k in range(1, steps + 1):
             new = q.copy()
             new[:, self.index] = target + way * (k / steps)
-            new = self.unit(self.predicted(q, new))
-            new, ok = self.newton(new)
-            good &= ok & (self.sign(new) == sign)
+            q, ok, K = self.newton(self.unit(self.predicted(q, new, K)))
+            good &= ok & (self.sign(K) == sign)
             if not np.any(good):
-                return new, good
-            q = new
+                break
         return q, good
 
     def reached(self, q: np.ndarray, y: np.ndarray) -> np.ndarray:
         """q, (nq,), moved towards y as far as the loops let it."""
-        way, start, sign = y - q[self.index], q, self.sign(q[None])
+        way, start, K = y - q[self.index], q, both(self.tree, self.closure.gaps, q[None])[1]
+        sign = self.sign(K)
         steps = max(1, int(np.ceil(np.abs(way).max(initial=0) / STEP)))
         for k in range(1, steps + 1):
             new = q[None].copy()
             new[0, self.index] = start[self.index] + way * (k / steps)
-            new, ok = self.newton(self.unit(self.predicted(q[None], new)))
-            if not ok[0] or self.sign(new) != sign:
+            new, ok, K = self.newton(self.unit(self.predicted(q[None], new, K)))
+            if not ok[0] or self.sign(K) != sign:
                 break
             q = new[0]
         return q
 
-    def predicted(self, q: np.ndarray, new: np.ndarray) -> np.ndarray:
+    def predicted(self, q: np.ndarray, new: np.ndarray, K: np.ndarray) -> np.ndarray:
         """The new independent coordinates with the dependent ones moved along: K_d δ = −K_y δy."""
-        K = both(self.tree, self.closure.gaps, q)[1]
         dy = np.concatenate([new[:, :0], *(
             b.joint.difference(q[:, i], new[:, i]) if b.joint.is_vector else
             np.zeros((len(q), j.stop - j.start)) for b, i, j in self.tree.parts)], axis=1)
@@ -185,28 +185,29 @@ class ClosingPath:
                 q[:, at] /= np.maximum(np.linalg.norm(q[:, at], axis=1, keepdims=True), 1e-300)
         return q
 
-    def sign(self, q: np.ndarray) -> np.ndarray:
-        return np.sign(np.linalg.det(self.closure.K_d(both(self.tree, self.closure.gaps, q)[1])))
+    def sign(self, K: np.ndarray) -> np.ndarray:
+        """The branch."""
+        return np.asarray(determinant_sign(self.closure.K_d(K)))
 
-    def newton(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """q with the dependent joints moved until the kept rows are closed."""
+    def newton(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """q with the dependent joints moved until the kept rows are closed, where, and K there."""
         rows, size = np.array(self.closure.rows, dtype=int), self.closure.size
         columns = np.array(self.closure.dependent, dtype=int)
         before = np.full(len(q), np.inf)
+        phi, K = both(self.tree, self.closure.gaps, q)
         for _ in range(TURNS):
-            phi, K = both(self.tree, self.closure.gaps, q)
-            phi = phi[:, rows]
-            now = np.abs(phi).max(axis=1, initial=0)
+            now = np.abs(phi[:, rows]).max(axis=1, initial=0)
             if np.all((now < 1e-15 * size) | ((now < 1e-12 * size) & (now >= before))):
                 break
             before = now
-            step = _solved(self.closure.K_d(K), -phi)
+            step = _solved(self.closure.K_d(K), -phi[:, rows])
             step *= np.minimum(1, 1 / np.maximum(np.abs(step).max(axis=1, initial=0), 1e-300)
                                )[:, None]
             dv = np.zeros((len(q), self.tree.nv))
             dv[:, columns] = step
             q = moved(self.tree, q, dv)
-        return q, self.is_closed(q)
+            phi, K = both(self.tree, self.closure.gaps, q)
+        return q, self.is_closed(phi), K
 
     def refuse(self, q: np.ndarray, y: np.ndarray, found: np.ndarray) -> None:
         """The error for what was not closed: out of reach, or through a singular configuration."""
@@ -215,7 +216,7 @@ class ClosingPath:
         phi, names = residual(tree, closure.gaps, found), closure.names()
         worst = names[int(np.nanargmax(np.abs(np.nan_to_num(phi, nan=np.inf))))] if names else ""
         if np.all(np.isfinite(phi)) and np.abs(phi).max(initial=0) < 1e-6 * closure.size:
-            would = ", ".join(velocity_names(tree)[i] for i in suitable(K, len(closure.rows)))
+            would = ", ".join(velocity_names(tree)[i] for i in suitable(K, len(closure.dependent)))
             raise SingularLoop(
                 f"closed of {tree.name}: the way to y = {y.tolist()} goes through a singular "
                 f"configuration of the loop {worst!r}, onto another branch (singular values "
@@ -229,6 +230,8 @@ def _solved(A: np.ndarray, b: np.ndarray) -> np.ndarray:
     """A⁻¹ b for many, by least squares where A is singular."""
     if not A.shape[-1]:
         return b[:, :0]
+    if A.shape[-1] < A.shape[-2]:
+        b, A = np.einsum("bmr,bm->br", A, b), np.swapaxes(A, 1, 2) @ A
     try:
         return np.linalg.solve(A, b[:, :, None])[:, :, 0]
     except np.linalg.LinAlgError:

@@ -43,6 +43,8 @@ class Closure:
 
     Velocities are those of the tree: `independent` and `dependent` ones, in their order; `rows` are
     kept of φ for solving, `pivots` the pairs of (row, column) of K_d in the order of elimination.
+    If which rows are redundant changes on the way, as in Bennett's linkage, all are kept, and
+    solved by K_dᵀ K_d, whose pivots they are then.
     """
 
     key: str
@@ -62,7 +64,12 @@ class Closure:
     def G_d(self, K: np.ndarray) -> np.ndarray:
         """The dependent velocities by the independent ones, (r, n_y): K_d G_d = −K_y."""
         K_y = K[np.ix_(self.rows, self.independent)]
-        return -np.linalg.solve(self.K_d(K), K_y) if len(self.rows) else K_y
+        return -np.linalg.lstsq(self.K_d(K), K_y, rcond=None)[0] if len(self.rows) else K_y
+
+    @property
+    def is_square(self) -> bool:
+        """Whether as many rows are kept as there are dependent velocities."""
+        return len(self.rows) == len(self.dependent)
 
     def names(self) -> list[str]:
         """The loop of each row."""
@@ -107,11 +114,11 @@ def closure_of(tree: Tree, cuts: Sequence[Cut], independent: Any, guess: Any,
             f"{values_text(Ks[0])}); give guess={{...}} on the branch that is meant, away from it")
     chosen = found.independent(Ks, rank, given, preferred)
     dependent = tuple(i for i in range(tree.nv) if i not in chosen)
-    rows = _kept_rows(Ks[:, :, list(dependent)], rank)
+    rows = _kept_rows(Ks, list(dependent))
     held = found.solved(start(tree, guess)[None], dependent)[0]
     if found.is_closed(held):
         K = np.asarray(jacobian(tree, gaps, held))
-        signs = [np.sign(np.linalg.det(x[np.ix_(rows, dependent)])) for x in (K, Ks[0])]
+        signs = [determinant_sign(x[np.ix_(rows, dependent)]) for x in (K, Ks[0])]
         if signs[0] == signs[1] and regular(K, dependent, rank):
             home, Ks[0] = held, K            # with the independent joints where the guess has them
     at = np.ix_(range(len(Ks)), rows, dependent)
@@ -122,7 +129,7 @@ def closure_of(tree: Tree, cuts: Sequence[Cut], independent: Any, guess: Any,
 def refitted(tree: Tree, closure: Closure) -> Closure:
     """The closure with rows and pivots chosen anew: those of other frames are other rows."""
     Ks = np.stack([np.asarray(jacobian(tree, closure.gaps, q)) for q in samples(tree, closure)])
-    rows = _kept_rows(Ks[:, :, list(closure.dependent)], len(closure.rows))
+    rows = _kept_rows(Ks, list(closure.dependent))
     at = np.ix_(range(len(Ks)), rows, closure.dependent)
     return replace(closure, rows=rows, pivots=_pivots(Ks[at]))
 
@@ -371,7 +378,25 @@ def suitable(K: np.ndarray, rank: int, preferred: Sequence[int] = ()) -> tuple[i
     return tuple(sorted(found))
 
 
-def _kept_rows(Ks: np.ndarray, rank: int) -> tuple[int, ...]:
+def determinant_sign(K_d: np.ndarray) -> Any:
+    """The sign of det K_d, of many: the branch; 1 where more rows are kept than are independent."""
+    square = K_d.shape[-1] == K_d.shape[-2]
+    return np.sign(np.linalg.det(K_d)) if square else np.ones(K_d.shape[:-2])
+
+
+def _kept_rows(Ks: np.ndarray, dependent: list[int]) -> tuple[int, ...]:
+    """Rows that are independent at every one of the configurations, or all if that changes."""
+    there = np.flatnonzero(np.abs(Ks).max(axis=(0, 2)) > 1e-10 * np.abs(Ks).max(initial=0))
+    rank = len(dependent)
+    if len(there) > rank:
+        u = np.linalg.svd(Ks[:, there])[0][:, :, rank:]
+        redundant = u @ np.swapaxes(u, 1, 2)              # the projector onto what Kᵀ takes to zero
+        if np.abs(redundant - redundant[0]).max() > 1e-5:
+            return tuple(there.tolist())
+    return _best_rows(Ks[:, :, dependent], rank)
+
+
+def _best_rows(Ks: np.ndarray, rank: int) -> tuple[int, ...]:
     """Rows that are independent at every one of the configurations, the best first, then sorted."""
     left = Ks / np.maximum(np.linalg.norm(Ks, axis=2, keepdims=True).max(axis=0), 1e-300)
     kept: list[int] = []
@@ -387,6 +412,8 @@ def _kept_rows(Ks: np.ndarray, rank: int) -> tuple[int, ...]:
 
 def _pivots(Ks: np.ndarray) -> tuple[tuple[int, int], ...]:
     """(row, column) in an order of elimination: few fill-ins, pivots large at all samples."""
+    if Ks.shape[1] > Ks.shape[2]:
+        return tuple((k, k) for k in range(Ks.shape[2]))
     A, r = Ks.copy(), Ks.shape[1]
     rows, columns, found = list(range(r)), list(range(r)), list[tuple[int, int]]()
     while rows:

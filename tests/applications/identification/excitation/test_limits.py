@@ -52,6 +52,18 @@ def test_a_mimic_joint_limits_the_one_it_follows():
     np.testing.assert_allclose(room.velocity, [1.5])
 
 
+def test_a_mimic_of_several_joints_is_not_driven_past_its_limits_by_all_of_them():
+    joints = (cf.Revolute((0, 0, 1), lower=-2, upper=2, velocity=2),
+              cf.Revolute((0, 0, 1), lower=-1, upper=1, velocity=1),
+              cf.Mimic(cf.Revolute((0, 0, 1), lower=-2, upper=1.5, velocity=2),
+                       {"b0": 1.0, "b1": -1.0}))
+    room = room_of(Model(arm(*joints)), Limits(margin=1.0))
+    np.testing.assert_allclose(room.lower, [-1.0, -0.5])
+    np.testing.assert_allclose(room.upper, [1.0, 0.5])
+    assert room.upper[0] - room.lower[1] <= 1.5 + 1e-12
+    np.testing.assert_allclose(room.velocity, [4 / 3, 2 / 3])
+
+
 def test_joints_without_plain_coordinates_and_the_base_stand_still():
     robot = arm(cf.Free(), cf.Spherical(), cf.Revolute((0, 1, 0), lower=-1, upper=1))
     room = room_of(Model(robot), Limits())

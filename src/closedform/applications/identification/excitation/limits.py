@@ -101,6 +101,8 @@ def room_of(model: Model, limits: Limits, start: ArrayLike | None = None) -> Roo
                                                    home - reach))
     high = np.where(np.isfinite(high), high, np.where(free & (low > home - reach),
                                                       low + 2 * reach, home + reach))
+    if limits.position is None:
+        low, high = _together(robot, at, begin, np.stack([low, high]))
     _say(notes, "position", names, free, "π rad or 0.5 m to either side of the start")
     v, missing = _plain(model, limits.velocity, "velocity", at, robot.velocity_limits)
     _say(notes, "velocity", names, missing, "1.5 rad/s or 0.25 m/s")
@@ -146,20 +148,41 @@ def _say(notes: list[str], what: str, names: list[str], which: Array, instead: s
                      f"no limit of the {what} of {named}: {instead}")
 
 
-def _mimics(robot: Robot) -> list[tuple[int, float, float, Any]]:
-    """(velocity, ratio, offset, joint) of the joints that follow others."""
-    return [(s.v_index[0], float(s.ratio), float(s.offset), robot.bodies[s.owner].joint.moving)
+def _mimics(robot: Robot) -> list[tuple[dict[int, float], float, Any]]:
+    """({velocity: ratio}, offset, joint) of the joints that follow others."""
+    return [(dict(zip(s.v_index, np.atleast_1d(s.ratio).astype(float).tolist(), strict=True)),
+             float(s.offset), robot.bodies[s.owner].joint.moving)
             for s in robot.segments if robot.bodies[s.owner].joint.driver is not None]
+
+
+def _together(robot: Robot, at: list[int], home: Array, room: Floats) -> Floats:
+    """(lower, upper) drawn in towards home where drivers together take a mimic past its limits."""
+    room = room.copy()
+    for ratios, offset, joint in _mimics(robot):
+        own = [at.index(i) for i in ratios if i in at]
+        r = np.array([x for i, x in ratios.items() if i in at])
+        if len(ratios) < 2 or not own:
+            continue
+        q_of, _ = _coordinates(robot)
+        x = offset + sum(x * home[q_of[i]] for i, x in ratios.items())
+        start = home[[q_of[at[k]] for k in own]]
+        ends = r * (room[:, own] - start)
+        used = np.array([ends.min(axis=0).sum(), ends.max(axis=0).sum()])
+        given = np.array([joint.per_coordinate("lower", 1, -np.inf)[0] - x,
+                          joint.per_coordinate("upper", 1, np.inf)[0] - x])
+        part = np.clip(given / np.where(used == 0, 1, used), 0, 1)[used != 0].min(initial=1)
+        room[:, own] = start + part * (room[:, own] - start)
+    return room
 
 
 def _mimic_speed(robot: Robot, at: list[int], v: Floats) -> Floats:
     """How many times too fast the joints are that follow each of these at their own limits."""
     found = np.zeros(len(at))
-    for i, ratio, _, joint in _mimics(robot):
+    for ratios, _, joint in _mimics(robot):
         own = joint.per_coordinate("velocity", 1, np.inf)[0]
-        if i in at and own > 0:
-            k = at.index(i)
-            found[k] = max(found[k], abs(ratio) * v[k] / own)
+        fastest = sum(abs(r) * v[at.index(i)] for i, r in ratios.items() if i in at)
+        for k in (at.index(i) for i in ratios if i in at and own > 0):
+            found[k] = max(found[k], fastest / own)
     return found
 
 
@@ -169,8 +192,9 @@ def _positions(model: Model, limits: Limits, at: list[int],
     robot, given = model.robot, limits.position
     low, high = (np.array(x, dtype=float)[q_at] for x in (robot.lower, robot.upper))
     if given is None:
-        for i, ratio, offset, joint in _mimics(robot):
-            if i in at and ratio != 0:
+        for ratios, offset, joint in _mimics(robot):
+            (i, ratio), *others = ratios.items()
+            if i in at and ratio != 0 and not others:
                 k = at.index(i)
                 own = joint.per_coordinate("lower", 1, -np.inf), \
                     joint.per_coordinate("upper", 1, np.inf)
