@@ -26,6 +26,7 @@ from closedform.applications.report.peers import Peer
 from closedform.arrays import Array
 from closedform.errors import ClosedformError, SingularMatrix
 from closedform.maths.definitions import closed_form, energy
+from closedform.maths.loops import forces
 from closedform.maths.regularity import refuse_singular
 from closedform.maths.spatial import crf
 from closedform.maths.springs import spring_torque
@@ -71,8 +72,9 @@ def along(robot: Robot, f: Callable[[Array], Any], q: Array, d: Array) -> Any:
 
 
 def stepped(robot: Robot, q: Array, d: Array) -> Array:
-    """q ⊕ d to first order in the (complex) d: q + Γ(q) d."""
-    return q + coordinates.rates(robot, q, d)
+    """q ⊕ d to first order in the (complex) d: q + Γ(q) d, with loops q + Γ(q) G d."""
+    whole = forces.loop_embedding(robot, q) @ d if robot.loops else d
+    return q + coordinates.rates(robot.tree, q, whole)
 
 
 # ---------------------------------------------------------------------- laws
@@ -148,7 +150,8 @@ def _momentum(s: State) -> tuple[Any, Any, float]:
 
 
 def _free_roots(robot: Robot) -> list[slice]:
-    return [v for body, _, v in robot.parts if body.parent is None and body.joint.nv == 6]
+    return [v for body, _, v in robot.parts if robot.is_floating and body.parent is None
+            and body.joint.nv == v.stop - v.start == 6]
 
 
 def _inversion(s: State) -> tuple[Any, Any, float]:

@@ -20,7 +20,7 @@ SHOWN = ("mass_matrix", "christoffel_coriolis_matrix", "gravity_torque")
 
 def formulas(robot: Robot) -> dict[str, list[str]]:
     """M, C, g entry by entry as MathML elements, after the terms they use; none if too large."""
-    if robot.nv > SMALL or robot.is_floating:
+    if robot.tree.nv > SMALL or robot.is_floating:
         return {}
     named, values = symbolic(robot)
     shown = {}
