@@ -215,17 +215,26 @@ def laws(robot: Robot, arm: CompiledRobot, count: int = STATES) -> Iterator[Cert
     at = [State(robot, arm, rng) for _ in range(count)]
     sums = 36 * robot.nv * len(robot.bodies)        # of the closed form Σ_k J_kᵀ I_k J_k
     singular = massless(robot)
+    loss = max((_loop_condition(robot, s.q) for s in at), default=1.0)
     for name, equation, quantity, law in (*LAWS, *(FLOATING if _free_roots(robot) else ())):
         if singular and quantity == "forward_dynamics":
             yield Certificate(name, equation, None, None, singular)
             continue
         try:
-            tolerance = (getattr(arm, quantity).operations.total + sums) * EPS
+            tolerance = (getattr(arm, quantity).operations.total + sums) * EPS * loss
             worst = max((_residual(*law(state)) for state in at), key=_badness)
         except (ClosedformError, ArithmeticError) as error:
             yield Certificate(name, equation, None, None, str(error))
         else:
             yield Certificate(name, equation, worst, tolerance)
+
+
+def _loop_condition(robot: Robot, q: Array) -> float:
+    """How much solving for the dependent joints enlarges rounding."""
+    if robot.closure is None:
+        return 1.0
+    K_d = robot.closure.K_d(np.asarray(forces.loop_jacobian(robot, q)))
+    return float(np.linalg.cond(K_d / np.linalg.norm(K_d, axis=1, keepdims=True)))
 
 
 def _residual(left: Any, right: Any, size: float) -> float:
