@@ -137,3 +137,17 @@ def test_a_motion_too_large_for_numbers_is_refused():
     rough = Sampled(np.arange(9.0), np.where(np.arange(9) % 2, 1e300, -1e300)[:, None] * np.ones(2))
     with pytest.raises(ArgumentError, match="too large to be numbers"):
         torques(robot, rough, np.linspace(0, 8, 5))
+
+
+@pytest.mark.parametrize("name", ["four_bar", "palletiser"])
+def test_motions_of_loops_are_closed_and_torques_have_their_exact_rates(name):
+    """τ̇ of the jet is the derivative of τ along the closed motion, by differences."""
+    robot = cf.load(name)
+    step = 1e-4
+    times = np.array([0.3 - step, 0.3, 0.3 + step])
+    q, rates = motion(robot, cosines(robot), times)
+    assert rates.shape == (3, 4, robot.nv)
+    assert max(np.abs(cf.loop_residual(robot, x)).max() for x in q) < 1e-10
+    jets = np.array([cf.inverse_dynamics_jet(robot, x, r) for x, r in zip(q, rates, strict=True)])
+    slope = (jets[2, 0] - jets[0, 0]) / (2 * step)
+    np.testing.assert_allclose(jets[1, 1], slope, rtol=1e-5, atol=1e-5 * np.abs(jets[1, 0]).max())

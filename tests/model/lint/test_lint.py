@@ -17,7 +17,7 @@ from closedform.model.inertia import Inertia
 from closedform.model.joints import Mimic, Prismatic, Revolute
 from closedform.model.lint.lint import lint
 from closedform.model.robot import Body, Robot
-from closedform.model.zoo.zoo import BUILTIN
+from closedform.model.zoo.zoo import BUILTIN, builtin
 
 GOOD = Inertia(1.0, (0, 0, 0), np.diag([0.01, 0.01, 0.01]))
 
@@ -119,7 +119,8 @@ EXTENSIONS = {
 
 @pytest.mark.parametrize("text, rule, level, message", EXTENSIONS.values(), ids=EXTENSIONS.keys())
 def test_what_is_beside_urdf_is_named(text, rule, level, message):
-    (finding,) = lint(arm(inertial()).replace("</robot>", f"{text}</robot>"))
+    finding, *others = lint(arm(inertial()).replace("</robot>", f"{text}</robot>"))
+    assert not others or rule == "loop-joint"       # and how it closes
     assert (finding.rule, finding.level) == (rule, level)
     assert message in finding.message
 
@@ -259,3 +260,42 @@ def test_lint_does_not_warn():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert len(lint(arm(inertial(zz="0.03")))) == 1
+
+
+MASS = ('<inertial><mass value="1"/><inertia ixx=".01" ixy="0" ixz="0" iyy=".01" iyz="0" '
+        'izz=".01"/></inertial>')
+LOOSE = f"""<robot name="r"><link name="base"/><link name="a">{MASS}</link>
+<link name="b">{MASS}</link><link name="c">{MASS}</link>
+<joint name="ja" type="continuous"><parent link="base"/><child link="a"/><axis xyz="0 0 1"/></joint>
+<joint name="jb" type="continuous"><parent link="a"/><child link="b"/><origin xyz=".3 0 0"/>
+<axis xyz="0 0 1"/></joint>
+<joint name="jc" type="revolute"><parent link="base"/><child link="c"/><origin xyz=".6 0 0"/>
+<axis xyz="0 0 1"/><limit lower="LOW" upper="6" effort="1" velocity="1"/></joint>
+<loop_joint name="pin" type="revolute"><link1 link="b" xyz=".5 0 0"/>
+<link2 link="c" xyz="SIDE 0 0"/><axis xyz="0 0 1"/></loop_joint></robot>"""
+
+
+def test_loops_of_a_urdf_are_looked_at():
+    def rules(text):
+        return {x.rule: x.message for x in lint(text) if "loop" in x.rule or "limits" in x.rule
+                or x.rule == "redundant-rows"}
+
+    found = rules(LOOSE.replace("SIDE", ".4").replace("LOW", "-6"))
+    assert set(found) == {"loop-joint", "redundant-rows"}
+    assert "'pin': 3 of its 5 rows" in found["redundant-rows"]
+    apart = rules(LOOSE.replace("SIDE", "4").replace("LOW", "-6"))
+    assert "'pin' cannot be closed" in apart["loop"]
+    assert "'c'" in rules(LOOSE.replace("SIDE", ".4").replace("LOW", "5"))["closed-beyond-limits"]
+
+
+def test_a_guess_far_from_closed_and_a_dead_point_are_told():
+    robot = builtin("four_bar")
+    far = Robot("f", robot.bodies, loops=robot.loops, independent=["crank"],
+                guess={"crank": 0.7, "coupler": 2.5, "rocker": 1.6})
+    assert "guess-far-from-closed" in {x.rule for x in lint(far)}
+    inner = np.arccos((0.4**2 + 0.6**2 - 0.7**2) / (2 * 0.4 * 0.6))    # crank and coupler in line
+    crank = np.arctan2(0.4 * np.sin(inner), 0.6 - 0.4 * np.cos(inner))
+    q = robot.closed([crank + 2e-4], near=[crank, 0.0, np.pi - inner])
+    dead = Robot("d", robot.bodies, loops=robot.loops, independent=["rocker"],
+                 guess=dict(zip(robot.body_names, q, strict=True)))
+    assert "nearly-singular-loop" in {x.rule for x in lint(dead)}

@@ -14,17 +14,21 @@ from typing import Protocol, final
 import numpy as np
 
 from closedform.arrays import OBJECTS, ArrayLike, Floats
-from closedform.errors import ArgumentError, FormatError, suggestion
+from closedform.errors import ArgumentError, FormatError, OpenLoop, SingularLoop, suggestion
+from closedform.maths.loops.forces import loop_residual
 from closedform.maths.scalars.series import Series, derivative, objects
-from closedform.model.coordinates import coordinate_names
+from closedform.model.coordinates import coordinate_names, units
 from closedform.model.groups.quaternions import normalised
 from closedform.model.joints import Joint
+from closedform.model.loops.affine import y_of
 from closedform.model.robot import Robot
 
 DEGREE = 7
 """Of the splines: the fourth derivative of q is still smooth."""
 ROWS = 5
 """q and its four derivatives."""
+NEARLY = 1e-3
+"""How far samples may leave loops open, of the robot's size, and still tell their branch."""
 TIME = ("t", "time")
 """What the column of times is called."""
 
@@ -77,7 +81,12 @@ class Cosines:
 
 
 def cosines(robot: Robot) -> Cosines:
-    """Each coordinate swings within its limits at its own frequency; quaternions stand still."""
+    """Each coordinate swings within its limits at its own frequency; quaternions stand still.
+
+    With loops, independent ones about the home configuration, as far as loops let them.
+    """
+    if robot.loops:
+        return _closed_cosines(robot)
     bounded = np.isfinite(robot.lower) & np.isfinite(robot.upper)
     lower, upper = np.where(bounded, robot.lower, -2.0), np.where(bounded, robot.upper, 2.0)
     moves = np.ones(robot.nq, dtype=bool)
@@ -87,6 +96,23 @@ def cosines(robot: Robot) -> Cosines:
     centre = np.where(moves, (lower + upper) / 2, robot.neutral())
     amplitude = np.where(moves, np.minimum((upper - lower) / 4, 1.0), 0.0)
     return Cosines(centre, amplitude, 1.0 + 0.25 * np.arange(robot.nq, dtype=np.float64))
+
+
+def _closed_cosines(robot: Robot) -> Cosines:
+    home, y = robot.neutral(), y_of(robot)
+    amplitude = np.zeros(robot.nq)
+    room = np.minimum(robot.upper - home, home - robot.lower)
+    amplitude[y] = np.clip(0.8 * room[y], 0.0, 0.4)
+    for at in units(robot).values():
+        amplitude[at] = 0.0
+    ends = np.random.default_rng(0).choice([-1.0, 1.0], size=(8, len(y)))
+    while np.any(amplitude > 1e-3):
+        try:
+            robot.closed(home[y] + ends * amplitude[y])
+            break
+        except (OpenLoop, SingularLoop):
+            amplitude = amplitude / 2
+    return Cosines(home, amplitude, 1.0 + 0.25 * np.arange(robot.nq, dtype=np.float64))
 
 
 def read_samples(robot: Robot, path: str | Path) -> Sampled:
@@ -158,7 +184,10 @@ def continuous(robot: Robot, q: Floats) -> Floats:
 
 # ---------------------------------------------------------------------- velocities
 def motion(robot: Robot, trajectory: Trajectory, times: ArrayLike) -> tuple[Floats, Floats]:
-    """q (points, nq), its quaternions of length one, and the rates v, a, j, s (points, 4, nv)."""
+    """q (points, nq), its quaternions of length one, and the rates v, a, j, s (points, 4, nv).
+
+    Of a robot with loops the independent coordinates are followed, and the others closed.
+    """
     t = np.asarray(times, dtype=float)
     x = trajectory.coordinates(t)
     if x.shape != (ROWS, len(t), robot.nq):
@@ -168,12 +197,16 @@ def motion(robot: Robot, trajectory: Trajectory, times: ArrayLike) -> tuple[Floa
         raise ArgumentError("the trajectory or its derivatives are too large to be numbers: |q| up "
                             f"to {np.max(np.abs(x[0])):.3g}")
     scale = np.array([math.factorial(k) for k in range(ROWS)], dtype=float)[:, None, None]
-    c, q, rates = x / scale, x[0].copy(), np.empty((ROWS - 1, len(t), robot.nv))
-    for body, i, j in robot.parts:
+    c, q, rates = x / scale, x[0].copy(), np.empty((ROWS - 1, len(t), robot.tree.nv))
+    for body, i, j in robot.tree.parts:
         rates[:, :, j] = joint_velocities(body.joint, c[:, :, i]) * scale[:-1]
         if body.joint.unit:
             turn = q[:, i][:, body.joint.unit]
             turn[:] = normalised(turn)
+    if robot.closure is not None:
+        gap = max((np.abs(loop_residual(robot, x)).max(initial=0) for x in q), default=0.0)
+        q = robot.closed(q[:, y_of(robot)], near=q if gap < NEARLY * robot.closure.size else None)
+        rates = rates[..., list(robot.closure.independent)]
     return q, np.moveaxis(rates, 0, 1)
 
 

@@ -15,7 +15,14 @@ from closedform.applications.report.record import Report
 from closedform.applications.report.tables import figure, folded, minus, table
 from closedform.errors import ModelError
 from closedform.maths.kinematics import poses
-from closedform.model.describe import list_text, number_text, range_text, summary, vector_text
+from closedform.model.describe import (
+    list_text,
+    loops_text,
+    number_text,
+    range_text,
+    summary,
+    vector_text,
+)
 from closedform.model.robot import Robot
 
 PLACEHOLDERS = {"lower": (10.0, 100.0, 1000.0), "upper": (10.0, 100.0, 1000.0),
@@ -36,7 +43,9 @@ def robot_section(report: Report) -> str:
         f"{np.ptp(at[:, 2]):.3g} m high",
         {"number": range(1, len(at) + 1), "body": list(robot.body_names),
          **{f"{x} [m]": at[:, k] for k, x in enumerate("xyz")}})
-    return (picture + f"<p>{minus(_mass(report))}</p>" + _joints(robot) + _inertias(robot)
+    loops = "".join(f"<li>{escape(line)}</li>" for line in loops_text(summary(robot)))
+    return (picture + f"<p>{minus(_mass(report))}</p>" + (f"<ul>{loops}</ul>" if loops else "")
+            + _joints(robot) + _inertias(robot)
             + _doubts(robot) + _lint(report))
 
 

@@ -26,6 +26,7 @@ from closedform.applications.report.peers import Peer
 from closedform.arrays import Array
 from closedform.errors import ClosedformError, SingularMatrix
 from closedform.maths.definitions import closed_form, energy
+from closedform.maths.loops import forces
 from closedform.maths.regularity import refuse_singular
 from closedform.maths.spatial import crf
 from closedform.maths.springs import spring_torque
@@ -71,8 +72,9 @@ def along(robot: Robot, f: Callable[[Array], Any], q: Array, d: Array) -> Any:
 
 
 def stepped(robot: Robot, q: Array, d: Array) -> Array:
-    """q ⊕ d to first order in the (complex) d: q + Γ(q) d."""
-    return q + coordinates.rates(robot, q, d)
+    """q ⊕ d to first order in the (complex) d: q + Γ(q) d, with loops q + Γ(q) G d."""
+    whole = forces.loop_embedding(robot, q) @ d if robot.loops else d
+    return q + coordinates.rates(robot.tree, q, whole)
 
 
 # ---------------------------------------------------------------------- laws
@@ -148,7 +150,8 @@ def _momentum(s: State) -> tuple[Any, Any, float]:
 
 
 def _free_roots(robot: Robot) -> list[slice]:
-    return [v for body, _, v in robot.parts if body.parent is None and body.joint.nv == 6]
+    return [v for body, _, v in robot.parts if robot.is_floating and body.parent is None
+            and body.joint.nv == v.stop - v.start == 6]
 
 
 def _inversion(s: State) -> tuple[Any, Any, float]:
@@ -212,17 +215,26 @@ def laws(robot: Robot, arm: CompiledRobot, count: int = STATES) -> Iterator[Cert
     at = [State(robot, arm, rng) for _ in range(count)]
     sums = 36 * robot.nv * len(robot.bodies)        # of the closed form Σ_k J_kᵀ I_k J_k
     singular = massless(robot)
+    loss = max((_loop_condition(robot, s.q) for s in at), default=1.0)
     for name, equation, quantity, law in (*LAWS, *(FLOATING if _free_roots(robot) else ())):
         if singular and quantity == "forward_dynamics":
             yield Certificate(name, equation, None, None, singular)
             continue
         try:
-            tolerance = (getattr(arm, quantity).operations.total + sums) * EPS
+            tolerance = (getattr(arm, quantity).operations.total + sums) * EPS * loss
             worst = max((_residual(*law(state)) for state in at), key=_badness)
         except (ClosedformError, ArithmeticError) as error:
             yield Certificate(name, equation, None, None, str(error))
         else:
             yield Certificate(name, equation, worst, tolerance)
+
+
+def _loop_condition(robot: Robot, q: Array) -> float:
+    """How much solving for the dependent joints enlarges rounding."""
+    if robot.closure is None:
+        return 1.0
+    K_d = robot.closure.K_d(np.asarray(forces.loop_jacobian(robot, q)))
+    return float(np.linalg.cond(K_d / np.linalg.norm(K_d, axis=1, keepdims=True)))
 
 
 def _residual(left: Any, right: Any, size: float) -> float:

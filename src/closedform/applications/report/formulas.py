@@ -27,7 +27,7 @@ class Formula(NamedTuple):
 
 def formulas(robot: Robot) -> dict[str, list[Formula]]:
     """M, C, g entry by entry, after the terms they use; none if too large."""
-    if robot.nv > SMALL or robot.is_floating:
+    if robot.tree.nv > SMALL or robot.is_floating:
         return {}
     named, values = symbolic(robot)
     shown = {}

@@ -24,6 +24,7 @@ from closedform.applications.conventions import Convention, from_mujoco_model, f
 from closedform.arrays import Array
 from closedform.errors import ClosedformError, MissingDependency
 from closedform.maths.canonical.snapping import snapped
+from closedform.maths.embedding import embedding
 from closedform.maths.rotors import turning_rotors
 from closedform.maths.springs import has_springs
 from closedform.model.formats.mjcf.compiled import compiled, compiled_spec
@@ -213,6 +214,31 @@ class MuJoCo(Peer):
             "forward_dynamics": lambda: mujoco.mj_forward(model, data)}
 
 
+@final
+class OfTree(Peer):
+    """A peer of a robot with loops: its spanning tree there, seen in the independent velocities.
+
+        M = Gᵀ M̂ G      C v + g = Gᵀ (b̂(q, G v) + M̂ Ġ v)
+    """
+
+    def __init__(self, robot: Robot, peer: Peer) -> None:
+        self.name, self.version, self.tolerance = peer.name, peer.version, peer.tolerance
+        self.e, self.peer = embedding(robot), peer
+
+    def mass_matrix(self, q: Array) -> Array:
+        G = self.e.here(q).G
+        return G.T @ self.peer.mass_matrix(q) @ G
+
+    def bias(self, q: Array, v: Array) -> Array:
+        moved, bent = self.e.rates(q, [v, np.zeros_like(v)])
+        own = self.peer.bias(q, moved) + self.peer.mass_matrix(q) @ bent
+        return self.e.here(q).G.T @ own
+
+    def calls(self, q: Array, v: Array, x: np.ndarray) -> dict[str, Callable[[], Any]]:
+        """None: what they have for a tree is another quantity."""
+        return {}
+
+
 def peers(robot: Robot, origin: Any = "") -> tuple[list[Peer], dict[str, str]]:
     """The peers that take the robot, and the reasons of the others.
 
@@ -221,11 +247,11 @@ def peers(robot: Robot, origin: Any = "") -> tuple[list[Peer], dict[str, str]]:
     found: list[Peer] = []
     reasons: dict[str, str] = {}
     makers: dict[str, Callable[[], Peer]] = {
-        "Pinocchio": lambda: Pinocchio(robot),
-        "MuJoCo": lambda: MuJoCo(robot, origin or robot.source)}
+        "Pinocchio": lambda: Pinocchio(robot.tree),
+        "MuJoCo": lambda: MuJoCo(robot.tree, origin or robot.source)}
     for name, made in makers.items():
         try:
-            found.append(made())
+            found.append(OfTree(robot, made()) if robot.loops else made())
         except ClosedformError as error:
             reasons[name] = str(error)
         except (ValueError, RuntimeError) as error:

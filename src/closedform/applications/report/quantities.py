@@ -118,6 +118,10 @@ def sized(robot: Robot, row: Quantity, found: Found) -> Sized:
                  reason)
 
 
+CLOSED = 16
+"""Different configurations of a robot with loops, each of which takes milliseconds to close."""
+
+
 def states(robot: Robot, count: int, names: Sequence[str] = tuple(SIZES),
            seed: int = 0) -> dict[str, Array]:
     """Random inputs of these names, (count, ...) each: q within limits, the others normal."""
@@ -125,7 +129,9 @@ def states(robot: Robot, count: int, names: Sequence[str] = tuple(SIZES),
     drawn: dict[str, Array] = {}
     for name in names:
         if SIZES[name] == ("nq",):
-            drawn[name] = np.stack([robot.random(rng) for _ in range(count)])
+            few = min(count, CLOSED) if robot.loops else count
+            some = np.stack([robot.random(rng) for _ in range(few)])
+            drawn[name] = np.resize(some, (count, robot.nq))
         else:
             drawn[name] = rng.normal(size=(count, *expected_shape(robot, SIZES[name])))
     return drawn

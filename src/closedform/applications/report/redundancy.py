@@ -43,16 +43,17 @@ def arm_of_tip(robot: Robot) -> tuple[Robot, PlanarPosition | Pose] | str:
     frame = robot.tip
     q = robot.random(np.random.default_rng(0))
     J = np.asarray(frame_jacobian(robot, q, frame))
-    idle = [name for name, moves in zip(robot.joint_names, np.any(J != 0, axis=0), strict=True)
-            if not moves]
+    names = robot.independent or () if robot.loops else robot.joint_names
+    idle = [name for name, moves in zip(names, np.any(J != 0, axis=0), strict=True) if not moves]
     if len(idle) == robot.nv:
         return f"no joint moves the frame {frame}"
-    arm = robot.reduced(dict.fromkeys(idle, 0.0)) if idle else robot
+    arm = robot.reduced(dict.fromkeys(idle, 0.0)) if idle and not robot.loops else robot
     planar = np.linalg.matrix_rank(J[:3]) == 2 and np.allclose(J[2], 0)
     rank = 2 if planar else int(np.linalg.matrix_rank(J))
-    if (planar or rank == 6) and arm.nv > rank:
+    moving = robot.nv - len(idle)
+    if (planar or rank == 6) and moving > rank:
         return arm, PlanarPosition(frame) if planar else Pose(frame)
-    return (f"{arm.nv} joints move the frame {frame} in {rank} directions; one more joint than "
+    return (f"{moving} joints move the frame {frame} in {rank} directions; one more joint than "
             "directions is needed")
 
 
@@ -72,9 +73,10 @@ def _shown(robot: Robot, task: PlanarPosition | Pose, planar: bool) -> Redundant
     text = "planar position" if planar else "pose"
     criterion, bounded = Manipulability(), np.isfinite(robot.lower) & np.isfinite(robot.upper)
     middle = (np.where(bounded, robot.lower, 0.0) + np.where(bounded, robot.upper, 0.0)) / 2
-    bend = np.resize([0.3, 0.6, 0.3, -1.2, 0.3, 0.9, 0.3], robot.nv)
+    bend = np.resize([0.3, 0.6, 0.3, -1.2, 0.3, 0.9, 0.3], robot.nq)
     q = np.clip(middle + bend if planar else np.where(bounded, np.clip(
-        bend, 0.9 * robot.lower, 0.9 * robot.upper), bend), robot.lower, robot.upper)
+        bend, 0.9 * robot.lower, 0.9 * robot.upper), bend), robot.lower, robot.upper) \
+        if not robot.loops else robot.neutral()
     T = np.asarray(frame_pose(robot, q, task.frame), dtype=float)
     target = T[:2, 3] if planar else T
     best = solve(robot, task, target, criterion, q)

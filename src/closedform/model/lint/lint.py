@@ -15,10 +15,12 @@ from closedform.errors import FormatError, MissingDependency, ModelError, ModelW
 from closedform.model.findings import Finding, Level
 from closedform.model.formats.mjcf.document import is_mjcf, mjcf_document, mjcf_name_faults
 from closedform.model.formats.objects import reader_of
-from closedform.model.formats.urdf.document import urdf_document
+from closedform.model.formats.urdf.document import UrdfDocument, urdf_document
+from closedform.model.formats.urdf.read import assembled
 from closedform.model.formats.xacro import urdf_source
 from closedform.model.formats.xml import TEXT, Document, is_xml_text, read_xml, tag
 from closedform.model.joints import swapped_limits
+from closedform.model.lint.loops import loop_doubts
 from closedform.model.lint.rules import (
     Doubt,
     inertia_doubts,
@@ -48,11 +50,25 @@ def lint(robot_or_file: Any, *, loops: str | None = None,
         document = mjcf_document(found) if is_mjcf(found) else _document(found, mappings)
         kind = None if document.root is None else tag(document.root)
         if not is_mjcf(found) and kind != "sdf":
-            return urdf_findings(urdf_document(document))
+            return _of_urdf(urdf_document(document), loops)
         faults = mjcf_name_faults(document) if kind == "mujoco" else document.findings
         if faults:
             return list(faults)
     return _loaded_findings(found, loops)
+
+
+def _of_urdf(urdf: UrdfDocument, loops: str | None) -> list[Finding]:
+    """What is written, and where that is no obstacle, how its loops close."""
+    found = urdf_findings(urdf)
+    if not urdf.loops or loops is not None or any(x.level is Level.ERROR for x in found):
+        return found
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ModelWarning)
+            robot = assembled(urdf)
+    except ModelError as error:
+        return [*found, _refusal("loop", error, urdf.file)]
+    return [*found, *(_finding(doubt, about, urdf.file) for about, doubt in loop_doubts(robot))]
 
 
 def _document(source: Path | str, mappings: Mapping[str, Any] | None) -> Document:
@@ -99,7 +115,7 @@ def robot_findings(robot: Robot, file: str) -> list[Finding]:
     for kind, placed in (("body", robot.bodies), ("frame", robot.frames)):
         found += [_finding(rounded_doubt(x.rounded), f"{kind} {x.name!r}", file)
                   for x in placed if x.rounded]
-    return found
+    return found + [_finding(doubt, about, file) for about, doubt in loop_doubts(robot)]
 
 
 def _finding(doubt: Doubt, subject: str, file: str) -> Finding:

@@ -57,16 +57,20 @@ def urdf_robot(document: Document, floating: bool = False, loops: str | None = N
     urdf = urdf_document(document)
     faults = file_faults(urdf)
     refuse_errors(faults)
-    try:
-        with np.errstate(over="ignore", invalid="ignore"):  # overflow is refused by its result
-            robot = _Assembly(urdf).robot(floating)
-            if loops is None:
-                robot = _closed(robot, urdf, floating)
-    except ModelError as error:
-        raise FormatError(f"{urdf.file}:{urdf.line}: {error}") from error
+    robot = assembled(urdf, floating, loops)
     left = [f"left open: {loop.name}" for loop in urdf.loops if loops is not None]
     warn_once(urdf.file, [*_impossible_inertias(urdf), *faults, *limit_faults(robot), *left])
     return robot
+
+
+def assembled(urdf: UrdfDocument, floating: bool = False, loops: str | None = None) -> Robot:
+    """The robot of a document without errors."""
+    try:
+        with np.errstate(over="ignore", invalid="ignore"):  # overflow is refused by its result
+            robot = _Assembly(urdf).robot(floating)
+            return _closed(robot, urdf, floating) if loops is None else robot
+    except ModelError as error:
+        raise FormatError(f"{urdf.file}:{urdf.line}: {error}") from error
 
 
 def _closed(tree: Robot, urdf: UrdfDocument, floating: bool) -> Robot:

@@ -107,13 +107,10 @@ class _Writer:
 
     def coupling(self, gear: Gear) -> None:
         """`<coupling>` of two joints, each alone on its way from the link that both hang from."""
-        parents = {body.name: body.parent for body in self.robot.bodies}
-        ways = []
-        for name in gear.factors:
-            way, link = list[str](), name
-            while link is not None:
-                way, link = [*way, link], parents[link]
-            ways.append(way)
+        above: dict[str | None, list[str]] = {None: []}     # a body and all that carry it
+        for body in self.robot.bodies:
+            above[body.name] = [body.name, *above[body.parent]]
+        ways = [above[name] for name in gear.factors]
         if len(ways) != 2 or gear.constant or any(
                 [x for x in ways[k] if x not in ways[1 - k]] != [ways[k][0]] for k in (0, 1)):
             self.lost.append(f"the gear {gear.name!r}")
