@@ -1,14 +1,21 @@
 """Figures of the studio: CPU of an update on the server, its size, memory under many events.
 
     python benchmarks/studio.py [ROBOT] [SECONDS]
+    python benchmarks/studio.py [ROBOT] browser        in Chromium without a GPU, by the clock
 
-One process serves and a client without pictures sends slider events; CPU time, not the clock.
+One process serves and a client without pictures sends slider events; CPU time, not the clock. In
+the browser: from the command to the robot on the screen, and from a slider's key to the number.
 """
 
 from __future__ import annotations
 
+import contextlib
 import resource
+import socket
+import statistics
+import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -17,8 +24,10 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 from closedform.applications.studio.panels.table import PANELS
 from closedform.applications.studio.shown import shown
 from closedform.applications.studio.state import Wish, obey, start
+from closedform.interfaces.studio.gate import free_port
 from closedform.interfaces.studio.house import Studio
 from studio_browser import Browser
+from studio_chromium import chromium, wait
 
 
 def megabytes() -> float:
@@ -66,7 +75,51 @@ def served(studio: Studio, seconds: float) -> None:
     client.close()
 
 
+# ---------------------------------------------------------------------- in a browser
+DRAWN = "return !!(window.__viserSceneTree && window.__viserSceneTree.getState()['/b0'])"
+PRESSED = """
+const done = arguments[arguments.length - 1], slider = document.querySelector("[role=slider]");
+const text = () => document.querySelector("[data-panel=reach]").textContent;
+const before = text(), begun = performance.now();
+slider.focus();
+slider.dispatchEvent(new KeyboardEvent("keydown", {key: arguments[0], code: arguments[0],
+                                                   bubbles: true}));
+const look = () => text() !== before ? done(performance.now() - begun)
+  : performance.now() - begun > 5000 ? done(null) : setTimeout(look, 1);
+look();"""
+
+
+def in_browser(source: str) -> None:
+    """The command in a process of its own, and a page that is open before it listens."""
+    with tempfile.TemporaryDirectory() as profile:
+        driver, port = chromium(profile, 1280, 800), free_port("127.0.0.1", 8300)
+        begun = time.monotonic()
+        command = subprocess.Popen([sys.executable, "-m", "closedform", "studio", source,
+                                    "--no-browser", "--port", str(port)])
+        try:
+            while True:
+                with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port)):
+                    break
+                time.sleep(0.02)
+            driver.get(f"http://localhost:{port}/")
+            wait(lambda: driver.execute_script(DRAWN), "the robot")
+            print(f"{source}: on the screen {time.monotonic() - begun:.1f} s after the command")
+            wait(lambda: driver.find_elements("css selector", "[data-panel=reach] td[title]"),
+                 "numbers")
+            time.sleep(20)                             # what is compiled in the background
+            keys = ("ArrowRight", "ArrowLeft")
+            took = [driver.execute_async_script(PRESSED, keys[k % 2]) for k in range(21)]
+            print(f"slider to number: median {statistics.median(x for x in took if x):.0f} ms, "
+                  f"best {min(x for x in took if x):.0f} ms, {took.count(None)} lost")
+        finally:
+            driver.quit()
+            command.terminate()
+
+
 def main(source: str = "panda", seconds: str = "20") -> None:
+    if seconds == "browser":
+        in_browser(source)
+        return
     begun = time.process_time()
     studio = Studio(source, 0)
     studio.ready.wait()

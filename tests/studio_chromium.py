@@ -14,7 +14,7 @@ PHONE = 500
 """Pixels below which a window is asked for by its screen: Chromium's own windows are wider."""
 
 
-def chromium(profile, width=900, height=600):
+def chromium(profile, width=1280, height=800):
     """A driver of selenium's, its window so many pixels large."""
     from selenium import webdriver
     options = webdriver.ChromeOptions()

@@ -11,7 +11,7 @@ pytest.importorskip("selenium.webdriver", reason="selenium is not installed: "
                     "THE STUDIO WAS NOT TESTED IN A BROWSER")
 Image = pytest.importorskip("PIL.Image", reason="Pillow is not installed")
 
-from studio_chromium import CHROMIUM, DRIVER, chromium, pixels, wait  # noqa: E402
+from studio_chromium import CHROMIUM, DRIVER, chromium, click_text, pixels, wait  # noqa: E402
 
 pytestmark = pytest.mark.skipif(
     not (CHROMIUM and DRIVER), reason="no Chromium (apt install chromium chromium-driver): "
@@ -103,12 +103,56 @@ def test_a_picture_and_a_gif_are_what_the_browser_draws(opened, monkeypatch):
     session.ask("record", None)
 
 
+def test_only_the_open_tab_is_made_and_another_one_is_up_to_date_when_opened(opened):
+    _, session, driver = opened
+    wait(lambda: session.pages.seen is not None and "reach" in session.pages.seen, "what is seen")
+    assert "M" not in session.pages.seen
+    session.ask("coordinates", [0.5, 0.75])
+    wait(lambda: np.array_equal(session.state.q, [0.5, 0.75]), "the state")
+    assert click_text(driver, "Matrices")
+    M = cf.mass_matrix(cf.load("planar2r"), session.state.q)
+    wait(lambda: np.allclose(shown(driver, "M"), np.ravel(M), atol=1e-12), "M of the state")
+    assert click_text(driver, "Posture")
+
+
+def shown(driver, panel):
+    """The numbers of a matrix in the page."""
+    titles = driver.execute_script(
+        "return [...document.querySelectorAll(`[data-panel=${arguments[0]}] .m td[title]`)]"
+        ".map(x => x.title)", panel)
+    return [float(x.rpartition(": ")[2]) for x in titles] or [np.nan]
+
+
+def test_formulas_are_copied_as_latex(opened):
+    _, _, driver = opened
+    driver.execute_script("navigator.clipboard.writeText = x => { window.copied = x; "
+                          "return Promise.resolve(); }")
+    assert click_text(driver, "Formulas")
+    wait(lambda: click_text(driver, "Copy as LaTeX"), "the button")
+    text = wait(lambda: driver.execute_script("return window.copied"), "the text")
+    assert text.startswith("\\[ \\tau = M a") and "M_{12} &= " in text
+    assert text.count("\\begin{align*}") == text.count("\\end{align*}") == 3
+    assert click_text(driver, "Posture")
+
+
 def test_no_request_leaves_the_machine(opened):
     _, _, driver = opened
     names = driver.execute_script("return performance.getEntries().map(x => x.name)")
     away = [x for x in names if x.startswith("http") and "localhost" not in x
             and "127.0.0.1" not in x]
     assert away == []
+
+
+def test_a_robot_that_is_dropped_on_the_page_is_opened(opened):
+    _, session, driver = opened
+    text = cf.load("planar3r").to_urdf()
+    driver.execute_script("""
+        const given = new DataTransfer();
+        given.items.add(new File([arguments[0]], "arm.urdf"));
+        document.body.dispatchEvent(new DragEvent("drop", {
+          dataTransfer: given, bubbles: true, cancelable: true}));""", text)
+    wait(lambda: session.subject.robot.nv == 3, "the dropped robot")
+    wait(lambda: len(driver.find_elements("css selector", "[role=slider]")) > 3, "its sliders")
 
 
 def test_a_reload_finds_the_page_again_and_the_old_session_ends(opened):

@@ -20,7 +20,7 @@ from closedform.model.robot import Robot
 
 QUANTITIES = ("inverse_dynamics", "mass_matrix", "gravity_torque", "coriolis_matrix",
               "forward_dynamics", "inverse_dynamics_derivatives", "poses", "regressor")
-TARGETS = ("c", "matlab", "python", "jax", "casadi", "latex")
+TARGETS = ("c", "wasm", "javascript", "matlab", "python", "jax", "casadi", "latex")
 
 
 def text(given: str) -> str:

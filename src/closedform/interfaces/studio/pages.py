@@ -6,6 +6,8 @@ import time
 from collections.abc import Callable
 from typing import Any, final
 
+import numpy as np
+
 from closedform.applications.studio import cells, posture
 from closedform.applications.studio.panels import formulas, model
 from closedform.applications.studio.panels.table import PANELS, StudioPanel
@@ -17,6 +19,8 @@ LARGE = 12_000
 """Characters of a panel from which on it is made and sent four times a second at most."""
 QUICK, SLOW = 0.08, 0.25
 """Seconds between two pictures of a panel: nobody reads faster, and half the cost is here."""
+PART, WIDTHS = 0.36, (300, 450)
+"""Of the window: how wide the panels are, and pixels between which that lies."""
 SETS = {"M, C, ∂τ/∂q": ("M", "C", "dtau_dq"), "M": ("M",), "C": ("C",), "∂τ/∂q": ("dtau_dq",),
         "∂τ/∂v": ("dtau_dv",), "Λ": ("Lambda",)}
 """Which matrices are seen together."""
@@ -27,7 +31,8 @@ MATRICES = frozenset(key for keys in SETS.values() for key in keys)
 class Pages:
     """The panel on the left: its tabs, and what each shows."""
 
-    def __init__(self, gui: Any, subject: StudioRobot, wake: Callable[[], None]) -> None:
+    def __init__(self, client: Any, subject: StudioRobot, wake: Callable[[], None]) -> None:
+        gui = client.gui
         self.gui, self.subject, self.wake = gui, subject, wake
         self.owed = False
         self.seen: frozenset[str] | None = None        # panels on the screen, once it tells
@@ -51,7 +56,7 @@ class Pages:
         with self.tabs["Formulas"]:
             self.html["formulas"] = gui.add_html(_framed("formulas", "Formulas", "<p>…</p>"))
         self.panel.dock_left()
-        self.panel.set_width(450)
+        self.panel.set_width(int(np.clip(PART * client.camera.image_width, *WIDTHS)))
         self.formulas: Any = None
 
     def _choice(self, first: str) -> None:

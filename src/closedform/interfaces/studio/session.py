@@ -79,7 +79,7 @@ class Session:
             "/target", scale=0.22 * self.scene.size, depth_test=False, line_width=3, visible=False)
 
         self.gizmo.on_update(self._dragged)
-        self.pages = Pages(self.client.gui, self.subject, self._wake.set)
+        self.pages = Pages(self.client, self.subject, self._wake.set)
         self.controls = Controls(self)
         self.studio.gate.run_script(self.client, cells.script(
             seen=uuid_of(self.pages.teller), upload=uuid_of(self.controls.data.button)))
