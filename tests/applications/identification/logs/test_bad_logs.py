@@ -77,6 +77,20 @@ def test_a_last_line_that_may_lack_digits_is_told(tmp_path):
         assert len(found.samples().t) == len(GOOD["t"])
 
 
+def test_columns_that_are_told_to_be_currents_are_no_torques_by_their_names(tmp_path):
+    path = written(tmp_path, text(",".join(NAMES)))
+    log = idn.read(path, ARM, {"current": slice(5, 9)})
+    assert "tau" not in log.kinds
+    with pytest.raises(cf.ArgumentError, match="has currents and no torques"):
+        idn.information(idn.Model(ARM), log)
+
+
+def test_a_column_is_one_kind_only(tmp_path):
+    path = written(tmp_path, text(",".join(NAMES)))
+    with pytest.raises(cf.ArgumentError, match="is told to be q and tau"):
+        idn.read(path, ARM, {"q": slice(1, 5), "tau": slice(4, 8)})
+
+
 def saved(path, **arrays):
     np.savez(path, **arrays)
     return path

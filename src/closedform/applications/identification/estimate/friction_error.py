@@ -76,8 +76,8 @@ class _Speeds:
     """Products of friction columns and of what is left of torques: slow and fast, by blocks."""
 
     def __init__(self, model: Model, speed: Floats) -> None:
-        self.model, self.speed, self.grams = model, np.maximum(
-            speed[list(model.actuated)], 1e-9), []
+        self.model, self.speed = model, np.maximum(speed[list(model.actuated)], 1e-9)
+        self.grams: list[Floats] = []
 
     def take(self, window: Window, slip: Floats, left: Floats) -> None:
         at, friction = list(self.model.actuated), self.model.friction

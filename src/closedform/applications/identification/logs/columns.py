@@ -15,6 +15,7 @@ from closedform.model.robot import Robot
 
 KINDS = ("t", "q", "v", "a", "tau", "current", "motor_position", "motor_torque")
 MOTORS = ("tau", "current", "motor_position", "motor_torque")
+EFFORTS = ("tau", "current", "motor_torque")
 JOINTS = "joints"
 """Beside the kinds, a mapping may say how the log calls the robot's joints."""
 NOTHING_ELSE = "say which with columns={'t': …, 'q': …, 'tau': …}"
@@ -58,12 +59,14 @@ class Matching:
     def matches(self) -> tuple[dict[str, Match], tuple[str, ...]]:
         """What was found, by kind, and what is worth saying about it."""
         self._check_kinds()
+        told = {k: self._explicit(k, self.given[k]) for k in KINDS if k in self.given}
+        self._check_twice(told)
         found: dict[str, Match] = {}
         notes: list[str] = []
         by_name = self._by_meaning()
         for kind in KINDS:
-            if kind in self.given:
-                found[kind] = self._explicit(kind, self.given[kind])
+            if kind in told:
+                found[kind] = told[kind]
             elif kind in by_name and not self._given_alone(kind):
                 match = self._named(kind, by_name[kind])
                 if match is not None:
@@ -73,8 +76,21 @@ class Matching:
         return found, (*notes, *self._extras(by_name.get("q", {})))
 
     def _given_alone(self, kind: str) -> bool:
-        """With a mapping of the positions, only time may still be found by its name."""
+        """With a mapping of the positions, only time may still be found by its name.
+
+        And where efforts are told to be of one kind, none of another kind are looked for.
+        """
+        if kind in EFFORTS and any(k in self.given for k in EFFORTS):
+            return True
         return kind != "t" and any(k in self.given for k in ("q", "motor_position"))
+
+    def _check_twice(self, told: Mapping[str, Match]) -> None:
+        seen: dict[int, str] = {}
+        for kind, match in told.items():
+            for i in match.columns:
+                if seen.setdefault(i, kind) != kind:
+                    raise ArgumentError(f"columns: {self.table.names[i]!r} is told to be {seen[i]} "
+                                        f"and {kind}")
 
     def _check_kinds(self) -> None:
         for kind in self.given:
