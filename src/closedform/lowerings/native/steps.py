@@ -22,8 +22,8 @@ WHOLE = 3000
 """Steps up to which a program is one function; LLVM's time grows with the square of its size. In
 lanes, where much is transposing, both limits are doubled (benchmarks/choices.py, third row)."""
 LISTED = 1500
-"""Steps with limbs in lanes up to which they are put in order by a list schedule; of programs
-without lanes all those that are one function are."""
+"""Steps up to which matrices with limbs in lanes are put in order by a list schedule; of other
+programs all those that are one function are. Larger ones have enough to do at all times."""
 NEAR = 60
 """Steps for which values of two lanes may wait for others of their row, all but one in four: two
 numbers written singly cost no more than one that waits."""
@@ -52,8 +52,8 @@ class Step(NamedTuple):
 def steps(program: Program, fma: bool, columns: int) -> list[Step]:
     """The whole program; inputs are read and outputs written up to `columns` entries at a time."""
     arithmetic = list(_arithmetic(program, fma))
-    most = LISTED if program.has_lanes else WHOLE    # larger ones have enough to do at all times
-    if columns == 1 and len(arithmetic) <= most:
+    matrices = program.has_lanes and any(len(output.shape) > 1 for output in program.outputs)
+    if columns == 1 and len(arithmetic) <= (LISTED if matrices else WHOLE):
         arithmetic = by_list_schedule(arithmetic)
     computed = list(_with_reads(program, arithmetic, columns))
     return list(_with_writes(program, computed, columns))

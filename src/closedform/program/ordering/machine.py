@@ -33,5 +33,5 @@ CORE = Machine(MappingProxyType({
     "const": 0, "lanes": 0, "spread": 3, "gather": 7, "input": 5,
     "add": 3, "sub": 3, "mul": 3, "fma": 4, "fms": 4, "fnma": 4,
     "div": 13, "sqrt": 20, "sin": 50, "cos": 50, "sincos": 50,
-}), others=4, units=2, registers=24, window=400)
+}), others=4, units=2, registers=24, window=200)
 """Round figures for x86 and Arm cores; some registers are left for addresses and constants."""
