@@ -36,6 +36,7 @@ bench: .venv/.benched
 	$(BIN)/python benchmarks/run.py $(BENCH)
 	$(BIN)/python benchmarks/deep.py
 	$(BIN)/python benchmarks/threads.py
+	$(BIN)/python benchmarks/closed_loops.py
 	$(BIN)/python benchmarks/redundancy.py
 	$(BIN)/python benchmarks/flexible.py
 	$(BIN)/python benchmarks/elastic.py

@@ -23,8 +23,11 @@ from contenders_pinocchio import compiled
 from subjects import STATES
 
 import closedform as cf
+from closedform.applications.compile.requests import Request
+from closedform.maths.catalogue import quantity
 from closedform.model.joints import Prismatic, Revolute, Spherical, Universal
 from closedform.model.robot import Robot
+from closedform.program.program import Program
 
 GOALS = {"four_bar": 93, "palletiser": 472, "delta": 2584, "stewart": 3034}
 """Operations of inverse dynamics at most."""
@@ -40,7 +43,7 @@ def main() -> None:
                                  "biped"):
         robot = biped() if name == "biped" else cf.load(name)
         arm = cf.compile(robot)
-        counts = [_operations(getattr(arm, row)) for row in (
+        counts = [_operations(arm.program([Request(quantity(row))])) for row in (
             "inverse_dynamics", "mass_matrix", "forward_dynamics", "loop_step",
             "inverse_dynamics_derivatives")]
         ours, theirs = _times(robot, arm)
@@ -52,8 +55,8 @@ def main() -> None:
               f"{FASTER.get(name, ''):>6}", flush=True)
 
 
-def _operations(kernel: Any) -> int:
-    return kernel.operations.mul + kernel.operations.add
+def _operations(program: Program) -> int:
+    return program.operations.mul + program.operations.add
 
 
 def _times(robot: Robot, arm: Any) -> tuple[list[float], list[float]]:

@@ -12,6 +12,7 @@ import typer
 
 from closedform.applications.compile.requests import (
     Gravity,
+    Independent,
     Parameters,
     PayloadAt,
     RuntimeInput,
@@ -28,7 +29,8 @@ EXAMPLES = ("[bold]Examples:[/]  closedform export panda inverse_dynamics mass_m
             "  |  closedform export planar2r inverse_dynamics_jet --to latex --symbols -o out")
 
 InputOption = Annotated[list[str] | None, typer.Option(
-    "--input", help="Given at run time: `parameters`, `gravity` or `payload:FRAME`.")]
+    "--input", help="Given at run time: `parameters`, `gravity`, `payload:FRAME`; `independent`: "
+                    "y in the place of q, of loops in closed form.")]
 
 
 def register(app: typer.Typer) -> None:
@@ -97,9 +99,12 @@ def _input(text: str) -> RuntimeInput:
         return Parameters()
     if text == "gravity":
         return Gravity()
+    if text == "independent":
+        return Independent()
     if kind == "payload" and frame:
         return PayloadAt(frame)
-    raise ArgumentError(f"--input is `parameters`, `gravity` or `payload:FRAME`, not {text!r}")
+    raise ArgumentError("--input is `parameters`, `gravity`, `independent` or `payload:FRAME`, "
+                        f"not {text!r}")
 
 
 def _is_flexible(source: str) -> bool:

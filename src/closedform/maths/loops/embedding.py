@@ -175,7 +175,7 @@ class Here:
         return [{at[i]: x for i, x in row.items() if i in at} for row in self.rows]
 
     @cached_property
-    def factor(self) -> Factor | np.ndarray:
+    def factor(self) -> Factor | Any:
         """K_d, or K_dᵀ K_d if more rows are kept than are independent: numbers, or its factor."""
         closure = self.of.closure
         if self.q.dtype != object:
