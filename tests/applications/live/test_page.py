@@ -1,6 +1,7 @@
 """The live page: what it shows is what the library says, in a browser without a network."""
 
 import io
+import json
 import re
 import statistics
 
@@ -13,6 +14,7 @@ import chromium
 import closedform as cf
 from chromium import brightness, complaints, loose, scheme, widen
 from closedform.applications.live.cells import number
+from closedform.applications.live.page import live_part
 from curved_robots import curved_robot
 from hostile_texts import LEGAL
 from random_robots import KINDS, random_robot
@@ -239,3 +241,12 @@ def test_what_cannot_be_shown_is_refused(given, message, tmp_path):
 def test_numbers_are_short_with_a_true_minus():
     found = [number(x) for x in (0.0, -0.0, 1e-12, -3.14159, 1234.5, 1.5e-7, 9.99e9)]
     assert found == ["0", "0", "0", "−3.14", "1230", "1.50e−07", "9.99e+09"]
+
+
+def test_a_page_of_loops_has_sliders_of_independent_joints_and_what_closes_the_others():
+    robot = cf.load("four_bar")
+    text = live_part(robot, robot.neutral())
+    data = json.loads(re.search(r'id="live-data">(.*?)</script>', text)[1])
+    assert text.count('data-of="q"') == 1 and text.count('class="cut"') == 1
+    assert data["loops"]["y"] == [0] and len(data["loops"]["start"]) == 3
+    assert [name for name, _ in data["loops"]["arrays"]] == ["q", "loop_step"]

@@ -39,7 +39,7 @@ def header(model: str, rows: Sequence[Quantity], program: Program, conventions: 
 def robot_header(robot: Robot, requests: Sequence[Request], program: Program,
                  runtime: Sequence[object]) -> list[str]:
     """The lines about quantities of a robot."""
-    lines = joint_lines(robot)
+    lines = joint_lines(robot, any(x.name == "q" for x in program.inputs))
     if any(isinstance(x, PayloadAt) for x in runtime):
         frames = ", ".join(x.frame for x in runtime if isinstance(x, PayloadAt))
         lines += _wrapped(f"The payload sits at {frames}.")
@@ -51,15 +51,16 @@ def robot_header(robot: Robot, requests: Sequence[Request], program: Program,
                   [*lines, *robot_conventions(robot)], ", ".join(r.text for r in requests))
 
 
-def joint_lines(robot: Robot) -> list[str]:
-    """The joints in the order of v; with loops, what q and v are of."""
+def joint_lines(robot: Robot, closing: bool = True) -> list[str]:
+    """The joints in the order of v; with loops, what q and v are of, and how q is closed."""
     if robot.closure is None:
         return _wrapped(f"Joints, in the order of v: {', '.join(robot.joint_names) or 'none'}.")
     loops = ", ".join(cut.name for cut in robot.loops)
+    step = _wrapped(f"q closes the loops {loops}: a q near one that does is closed by calling "
+                    "loop_step until it changes no more, which moves the dependent joints.")
     return [*_wrapped(f"Joints, in the order of q: {', '.join(robot.joint_names)}."),
             *_wrapped(f"Independent, in the order of v: {', '.join(robot.independent or ())}."),
-            *_wrapped(f"q closes the loops {loops}: a q near one that does is closed by calling "
-                      "loop_step until it changes no more, which moves the dependent joints.")]
+            *(step if closing else ())]
 
 
 def arm_conventions(arm: FlexibleArm) -> list[str]:

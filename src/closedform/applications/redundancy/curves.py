@@ -174,7 +174,7 @@ def branches(robot: Robot, task: TaskLike, target: ArrayLike,
     if not isinstance(starts, int) or starts < 1:
         raise ArgumentError(f"starts must be a positive whole number, not {starts!r}")
     rng = np.random.default_rng(0)
-    drawn = [robot.random(rng) for _ in range(starts)]
+    drawn = list(problem.drawn(rng, starts))
     work = ReachBlock(robot, problem.task, problem.criterion, bool(limits), x)
     reached = [q for _, part in computed(
         work, ranges(starts, TRIED), Work(client, what="reaching", named=False),

@@ -15,7 +15,12 @@ from typing import Any, NamedTuple, final
 import numpy as np
 
 from closedform.applications.compile.kernels import compile
-from closedform.applications.redundancy.tasks import Task, TaskTerms
+from closedform.applications.redundancy.tasks import (
+    Task,
+    TaskTerms,
+    coordinate_places,
+    turning,
+)
 from closedform.arrays import Array, Floats, namespace
 from closedform.maths.embedding import embedding
 from closedform.maths.redundancy.criteria import CriterionTerms
@@ -110,6 +115,18 @@ class LoopMotion:
             if not len(going):
                 break
         return at.reshape(*shape, q.shape[-1])
+
+    def drawn(self, rng: np.random.Generator, count: int) -> Floats:
+        """Closed configurations: from home towards random ones, as far as loops let them."""
+        robot, home = self.robot, self.robot.neutral()
+        places = coordinate_places(robot)
+        lower, upper = (np.where(places >= 0, x[places], np.nan) for x in (robot.lower,
+                                                                            robot.upper))
+        far = np.where(turning(robot), np.pi, 1.0)
+        low = np.where(np.isfinite(lower), lower - home[places], -far)
+        high = np.where(np.isfinite(upper), upper - home[places], far)
+        return self.moved(np.broadcast_to(home, (count, robot.nq)),
+                          rng.uniform(low, high, size=(count, robot.nv)))
 
     def _closed(self, q: Floats, dy: Floats) -> Floats:
         """One step and Newton's method; nan where it does not settle."""

@@ -148,6 +148,12 @@ class Problem:
     def _loops(self) -> LoopMotion:
         return LoopMotion(self.robot, self.limits)
 
+    def drawn(self, rng: np.random.Generator, count: int) -> Floats:
+        """Random configurations, (count, nq)."""
+        if self.robot.loops:
+            return self._loops.drawn(rng, count)
+        return np.array([self.robot.random(rng) for _ in range(count)])
+
     def apart(self, a: Floats, b: Floats) -> Floats:
         """b ⊖ a in the velocities that count; turns without limits by the shorter way."""
         d = self.robot.difference(a, b)[..., self.used]

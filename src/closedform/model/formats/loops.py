@@ -56,8 +56,8 @@ def _closed_from(tree: Robot, cuts: Sequence[Cut], start: Start, guess: Any) -> 
                     actuated=start.actuated or None)
     if not robot.nv:
         names = ", ".join(repr(cut.name) for cut in cuts)
-        raise ModelError(f"{tree.name}: the loop{'s' if len(cuts) > 1 else ''} {names} leave "
-                         f"nothing to move; {LEAVE}")
+        raise ModelError(f"{tree.name}: the loop{'s' if len(cuts) > 1 else ''} {names} "
+                         f"leave{'' if len(cuts) > 1 else 's'} nothing to move; {LEAVE}")
     return robot
 
 

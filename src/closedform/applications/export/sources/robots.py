@@ -69,7 +69,7 @@ class RobotSource(Source):
         prepared = Preparation(model, self.runtime, self.snap, self.order)
         made = [self._piece(prepared, group, name)
                 for group, name in zip(groups, names, strict=True)]
-        return made if _closes_itself(model, requests) else [*made, self._closing_step(model)]
+        return made if _closes_itself(model, made) else [*made, self._closing_step(model)]
 
     def _closing_step(self, robot: Robot) -> Piece:
         """Newton's step that closes the loops, for the q that the others take."""
@@ -96,10 +96,10 @@ class RobotSource(Source):
             letters(r.row for r in requests), partial(_derivatives, prepared, requests, loaded))
 
 
-def _closes_itself(robot: Robot, requests: Sequence[Request]) -> bool:
-    """Whether no step of Newton's is needed to call these: q is free, or the step is among them."""
-    return (not robot.loops or not any("q" in r.row.inputs for r in requests)
-            or any(r.row.name == "loop_step" for r in requests))
+def _closes_itself(robot: Robot, made: Sequence[Piece]) -> bool:
+    """Whether no step of Newton's is needed to call these: no q is, or the step is among them."""
+    return (not robot.loops or not any(x.name == "q" for p in made for x in p.program.inputs)
+            or any(x.name == "loop_step" for p in made for x in p.program.outputs))
 
 
 def asked_by_name(name: str, frame: str | None, reference: str | None) -> Asked:

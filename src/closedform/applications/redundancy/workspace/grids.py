@@ -126,7 +126,8 @@ def grid_around(robot: Robot, frame: str, count: int, orientations: int) -> Grid
     """A grid of about `count` targets over all that a frame reaches: by random configurations."""
     from closedform.maths.frames import frame_pose
     rng = np.random.default_rng(0)
-    p = np.array([frame_pose(robot, robot.random(rng), frame)[:3, 3] for _ in range(500)])
+    p = np.array([frame_pose(robot, robot.random(rng), frame)[:3, 3]
+                  for _ in range(60 if robot.loops else 500)])
     room = 0.05 * (p.max(axis=0) - p.min(axis=0)).max()
     lower, upper = p.min(axis=0) - room, p.max(axis=0) + room
     step = float((np.prod(upper - lower) * max(orientations, 1) / count) ** (1 / 3))

@@ -22,7 +22,7 @@ class Seeds:
 
     def __init__(self, problem: Problem) -> None:
         rng = np.random.default_rng(0)
-        q = np.array([problem.robot.random(rng) for _ in range(COUNT)])
+        q = problem.drawn(rng, COUNT)
         anywhere = np.zeros((COUNT, *problem.shape))
         if len(problem.shape) == 2:
             anywhere = np.broadcast_to(np.eye(*problem.shape), anywhere.shape)
