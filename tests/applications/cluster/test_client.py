@@ -283,6 +283,8 @@ def test_an_address_is_a_client_and_a_wrong_one_is_refused(cluster, monkeypatch)
     monkeypatch.setattr(client_module, "ANSWERS", 0.5)
     with pytest.raises(cf.ArgumentError, match=r"no scheduler answers at 'tcp://127\.0\.0\.1:1'"):
         mapped("tcp://127.0.0.1:1")
+    with pytest.raises(cf.ArgumentError, match=r"at 'nonsense': missing port"):
+        mapped("nonsense")
 
 
 def test_an_address_leaves_the_scheduler_of_other_work_as_it_was(cluster, monkeypatch):

@@ -1,6 +1,10 @@
 """Kernels on Dask arrays and xarray: lazy, in the right blocks and types, as recipes to workers."""
 
+import os
 import pickle
+import platform
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -151,3 +155,43 @@ def test_processes_get_a_recipe_and_compile_it_once(cluster):
     assert len(told) == 2
     for one in told.values():
         assert one["misses"] == one["currsize"] and one["hits"] >= 5
+
+
+def test_a_kernel_in_a_worker_uses_the_workers_thread(cluster):
+    assert cluster.submit(thread_count, 10**6, 1000, None, pure=False).result() == 1
+
+
+OTHER = """
+import os, pickle, sys
+import llvmlite.binding as llvm
+if sys.argv[1] == "other":
+    known = llvm.get_host_cpu_features()
+    less = type(known)({k: v and not k.startswith(("avx", "fma")) for k, v in known.items()})
+    llvm.get_host_cpu_features, llvm.get_host_cpu_name = lambda: less, lambda: "x86-64"
+import numpy as np
+import closedform as cf
+from closedform.lowerings.native.cpu import host
+recipe = sys.argv[2]
+if sys.argv[1] == "own":
+    with open(recipe, "wb") as file:
+        pickle.dump(cf.compile(cf.load("planar2r")).mass_matrix, file)
+with open(recipe, "rb") as file:
+    kernel = pickle.load(file)
+print(host().register, kernel(np.array([0.3, -0.7]))[0, 0])
+"""
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="of processors that differ in registers")
+def test_a_worker_of_another_processor_follows_a_recipe_beside_the_first(tmp_path):
+    """One shared cache: each finds its own code there the second time."""
+    def run(processor):
+        done = subprocess.run(
+            [sys.executable, "-c", OTHER, processor, str(tmp_path / "recipe")], check=True,
+            capture_output=True, text=True,
+            env={**os.environ, "CLOSEDFORM_CACHE": str(tmp_path / "cache")})
+        register, number = done.stdout.split()
+        return int(register), float(number), {x.name for x in (tmp_path / "cache").iterdir()}
+    own, other = run("own"), run("other")
+    assert own[1] == pytest.approx(other[1], rel=1e-13)
+    assert other[0] == 16 and other[2] > own[2]
+    assert run("other") == other and run("own")[:2] == own[:2]

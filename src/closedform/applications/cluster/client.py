@@ -18,6 +18,7 @@ ASKED = 1.0
 """Seconds between questions to the scheduler about its workers."""
 ANSWERS = 10.0
 """Seconds that the scheduler of an address has to answer."""
+PORTLESS = ("inproc://", "ucx://")
 RETRIES = 2
 """How often a block is begun again whose worker fails it with no error of ours."""
 
@@ -40,10 +41,13 @@ def joined(client: Submits | str | None) -> Iterator[Submits | None]:
         return
     try:
         from distributed import Client
+        from distributed.comm import get_address_host_port
     except ImportError as error:
         raise MissingDependency("Dask's distributed is not installed; "
                                 "pip install 'closedform[cluster]'") from error
     try:
+        if not client.startswith(PORTLESS):     # a client that cannot begin cannot be closed either
+            get_address_host_port(client)
         own = Client(client, timeout=ANSWERS, set_as_default=False)
     except (OSError, ValueError) as error:
         raise ArgumentError(f"client: no scheduler answers at {client!r}: {error}") from error

@@ -17,7 +17,8 @@ PART_WORK = 1 << 20
 """The same for one thread of a batch: some 60 µs, three times what it takes to wake it."""
 
 POOLS = ("ThreadPoolExecutor-", "Dask-")
-"""How threads of Python's pools, which Dask's local scheduler uses, and of its workers begin."""
+"""In the names of threads of Python's pools, which Dask's local scheduler uses, and of its workers,
+where the worker's own name may stand in front."""
 
 
 def thread_count(states: int, operations: int, asked: int | None) -> int:
@@ -40,7 +41,8 @@ def _in_a_pool() -> bool:
 
     Threads of both would multiply.
     """
-    return threading.current_thread().name.startswith(POOLS)
+    name = threading.current_thread().name
+    return any(pool in name for pool in POOLS)
 
 
 def _limit(cores: int) -> int:

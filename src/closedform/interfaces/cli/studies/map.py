@@ -74,6 +74,7 @@ def map_(
     tip = arm.tip if frame is None else frame
     grid = _grid(arm, tip, (lower, upper, step), count, orientations)
     output.mkdir(parents=True, exist_ok=True)
+    fresh = not (output / f"map.{kind}").exists()
     began = time.perf_counter(), time.process_time()
     found = mapped(arm, grid.task(tip), grid, CRITERIA[criterion](middle_of(arm)), client,
                    limits=limits, starts=starts, block=block, out=output / f"map.{kind}",
@@ -84,7 +85,7 @@ def map_(
     _pictures(found, criterion, output)
     with whole_file(output / "index.html") as place:
         place.write_text(map_page(found, asked), encoding="utf8")
-    _report(found, wall, None if client else cpu, output, as_json)
+    _report(found, wall, cpu if fresh and not client else None, output, as_json)
 
 
 def _grid(arm: Any, tip: str, box: tuple[str | None, str | None, float | None], count: int,
@@ -92,7 +93,8 @@ def _grid(arm: Any, tip: str, box: tuple[str | None, str | None, float | None], 
     from closedform.applications.redundancy.workspace.grids import Grid, grid_around
     lower, upper, step = box
     if count < 1 or orientations < 0:
-        raise ArgumentError("--count and --orientations must not be negative")
+        raise ArgumentError("--count must be positive and --orientations not negative, not "
+                            f"{count} and {orientations}")
     around = grid_around(arm, tip, count, orientations) if lower is None or upper is None or (
         step is None) else None
     corners = [around.lower if text is None and around is not None and k == 0 else

@@ -25,7 +25,7 @@ from closedform.interfaces.cli.terminal import JsonOption, complain, console, lo
 KINDS = ("length", "mass", "load")
 VARY = "KIND:NAME=FROM:TO:COUNT"
 SHOWN = 10
-FEW = 100_000
+FEW, MOST_VALUES = 100_000, 1_000_000
 
 
 def register(app: typer.Typer) -> None:
@@ -85,11 +85,12 @@ def _variable(text: str) -> Any:
         raise ArgumentError(f"--vary: {VARY} expected, {' or '.join(KINDS)}, not {text!r}")
     try:
         parts = [float(x) for x in values.split(":")]
-        spread = parts if len(parts) < 3 else np.linspace(parts[0], parts[1], int(parts[2]))
-        if len(parts) > 3 or not len(spread):
+        if len(parts) > 3 or (len(parts) == 3 and not 1 <= parts[2] <= MOST_VALUES):
             raise ValueError
+        spread = parts if len(parts) < 3 else np.linspace(parts[0], parts[1], int(parts[2]))
     except ValueError:
-        raise ArgumentError(f"--vary: {VARY} expected, not {text!r}") from None
+        raise ArgumentError(f"--vary: {VARY} expected, COUNT from 1 to {MOST_VALUES:,}, not "
+                            f"{text!r}") from None
     makers = {"length": designs.Length, "mass": designs.Mass, "load": designs.Load}
     return makers[kind](name, tuple(spread))
 
