@@ -38,7 +38,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         page = Path(sys.argv[1]) if sys.argv[1:] else report("iiwa14").write(
             Path(folder) / "report.html")
-        driver = chromium(Path(folder) / "profile", WIDTH, 1000)
+        driver = chromium(Path(folder) / "profile", WIDTH, 2 * HEIGHT)
         driver.get(page.resolve().as_uri())
         driver.execute_script("document.querySelectorAll('nav').forEach(x => x.remove())")
         whole = Image.new("RGB", (2 * WIDTH, HEIGHT), "white")
