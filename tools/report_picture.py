@@ -17,7 +17,7 @@ from closedform.applications.report.report import report  # noqa: E402
 from studio_chromium import chromium  # noqa: E402
 
 TARGET = ROOT / "docs" / "_static" / "report.png"
-COLUMNS = (("header", "#live", "#robot"), ("#derivatives", "#certificates"))
+COLUMNS = (("header", "#live", "#robot"), ("#certificates", "#derivatives"))
 """What stands in each column, by selectors."""
 WIDTH, HEIGHT, COLOURS = 700, 1500, 200
 
