@@ -11,13 +11,14 @@ from __future__ import annotations
 
 import contextlib
 import resource
-import socket
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
+import urllib.request
 from pathlib import Path
+from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
@@ -89,28 +90,37 @@ const look = () => text() !== before ? done(performance.now() - begun)
 look();"""
 
 
+def answered(driver: Any, drawn: str) -> None:
+    """From a slider's key to the number."""
+    keys = ("ArrowRight", "ArrowLeft")
+    took = [driver.execute_async_script(PRESSED, keys[k % 2]) for k in range(21)]
+    found = [x for x in took if x]
+    print(f"slider to number, {drawn}: median {statistics.median(found):.0f} ms, best "
+          f"{min(found):.0f} ms, {took.count(None)} lost")
+
+
 def in_browser(source: str) -> None:
     """The command in a process of its own, and a page that is open before it listens."""
     with tempfile.TemporaryDirectory() as profile:
         driver, port = chromium(profile, 1280, 800), free_port("127.0.0.1", 8300)
-        begun = time.monotonic()
+        address, begun = f"http://localhost:{port}/", time.monotonic()
         command = subprocess.Popen([sys.executable, "-m", "closedform", "studio", source,
                                     "--no-browser", "--port", str(port)])
         try:
             while True:
-                with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port)):
+                with contextlib.suppress(OSError), urllib.request.urlopen(address):
                     break
-                time.sleep(0.02)
-            driver.get(f"http://localhost:{port}/")
+                time.sleep(0.05)
+            driver.get(address)
             wait(lambda: driver.execute_script(DRAWN), "the robot")
             print(f"{source}: on the screen {time.monotonic() - begun:.1f} s after the command")
             wait(lambda: driver.find_elements("css selector", "[data-panel=reach] td[title]"),
                  "numbers")
             time.sleep(20)                             # what is compiled in the background
-            keys = ("ArrowRight", "ArrowLeft")
-            took = [driver.execute_async_script(PRESSED, keys[k % 2]) for k in range(21)]
-            print(f"slider to number: median {statistics.median(x for x in took if x):.0f} ms, "
-                  f"best {min(x for x in took if x):.0f} ms, {took.count(None)} lost")
+            answered(driver, "meshes")
+            driver.find_element("tag name", "body").send_keys("m")
+            time.sleep(3)
+            answered(driver, "bones")
         finally:
             driver.quit()
             command.terminate()

@@ -17,7 +17,7 @@ from closedform.applications.report.report import report  # noqa: E402
 from studio_chromium import chromium  # noqa: E402
 
 TARGET = ROOT / "docs" / "_static" / "report.png"
-COLUMNS = (("header", "#live", "#robot"), ("#derivatives", "#certificates"))
+COLUMNS = (("header", "#live", "#robot"), ("#certificates", "#derivatives"))
 """What stands in each column, by selectors."""
 WIDTH, HEIGHT, COLOURS = 700, 1500, 200
 
@@ -38,7 +38,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         page = Path(sys.argv[1]) if sys.argv[1:] else report("iiwa14").write(
             Path(folder) / "report.html")
-        driver = chromium(Path(folder) / "profile", WIDTH, 1000)
+        driver = chromium(Path(folder) / "profile", WIDTH, 2 * HEIGHT)
         driver.get(page.resolve().as_uri())
         driver.execute_script("document.querySelectorAll('nav').forEach(x => x.remove())")
         whole = Image.new("RGB", (2 * WIDTH, HEIGHT), "white")

@@ -7,10 +7,14 @@ They are looked at by people; no test reads them.
 """
 
 import argparse
+import contextlib
 import sys
 import tempfile
 import time
 from pathlib import Path
+
+from PIL import Image
+from selenium.common.exceptions import TimeoutException
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "tests"))
@@ -20,6 +24,7 @@ from studio_chromium import chromium, click_text, wait  # noqa: E402
 
 WIDTHS = {1280: 800, 1920: 1080, 390: 844}
 TABS = ("Posture", "Dynamics", "Matrices", "Model", "Motion", "Formulas")
+COLOURS, TRIES = 200, 5
 FOLDERS = ("See", "Velocity and acceleration", "What if", "Data", "Take away")
 
 
@@ -31,13 +36,18 @@ def opened(studio, driver):
                    "a session")
     wait(lambda: session.idle, "the jobs")
     time.sleep(3)
+    driver.execute_script(                       # that there is no GPU
+        "document.querySelectorAll('.mantine-Notification-closeButton').forEach(x => x.click())")
     return session
 
 
 def settled(driver, path):
     time.sleep(1.5)
     path.parent.mkdir(parents=True, exist_ok=True)
-    driver.save_screenshot(str(path))
+    for _ in range(TRIES):                       # a busy machine takes more than ten seconds
+        with contextlib.suppress(TimeoutException):
+            driver.save_screenshot(str(path))
+            break
     print(path)
 
 
@@ -84,6 +94,8 @@ def main():
             if given.one:
                 click_text(driver, tabs[0])
                 settled(driver, given.one)
+                picture = Image.open(given.one).convert("RGB")
+                picture.quantize(COLOURS, kmeans=2).save(given.one, optimize=True)
                 driver.quit()
                 break
             for theme in given.themes.split(","):

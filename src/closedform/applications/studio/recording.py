@@ -81,7 +81,7 @@ class Recording:
         return text.getvalue()
 
 
-class MotionRows(NamedTuple):
+class PlayedRows(NamedTuple):
     """A motion without anything measured, as `of_log` takes it."""
 
     t: Floats
@@ -109,7 +109,7 @@ def _closed_swing(subject: StudioRobot, state: StudioState, own: Floats) -> Reco
     for part in (1.0, 0.5, 0.25, 0.1, 0.02):
         with contextlib.suppress(ClosedformError):
             q = robot.closed(y + part * far * np.sin(phases), near=state.q)
-            return of_log(subject, state, MotionRows(t, q), "swing of the independent joints")
+            return of_log(subject, state, PlayedRows(t, q), "swing of the independent joints")
     raise ArgumentError(f"{robot.name} does not swing here: its loops are at a singularity")
 
 

@@ -31,7 +31,7 @@ LAYERS = {"meshes": True, "bones": True, "inertia": False, "frames": False, "joi
 """What can be seen, and whether it is at first; bones give way to meshes."""
 WEIGHT, TORQUE = 0.15, 0.2
 """Of the robot's size: an arrow of the largest weight, of a torque at its limit."""
-FROM = np.array([1.5, -1.5, 0.6])
+FROM = np.array([1.05, -1.05, 0.45])
 """Where the camera stands, in sizes of the robot, z up."""
 NARROW, SHEET = 0.75, 0.45
 """Width over height of a screen below which it is a phone's, and the part its sheet covers."""
