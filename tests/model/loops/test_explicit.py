@@ -99,6 +99,17 @@ def test_quantities_of_y_are_those_of_the_closed_configuration(compiled):
     assert np.allclose(by_y(y, v, a), wanted, rtol=1e-10, atol=1e-10)
 
 
+def test_axes_beside_the_origins_of_their_bodies_close_the_same():
+    bodies = [cf.Body("crank", None, cf.Revolute(Z, point=(0.1, 0, 0)), at(-0.1)),
+              cf.Body("coupler", "crank", cf.Revolute(Z, point=(-0.05, 0.1, 0)), at(0.35, -0.1)),
+              cf.Body("rocker", None, cf.Revolute(Z, point=(0, 0.2, 0)), at(0.6, -0.2))]
+    pin = cf.Loop("pin", ("coupler", (0.45, 0.1, 0)), ("rocker", (0.4, 0.2, 0)), cf.Revolute(Z))
+    robot = cf.Robot("beside", bodies, loops=[pin], independent=["crank"],
+                     guess={"crank": 0.7, "coupler": -0.1, "rocker": 1.6})
+    assert explicit_loops(robot.tree, robot.closure).branch == {"coupler": "-"}
+    assert np.allclose(robot.closed([0.9]), four_bar().closed([0.9]), atol=1e-13)
+
+
 def test_both_branches_of_a_four_bar_are_told_by_their_signs():
     one = four_bar()
     other = four_bar(guess={"crank": 0.7, "coupler": -2.0, "rocker": -2.0})

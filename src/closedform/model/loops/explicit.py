@@ -209,7 +209,7 @@ class _Search:
         """Whether a joint is a turn or a slide by its own coordinate, which no other follows."""
         s = self.tree.segments[n - 1]
         return (isinstance(s.joint, Revolute | Prismatic) and s.ratio == 1 and not s.higher
-                and len(s.q_index) == 1 and not np.any(np.asarray(s.joint.line[1]) != 0)
+                and len(s.q_index) == 1
                 and sum(s.q_index[0] in t.q_index for t in self.tree.segments) == 1)
 
     def _turns(self, n: int) -> bool:

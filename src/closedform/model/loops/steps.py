@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from closedform.model.tree import Tree
 
 
-class Axis(NamedTuple):
+class LoopAxis(NamedTuple):
     """A joint on the way from B to A: a point of its axis, and the direction it moves along."""
 
     o: Array
@@ -43,19 +43,19 @@ class Axis(NamedTuple):
 class LoopWay(NamedTuple):
     """A loop walked from B to A, in the frame of B: its joints in order, and the tip."""
 
-    axes: dict[int, Axis]
+    axes: dict[int, LoopAxis]
     x: Array
     R: Array
 
 
 def walked(tree: Tree, gap: Gap, q: Array) -> LoopWay:
     """The joints and the tip in the frame of B."""
-    xp, axes = namespace(q), dict[int, Axis]()
+    xp, axes = namespace(q), dict[int, LoopAxis]()
     R: Array = gap.B[:3, :3].T
     p: Array = -(R @ gap.B[:3, 3])
     for n in reversed(gap.way_b):
         s = tree.segments[n - 1]
-        _note(axes, n, s, Axis(p, -R))
+        axes |= _axis(n, s, p, R, -1)
         R_j, p_j = s.joint.pose(s.coordinates(q), xp)
         R = R @ np.asarray(R_j).T
         p = p - R @ p_j
@@ -64,19 +64,19 @@ def walked(tree: Tree, gap: Gap, q: Array) -> LoopWay:
     for n in gap.way_a:
         s = tree.segments[n - 1]
         p, R = p + R @ s.placement[:3, 3], R @ s.placement[:3, :3]
-        _note(axes, n, s, Axis(p, R))
+        axes |= _axis(n, s, p, R, 1)
         R_j, p_j = s.joint.pose(s.coordinates(q), xp)
         p, R = p + R @ p_j, R @ R_j
     return LoopWay(axes, p + R @ gap.A[:3, 3], R @ gap.A[:3, :3])
 
 
-def _note(axes: dict[int, Axis], n: int, s: Segment, at: Axis) -> None:
-    """The joint's axis, turned against itself where it is walked from its body to its parent."""
-    if isinstance(s.joint, Revolute | Prismatic):
-        axis, point = s.joint.line
-        axes[n] = Axis(at.o, at.k @ np.asarray(axis, dtype=float))
-        if np.any(np.asarray(point) != 0):
-            raise NotImplementedError(f"{s.name!r} turns about a point that is not its origin")
+def _axis(n: int, s: Segment, p: Array, R: Array, sign: int) -> dict[int, LoopAxis]:
+    """The axis of a turn or slide, against itself where it is walked from its body to its parent.
+    """
+    if not isinstance(s.joint, Revolute | Prismatic):
+        return {}
+    axis, point = (np.asarray(x, dtype=float) for x in s.joint.line)
+    return {n: LoopAxis(p + R @ point if np.any(point) else p, R @ (sign * axis))}
 
 
 Signed = Callable[[Callable[[Any], Any]], Any]
