@@ -58,7 +58,7 @@ FOLDERS = {
     },
     "model": {"groups": set(), "joints": {"groups"}, "loops": {"joints"}, "elasticity": {"joints"},
               "formats": {"groups", "joints", "loops"}, "zoo": {"formats"},
-              "lint": {"formats", "joints", "zoo"}},
+              "lint": {"formats", "joints", "loops", "zoo"}},
     "applications": {
         "conventions": set(), "base_parameters": {"compile"}, "compile": set(),
         "cluster": set(), "studies": {"compile", "cluster", "redundancy", "report"},

@@ -17,14 +17,13 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from closedform.arrays import OBJECTS
-from closedform.model.joints import Cylindrical, Planar, Prismatic, Revolute
 from closedform.model.loops.angles import Angle
 from closedform.model.loops.closure import Closure, samples, velocity_names, y_index
 from closedform.model.loops.gap import Gap, residual
 from closedform.model.loops.lanes import lanes, residuals, together
 from closedform.model.loops.linear import linear_map
-from closedform.model.loops.records import Gear, Loop, Rod
-from closedform.model.loops.steps import LoopStep, walked
+from closedform.model.loops.records import Gear, Rod
+from closedform.model.loops.steps import LoopStep, slides, turns, walked
 
 if TYPE_CHECKING:
     from closedform.model.tree import Tree
@@ -145,7 +144,7 @@ def _unknown(tree: Tree, closure: Closure) -> set[int] | None:
 def _repeats(made: ExplicitLoops, closure: Closure, q: np.ndarray) -> bool:
     """Whether the solution at y of a closed configuration, on its branch, is that configuration."""
     found = numbers(made.configuration(q[list(made.index)], made.signs_at(q))).astype(float)
-    turning = [i for s in made.tree.segments if isinstance(s.joint, Revolute) for i in s.q_index]
+    turning = [i for s in made.tree.segments if turns(s.joint) for i in s.q_index]
     off = found - q
     off[turning] = (off[turning] + np.pi) % (2 * np.pi) - np.pi
     phi = residual(made.tree, closure.gaps, found)
@@ -201,19 +200,20 @@ class _Search:
             return [self._step("gear", gap, asked[0])] if len(asked) == 1 else ()
         if isinstance(gap.cut, Rod):
             return [self._apart(gap, asked[0], 0)] if len(asked) == 1 else ()
-        if isinstance(gap.cut, Loop) and isinstance(gap.cut.joint, Prismatic | Cylindrical):
+        ways = len(gap.cut.joint.lengths)
+        if ways == 1:
             return self._on_a_slide(gap, asked)
-        return () if isinstance(gap.cut.joint, Planar) else self._at_a_point(gap, asked)
+        return () if ways else self._at_a_point(gap, asked)
 
     def _is_plain(self, n: int) -> bool:
         """Whether a joint is a turn or a slide by its own coordinate, which no other follows."""
         s = self.tree.segments[n - 1]
-        return (isinstance(s.joint, Revolute | Prismatic) and s.ratio == 1 and not s.higher
+        return ((turns(s.joint) or slides(s.joint)) and s.ratio == 1 and not s.higher
                 and len(s.q_index) == 1
                 and sum(s.q_index[0] in t.q_index for t in self.tree.segments) == 1)
 
     def _turns(self, n: int) -> bool:
-        return isinstance(self.tree.segments[n - 1].joint, Revolute)
+        return turns(self.tree.segments[n - 1].joint)
 
     def _step(self, how: str, gap: Gap, n: int, other: int = 0, held: Any = None) -> LoopStep:
         return LoopStep(how, gap, self.tree.segments[n - 1].q_index[0], n, other, held)

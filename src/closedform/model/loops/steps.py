@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from closedform.arrays import OBJECTS, Array, cross, namespace
-from closedform.model.joints import Prismatic, Revolute
+from closedform.model.joints import Joint
 from closedform.model.loops.angles import Angle
 from closedform.model.loops.gap import Gap
 from closedform.model.loops.records import Gear, Rod
@@ -70,10 +70,20 @@ def walked(tree: Tree, gap: Gap, q: Array) -> LoopWay:
     return LoopWay(axes, p + R @ gap.A[:3, 3], R @ gap.A[:3, :3])
 
 
+def turns(joint: Joint) -> bool:
+    """Whether it is one turn about an axis."""
+    return joint.nv == 1 and bool(joint.angles)
+
+
+def slides(joint: Joint) -> bool:
+    """Whether it is one slide along an axis."""
+    return joint.nv == 1 and bool(joint.lengths)
+
+
 def _axis(n: int, s: Segment, p: Array, R: Array, sign: int) -> dict[int, LoopAxis]:
     """The axis of a turn or slide, against itself where it is walked from its body to its parent.
     """
-    if not isinstance(s.joint, Revolute | Prismatic):
+    if s.joint.line is None or not (turns(s.joint) or slides(s.joint)):
         return {}
     axis, point = (np.asarray(x, dtype=float) for x in s.joint.line)
     return {n: LoopAxis(p + R @ point if np.any(point) else p, R @ (sign * axis))}

@@ -24,7 +24,7 @@ from closedform.errors import ModelError, ModelWarning
 from closedform.model.bodies import Body
 from closedform.model.formats.urdf.document import UNLIMITED
 from closedform.model.inertia import Inertia
-from closedform.model.joints import Driver, Fixed, Joint, Universal
+from closedform.model.joints import Driver, Fixed, Joint
 from closedform.model.loops.records import Gear, Loop, Rod
 from closedform.model.pose import pose, to_rpy
 from closedform.model.tree import STANDARD_GRAVITY, Tree
@@ -92,16 +92,16 @@ class _Writer:
         joint = None if isinstance(cut, Rod) else cut.joint
         element.set("type", "rod" if joint is None else joint.kind)
         turns = [np.eye(4), np.eye(4)]
-        if isinstance(joint, Universal):                 # read about x of link1 and y of link2
+        axes = [] if joint is None else [getattr(joint, axis) for axis in joint.axes]
+        if len(axes) == 2:                               # read about x of link1 and y of link2
             turns = [pose(_turned(np.eye(3)[k], np.asarray(axis, dtype=float)), (0, 0, 0))
-                     for k, axis in enumerate((joint.axis1, joint.axis2))]
+                     for k, axis in enumerate(axes)]
         for k, ((body, T), turn) in enumerate(zip((cut.a, cut.b), turns, strict=True), start=1):
             place = T @ turn
             self.child(element, f"link{k}", link=body or base, xyz=self.numbers(place[:3, 3]),
                        rpy=self.numbers(to_rpy(place[:3, :3])))
-        if joint is not None and not isinstance(joint, Universal):
-            for axis in joint.axes:
-                self.child(element, "axis", xyz=self.numbers(getattr(joint, axis)))
+        for axis in axes if len(axes) == 1 else ():
+            self.child(element, "axis", xyz=self.numbers(axis))
         if isinstance(cut, Rod):
             self.child(element, "length", value=self.numbers([cut.length]))
 
