@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import concurrent.futures.thread  # noqa: F401  its lock is taken by a fork after ours: see MAKING
 import ctypes
 import functools
 import os
@@ -70,7 +71,8 @@ class MakingLock:
 MAKING = MakingLock()
 """Kernels are made by one thread at a time, as LLVM's own state asks for; a signal's handler may
 make one within another. A fork waits for what other threads make: a child would find LLVM's locks
-held by threads that it does not have."""
+held by threads that it does not have. Whoever makes kernels gives work to pools of threads, whose
+lock a fork takes too; what registers first is taken last, so pools are imported above."""
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(before=MAKING.lock.acquire, after_in_parent=MAKING.lock.release,
                         after_in_child=MAKING.start_again)

@@ -114,7 +114,7 @@ def test_an_inactive_equality_changes_nothing():
 
 
 @pytest.mark.parametrize(("equality", "words"), [
-    ('<weld name="e" body1="b"/>', "the loop 'e' leave nothing to move"),
+    ('<weld name="e" body1="b"/>', "the loop 'e' leaves nothing to move"),
     ('<joint joint1="t" joint2="h"/><joint joint1="t"/>', "two equalities act on the joint 't'"),
 ])
 def test_equalities_that_are_no_tree_are_refused_by_name(equality, words):
@@ -229,7 +229,7 @@ def test_a_free_body_is_welded_once():
     two = '<weld body1="c" body2="b"/><weld body1="c"/>'
     text = document(link("c", FREED, 1) + link("b", HINGE.format(n="h"), 1),
                     f"<equality>{two}</equality>")
-    with pytest.raises(FormatError, match="the loop 'equality1' leave nothing to move"):
+    with pytest.raises(FormatError, match="the loop 'equality1' leaves nothing to move"):
         load(text)
 
 
