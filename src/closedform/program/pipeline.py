@@ -20,7 +20,7 @@ from closedform.program.rules.simplify import REGROUP, ROUNDS, simplify
 THOROUGH = 10_000
 """Up to so many operations all rules are applied; above it only the one that is linear in time."""
 BUSY = 30_000
-"""Operations from which on no path is critical; with limbs in lanes, which branch, a third of them."""
+"""Operations from which on no path is critical; with limbs in lanes, which branch, a third."""
 CLOSE = 1.1
 """Of several programs those are simplified that have up to so many times the fewest operations."""
 CLOSEST = 3
