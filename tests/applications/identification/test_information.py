@@ -1,6 +1,7 @@
 """Logs as triangles: the same as all rows together, and small."""
 
 import sys
+import time
 import tracemalloc
 from dataclasses import dataclass, replace
 
@@ -115,7 +116,11 @@ def test_a_run_that_was_stopped_goes_on(tmp_path, monkeypatch):
 
     def failing(model, log, *rest):
         read.append(log.name)
-        if log.name == "b" and len(read) == 2:
+        if log.name == "b" and read.count("b") == 1:
+            for _ in range(3000):                       # another thread has the first
+                if list((tmp_path / "kept").glob("a-*.npz")):
+                    break
+                time.sleep(0.01)
             raise KeyboardInterrupt
         return real(model, log, *rest)
 
@@ -128,7 +133,7 @@ def test_a_run_that_was_stopped_goes_on(tmp_path, monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         ask()
     info = ask()
-    assert read == ["a", "b", "b"]
+    assert sorted(read) == ["a", "b", "b"]
     whole = idn.information(MODEL, [idn.read(f, ROBOT) for f in files], signals=SIGNALS)
     np.testing.assert_array_equal(info.factor(0), whole.factor(0))
     assert info.signals == whole.signals               # with the numbers that were chosen
@@ -137,7 +142,7 @@ def test_a_run_that_was_stopped_goes_on(tmp_path, monkeypatch):
         with pytest.raises(cf.FormatError, match="no information that closedform has saved"):
             idn.Information.load(kept, MODEL)
     np.testing.assert_array_equal(ask().factor(0), whole.factor(0))
-    assert read[3:] == ["a", "b", "a"]
+    assert sorted(read[3:5]) == ["a", "b"] and read[5:] == ["a"]
 
 
 def test_currents_are_torques_through_gains_and_gears():
