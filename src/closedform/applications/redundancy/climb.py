@@ -62,7 +62,7 @@ def reach(problem: Problem, q: Floats, target: Floats, tries: int = 250) -> Floa
             break
         J = here.J[:, free]
         dq = np.zeros(problem.n)
-        dq[free] = -J.T @ np.linalg.solve(J @ J.T + damping * size * np.eye(problem.m), here.e)
+        dq[free] = -J.T @ solved(J @ J.T + damping * size * np.eye(problem.m), here.e)
         dq *= min(1.0, LONGEST / (float(np.linalg.norm(dq)) + 1e-300))
         trial = problem.clipped(problem.moved(q, dq))
         there = problem.at(trial, target)
@@ -148,6 +148,16 @@ def _advance(problem: Problem, state: ClimbState, target: Floats, dq: Floats,
             state.q, state.here, state.blocked = met, there, blocked
             return min(LONGEST, max(radius, 2.5 * length))
     return 0.3 * length
+
+
+def solved(A: Floats, b: Floats) -> Floats:
+    """A⁻¹ b of one matrix or of many; the shortest of the best x where damping is lost in A."""
+    try:
+        return np.linalg.solve(A, b)
+    except np.linalg.LinAlgError:
+        if A.ndim == 2:
+            return np.linalg.lstsq(A, b, rcond=None)[0]
+        return np.stack([solved(*one) for one in zip(A, b, strict=True)])
 
 
 def correct(problem: Problem, q: Floats, target: Floats, blocked: Flags) -> Floats | None:

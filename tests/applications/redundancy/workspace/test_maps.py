@@ -18,6 +18,7 @@ from closedform.applications.redundancy import (
 )
 from closedform.applications.redundancy.certificate import certify
 from closedform.applications.redundancy.problem import problem_of
+from closedform.applications.redundancy.workspace.ascents import reached
 
 
 def planar(limit=np.inf, links=(1.0, 0.8, 0.5)):
@@ -98,6 +99,15 @@ def test_where_the_jacobian_loses_rank_is_singular():
     """At full stretch the arm is a line: the radial direction is lost."""
     found = map(planar(), TASK, [[2.3, 0.0], [0.0, 1.5]], REST)
     assert found.verdict.tolist() == ["singular", "maximum"]
+
+
+def test_an_arm_at_full_stretch_does_not_stop_its_neighbours():
+    """A target 1e-10 too far: JJᵀ has lost its rank and damping is lost beside it."""
+    problem = problem_of(planar(), TASK, REST)
+    q = np.linspace(-3, 3, 61)[:, None] * np.eye(3)[0]
+    x = problem.at(q, np.zeros((61, 2))).e
+    q[::2, 1:] = 0.5                                        # every other one can move
+    assert reached(problem, q, (1 + 1e-10) * x)[1].all()
 
 
 def test_where_nothing_is_a_strict_maximum_is_a_fold():

@@ -23,7 +23,7 @@ from closedform.applications.redundancy.certificate import (
     Verdict,
     uncertainty,
 )
-from closedform.applications.redundancy.climb import LONGEST, STUCK, TINY, Flags
+from closedform.applications.redundancy.climb import LONGEST, STUCK, TINY, Flags, solved
 from closedform.applications.redundancy.problem import Local, Problem
 from closedform.arrays import Floats
 
@@ -92,7 +92,7 @@ def _pinv(J: Floats) -> Floats:
     A = J @ Jt
     m = A.shape[-1]
     ridge = RIDGE * (np.trace(A, axis1=-2, axis2=-1) + 1e-30)
-    return np.swapaxes(np.linalg.solve(A + ridge[:, None, None] * np.eye(m), J), -1, -2)
+    return np.swapaxes(solved(A + ridge[:, None, None] * np.eye(m), J), -1, -2)
 
 
 def reductions(problem: Problem, q: Floats, here: Local, blocked: Flags) -> Reductions:
@@ -149,7 +149,7 @@ def reached(problem: Problem, q: Floats, x: Floats) -> tuple[Floats, Flags]:
         J_F = J * free[:, None, :]
         A = J_F @ np.swapaxes(J_F, -1, -2) + (damping * size + 1e-30)[:, None, None] * np.eye(
             problem.m)
-        dq = -times(np.swapaxes(J_F, -1, -2), np.linalg.solve(A, e[..., None])[..., 0])
+        dq = -times(np.swapaxes(J_F, -1, -2), solved(A, e[..., None])[..., 0])
         dq *= np.minimum(1.0, LONGEST / (lengths(dq) + 1e-300))[:, None]
         trial = problem.clipped(problem.moved(q[going], dq))
         there = problem.at(trial, x[going])
