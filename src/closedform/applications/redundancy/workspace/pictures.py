@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
 from closedform.applications.figure_text import plain
 from closedform.applications.redundancy.certificate import Verdict
@@ -91,5 +92,7 @@ def histogram_figure(found: Map, criterion: str = "criterion") -> Figure:
     right.barh([str(v) for v in counts], list(counts.values()),
                color=[COLOURS.get(v, "k") for v in counts])
     right.set(xlabel="targets")
+    right.xaxis.set_major_locator(MaxNLocator(4, integer=True))
+    right.xaxis.set_major_formatter("{x:,.0f}")
     right.invert_yaxis()
     return figure

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import time
 from pathlib import Path
 from typing import Annotated, Any
@@ -80,12 +81,21 @@ def map_(
                    limits=limits, starts=starts, block=block, out=output / f"map.{kind}",
                    aside=aside)
     wall, cpu = time.perf_counter() - began[0], time.process_time() - began[1]
-    asked = {"frame": tip, "criterion": criterion, "grid": str(grid), "starts": str(starts),
+    asked = {"frame": tip, "criterion": criterion, "grid": _told(grid), "starts": str(starts),
              "limits": "kept" if limits else "not kept"}
     _pictures(found, criterion, output)
     with whole_file(output / "index.html") as place:
         place.write_text(map_page(found, asked), encoding="utf8")
     _report(found, wall, cpu if fresh and not client else None, output, as_json)
+
+
+def _told(grid: Any) -> str:
+    """A grid in words of four digits."""
+    sides = " × ".join(f"{a:.4g} … {b:.4g}" for a, b in zip(grid.lower, grid.upper, strict=True))
+    places = " × ".join(map(str, grid.shape))
+    each = len(grid) // math.prod(grid.shape)
+    turned = f", {each} orientations each" if each > 1 else ""
+    return f"{sides} m, every {grid.step:.4g} m: {places} places{turned}"
 
 
 def _grid(arm: Any, tip: str, box: tuple[str | None, str | None, float | None], count: int,
