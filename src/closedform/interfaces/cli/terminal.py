@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import math
 import os
 import sys
 import warnings
@@ -54,6 +56,17 @@ def table(*titles: str) -> Table:
     for title in titles:
         made.add_column(escape(title), overflow="fold")
     return made
+
+
+def json_text(value: object) -> str:
+    """JSON, with null for what it has no number for: infinities and what is no number."""
+    def told(x: object) -> object:
+        if isinstance(x, dict):
+            return {key: told(y) for key, y in x.items()}
+        if isinstance(x, list | tuple):
+            return [told(y) for y in x]
+        return None if isinstance(x, float) and not math.isfinite(x) else x
+    return json.dumps(told(value), indent=2)
 
 
 def refuse_other_pictures(picture: Path | None, option: str) -> None:

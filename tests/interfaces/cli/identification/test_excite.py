@@ -2,12 +2,15 @@
 
 import json
 
+import numpy as np
 import pytest
 import typer
 from typer.testing import CliRunner
 
+import closedform as cf
 from closedform.errors import ArgumentError, UnknownName
 from closedform.interfaces.cli.identification.excite import register
+from measured_runs import run as measured
 
 SHORT = ("planar2r", "--duration", "4", "--harmonics", "2", "--starts", "1")
 
@@ -38,6 +41,20 @@ def test_json_holds_what_a_program_wants():
     assert told["conditions"]["condition"] > 1
     assert all(x <= 0.95 + 1e-9 for use in told["limit_use"].values() for x in use.values())
     assert {"name", "expected", "sd", "relative"} == set(told["unknowns"][0])
+
+
+def test_what_identify_has_kept_is_counted_in(tmp_path):
+    robot, folder = cf.load("planar2r"), tmp_path / "kept"
+    np.savez(tmp_path / "run.npz", **measured(robot, rate=100.0))
+    idn = cf.identification
+    idn.information(idn.Model(robot), idn.read(tmp_path / "run.npz", robot), keep=folder)
+    (folder / ".17-run-half.npz").write_bytes(b"PK")       # of a run that was killed
+    alone, more = (json.loads(run(*SHORT, "--json", *prior).stdout)["unknowns"]
+                   for prior in ((), ("--prior", str(folder))))
+    assert all(b["sd"] < a["sd"] for a, b in zip(alone, more, strict=True))
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(ArgumentError, match="--prior"):
+        run(*SHORT, "--prior", str(tmp_path / "empty"))
 
 
 @pytest.mark.parametrize(("wrong", "error", "word"), [

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import json
+import operator
+from functools import reduce
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -15,6 +16,7 @@ from closedform.interfaces.cli.terminal import (
     JsonOption,
     complain,
     console,
+    json_text,
     loaded,
     refuse_other_pictures,
     refuse_unwritable,
@@ -57,7 +59,8 @@ def register(app: typer.Typer) -> None:
         rotors: Annotated[bool, typer.Option(help="Find rotor inertias.")] = True,
         payload: Annotated[str | None, typer.Option(help="The frame that carries a load.")] = None,
         prior: Annotated[Path | None, typer.Option(
-            help="Information of earlier logs, .npz, to be counted in.")] = None,
+            help="What earlier logs say, to be counted in: an .npz file of saved information, or "
+                 "the folder of `identify --keep`.")] = None,
         rate: Annotated[float, typer.Option(help="Hz of the motion that is written.")] = 1000.0,
         plot: Annotated[Path | None, typer.Option(help="A picture to write.")] = None,
         floating: FloatingOption = False,
@@ -76,18 +79,27 @@ def register(app: typer.Typer) -> None:
         plan = idn.excite(
             model, duration, harmonics, None if start is None else _numbers(start), criterion,
             idn.Limits(margin=margin, clearance=clearance, collision=collision),
-            None if prior is None else idn.Information.load(prior, model), starts, kind, seed)
+            None if prior is None else _earlier(prior, model), starts, kind, seed)
         if output is not None:
             plan.to_csv(output, rate)
         if plot is not None:
             plan.plot(plot)
         if as_json:
-            typer.echo(json.dumps(_summary(plan), indent=2))
+            typer.echo(json_text(_summary(plan)))
         else:
             _show(plan)
         for path in (output, plot):
             if path is not None:
                 complain("wrote", path)
+
+
+def _earlier(path: Path, model: Any) -> Any:
+    """The information of a file, or of all files of a folder."""
+    from closedform.applications.identification import Information
+    files = sorted(path.glob("[!.]*.npz")) if path.is_dir() else [path]
+    if not files:
+        raise ArgumentError(f"--prior: no .npz file is in {path}")
+    return reduce(operator.add, (Information.load(file, model) for file in files))
 
 
 def _numbers(text: str) -> list[float]:
@@ -119,11 +131,5 @@ def _summary(plan: Any) -> dict[str, Any]:
         "criterion": plan.criterion, "start": plan.start.tolist(),
         "conditions": plan.conditions._asdict(), "limit_use": plan.limit_use,
         "notes": list(plan.notes), "rate": plan.rate,
-        "unknowns": [{**row._asdict(), "sd": _finite(row.sd), "relative": _finite(row.relative)}
-                     for row in plan.table],
+        "unknowns": [row._asdict() for row in plan.table],
     }
-
-
-def _finite(x: float) -> float | None:
-    """JSON has no infinity."""
-    return x if abs(x) < float("inf") else None

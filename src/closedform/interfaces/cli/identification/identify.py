@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import tomllib
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -21,6 +23,7 @@ from closedform.interfaces.cli.terminal import (
     JsonOption,
     complain,
     console,
+    json_text,
     loaded,
     refuse_unwritable,
     table,
@@ -45,11 +48,22 @@ def register(app: typer.Typer) -> None:
             "found.")] = None,
         report: Annotated[Path | None, typer.Option(help="A page to write, .html.")] = None,
         method: Annotated[str, typer.Option(
-            help="consistent, weighted, least_squares, huber or total.")] = "consistent",
+            help="consistent, weighted, least_squares, huber, generalised, instrumental or "
+                 "total.")] = "consistent",
+        period: Annotated[float | None, typer.Option(
+            min=0, help="Seconds after which the motion repeats, for instrumental.")] = None,
         friction: Annotated[str, typer.Option(
             help="Terms, with commas: viscous, coulomb, offset, asymmetric, stribeck.")]
         = "viscous,coulomb,offset",
         rotors: Annotated[bool, typer.Option(help="Find rotor inertias.")] = True,
+        drives: Annotated[str | None, typer.Option(
+            help="Gears, gains and couplings of motors: a .toml or .json file, or JSON: "
+                 "'{\"ratio\": [100, -80], \"gain\": 0.1}'.")] = None,
+        payload: Annotated[str | None, typer.Option(help="The frame that carries a load.")] = None,
+        carries: Annotated[list[Path] | None, typer.Option(
+            "--loaded", metavar="LOG", help="A log with the load on; else all have it.")] = None,
+        known: Annotated[list[str] | None, typer.Option(
+            help="What is known: 'tool0.m=2.8', 'link1.m + link2.m=5'; again for others.")] = None,
         topic: Annotated[str | None, typer.Option(help="The topic of a bag.")] = None,
         columns: Annotated[str | None, typer.Option(
             help="Which columns are what: 't=time,q=1:8,tau=a|b|c', or JSON.")] = None,
@@ -60,6 +74,9 @@ def register(app: typer.Typer) -> None:
             min=0, help="Hz of the low pass; chosen from the data if not given.")] = None,
         limit: Annotated[float | None, typer.Option(
             min=0, help="The held-out error in % that the verdict allows.")] = None,
+        keep: Annotated[Path | None, typer.Option(
+            help="A folder for what each log says: a run that was stopped goes on, and "
+                 "`excite --prior` counts it in.")] = None,
         floating: FloatingOption = False,
         as_json: JsonOption = False,
     ) -> None:
@@ -74,14 +91,17 @@ def register(app: typer.Typer) -> None:
         made = locked(loaded(robot, floating), lock)
         given: Any = told_columns(columns)
         terms = [t.strip() for t in friction.split(",") if t.strip()]
-        model = idn.Model(made, idn.Friction(*terms), rotors=rotors)
+        motors = None if drives is None else idn.Drives(**_drives(drives))
+        model = idn.Model(made, idn.Friction(*terms), rotors, motors, payload, _known(known or ()))
+        on = _loaded(carries, [*logs, *(validate or ())], payload)
         signals = idn.Signals(cutoff="auto" if cutoff is None else cutoff)
 
         def read(path: Path) -> Any:
             return idn.read(path, made, given, topic, told_units(units))
-        info = idn.information(model, [read(p) for p in logs], signals=signals)
-        fit = idn.fit(info, method=method)
-        trials = [idn.validate(fit, read(p)) for p in validate or ()]
+        info = idn.information(model, [read(p) for p in logs], signals=signals,
+                               loaded=[on[p] for p in logs], keep=keep)
+        fit = idn.fit(info, method=method, period=period)
+        trials = [idn.validate(fit, read(p), loaded=on[p]) for p in validate or ()]
         worst = max(trials, key=lambda t: (not idn.verdict(fit, t, limit).holds, t.total),
                     default=None)
         said = idn.verdict(fit, worst, limit)
@@ -92,7 +112,7 @@ def register(app: typer.Typer) -> None:
         if report is not None:
             idn.write_page(fit, report, worst, said)
         if as_json:
-            typer.echo(json.dumps(_summary(fit, worst, said), indent=2))
+            typer.echo(json_text(_summary(fit, worst, said)))
         else:
             _show(fit, worst, said)
         for path in (output, report):
@@ -100,6 +120,45 @@ def register(app: typer.Typer) -> None:
                 complain("wrote", path)
         if not said.holds:
             raise typer.Exit(1)
+
+
+def _drives(text: str) -> dict[str, Any]:
+    """The arguments of `Drives`, from a file or as JSON."""
+    path = Path(text)
+    try:
+        if text.lstrip().startswith("{"):
+            found = json.loads(text)
+        elif path.suffix.lower() == ".toml":
+            found = tomllib.loads(path.read_text(encoding="utf8"))
+        else:
+            found = json.loads(path.read_text(encoding="utf8"))
+    except (json.JSONDecodeError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ArgumentError(f"--drives: {text!r} cannot be read: {error}") from None
+    wanted = ("ratio", "gain", "coupling")
+    if not isinstance(found, dict) or "ratio" not in found or set(found) - set(wanted):
+        raise ArgumentError(f"--drives: ratio, and perhaps gain and coupling, expected: {text!r}")
+    return found
+
+
+def _known(told: Sequence[str]) -> dict[str, float]:
+    found = {}
+    for text in told:
+        name, _, value = text.rpartition("=")
+        try:
+            found[name.strip()] = float(value)
+        except ValueError:
+            raise ArgumentError(f"--known: parameter=number expected, not {text!r}") from None
+    return found
+
+
+def _loaded(told: list[Path] | None, logs: list[Path], payload: str | None) -> dict[Path, bool]:
+    """Whether each log has the payload on."""
+    if told and payload is None:
+        raise ArgumentError("--loaded: say with --payload which frame carries the load")
+    for path in told or ():
+        if path not in logs:
+            raise ArgumentError(f"--loaded: {path} is none of the logs")
+    return {path: not told or path in told for path in logs}
 
 
 def _show(fit: Any, trial: Any, said: Any) -> None:
