@@ -19,6 +19,7 @@ from closedform.model.describe import html_table
 from closedform.model.formats.urdf.write import urdf_text
 from closedform.model.inertia import Inertia
 from closedform.model.loops import coordinates as looped
+from closedform.model.loops.carried import choice_left, loops_left
 from closedform.model.loops.closing import closed
 from closedform.model.loops.closure import (
     Closure,
@@ -28,7 +29,6 @@ from closedform.model.loops.closure import (
     velocity_names,
 )
 from closedform.model.loops.gap import jacobian
-from closedform.model.loops.locked import choice_left, loops_left
 from closedform.model.loops.records import Cut, checked_cuts
 from closedform.model.tree import STANDARD_GRAVITY as STANDARD_GRAVITY
 from closedform.model.tree import Tree

@@ -5,6 +5,7 @@ import pytest
 
 from closedform.errors import FormatError, ModelWarning
 from closedform.maths.definitions.closed_form import inverse_dynamics
+from closedform.maths.loops.forces import loop_jacobian, loop_residual
 from closedform.model.load import load
 from closedform.model.loops.affine import affine
 from closedform.model.zoo.zoo import builtin
@@ -84,6 +85,8 @@ def test_joints_marked_independent_are():
     ('<loop name="pin"><predecessor link="copler"/><successor link="rocker"/></loop>',
      "'pin': 'copler' is no link of the file"),
     (DIALECTS["Isaac"].replace(".5 0 0", "5 0 0"), "the loop 'pin' cannot be closed"),
+    (DIALECTS["Isaac"].replace("rocker", "coupler"), "'pin': its two links are one, 'coupler'"),
+    (DIALECTS["Isaac"] * 2, "two loops are named 'pin'"),
     ('<loop name="pin" type="fixed"><predecessor link="coupler"><origin xyz=".5 0 0"/>'
      '</predecessor><successor link="rocker"><origin xyz=".4 0 0"/></successor></loop>',
      "the loop 'pin'"),
@@ -158,6 +161,8 @@ def test_cut_joints_of_symoro_close_a_parallelogram(tmp_path):
     ("Ant", "Aunt", "no list Ant"), ("0.8,0.2", "0.8,what(", "a number or an expression"),
     ("d = {0,0.3", "d = {0,D2", "the cut joint 9|numbers, not symbols"),
     ("Mu = {1,1,0", "Mu = {1,1,1", "mobility 6"),
+    ("Mu = {1,1,0,1,1,1,1,0,0,0}", "Mu = {1,1,0}", "mu: 10 entries expected"),
+    ("1,7,8,3}", "1,7,8,33}", "Ant of row 10: the number of a link expected, not 33"),
 ])
 def test_bad_par_files_are_refused(tmp_path, old, new, words):
     path = tmp_path / "bad.par"
@@ -208,3 +213,97 @@ def test_a_floating_root_carries_the_loops_of_a_table():
     robot = load("five_bar", floating=True)
     assert robot.mobility == 8 and robot.is_floating
     assert load("delta", loops="open").nv == builtin("delta").tree.nv == 21
+
+
+# ---------------------------------------------------------------------- there and back
+@pytest.mark.filterwarnings("ignore::closedform.errors.ModelWarning")
+def test_rows_of_rounding_are_not_kept(tmp_path):
+    """Quarter turns written as URDF leave 1e-17 in rows of a parallelogram that should be zero."""
+    path = tmp_path / "sr400.par"
+    path.write_text(SR400)
+    robot = load(path)
+    again = load(robot.to_urdf())
+    q = robot.closed([0.1, 0.3, 0.2, 0.1, 0.4, 0.9])
+    size = np.abs(np.asarray(loop_jacobian(again, q))).max(axis=1)
+    assert 0 < size[1] < 1e-15 < 1e-3 < size[list(again.closure.rows)].min()
+    v = np.linspace(-1, 1, 6)
+    np.testing.assert_allclose(inverse_dynamics(again, q, v, v), inverse_dynamics(robot, q, v, v),
+                               rtol=1e-11, atol=1e-12)
+
+
+SECOND_PIN = """<joint name="{}" type="{}"><pose>.4 0 0 0 0 0</pose><parent>coupler</parent>
+<child>rocker</child><axis><xyz>0 0 1</xyz></axis></joint></model>"""
+
+
+@pytest.mark.filterwarnings("ignore::closedform.errors.ModelWarning")
+def test_the_axis_of_a_cut_hinge_beside_its_links_origin_comes_back_from_urdf():
+    robot = load(SDF.replace("</model>", SECOND_PIN.format("again", "revolute")))
+    q = robot.closed([0.2])
+    again = load(robot.to_urdf())
+    assert [cut.name for cut in again.loops] == ["pin", "again"]
+    np.testing.assert_allclose(loop_residual(again, q), 0, atol=1e-12)
+
+
+def test_links_that_are_each_others_parents_hang_on_the_first_of_them():
+    ring = SDF.replace("<parent>world</parent><child>crank", "<parent>base</parent><child>crank")
+    ring = ring.replace("<parent>world</parent><child>rocker</child>",
+                        "<parent>rocker</parent><child>base</child>")
+    ring = ring.replace('<link name="crank"/>', '<link name="base"/><link name="crank"/>').replace(
+        'name="c" type="revolute"><parent', 'name="c" type="revolute"><pose>.6 0 0 0 0 0</pose>'
+        '<parent')
+    with pytest.warns(ModelWarning):
+        robot, free = load(ring), load(ring, floating=True)
+    assert (robot.mobility, free.mobility, robot.loops[0].name) == (1, 7, "c")
+
+
+def test_a_joint_that_would_lose_its_friction_is_not_the_one_that_is_cut():
+    spring = ("<axis><xyz>0 0 1</xyz><dynamics><damping>2</damping><spring_stiffness>3"
+              "</spring_stiffness></dynamics></axis></joint></model>")
+    with pytest.warns(ModelWarning) as told:
+        robot = load(SDF.replace("<axis><xyz>0 0 1</xyz></axis></joint></model>", spring))
+    assert robot.loops[0].name == "c" and robot.body("rocker").joint.viscous == 2
+    assert "friction" not in str(told[0].message)
+
+
+BALL = ("<drake:ball_constraint>"
+        "<drake:ball_constraint_body_A>coupler</drake:ball_constraint_body_A>"
+        "<drake:ball_constraint_body_B>rocker</drake:ball_constraint_body_B>"
+        "<drake:ball_constraint_p_AP>.5 0 0</drake:ball_constraint_p_AP>"
+        "<drake:ball_constraint_p_BQ>.4 0 0</drake:ball_constraint_p_BQ></drake:ball_constraint>")
+
+
+def drakes(ball):
+    return (SDF[:SDF.index('<joint name="pin"')] + ball + "</model></sdf>").replace(
+        "<sdf ", '<sdf xmlns:drake="http://drake.mit.edu" ')
+
+
+def test_a_ball_constraint_of_drakes_closes_a_loop_in_sdf():
+    with pytest.warns(ModelWarning) as told:
+        robot = load(drakes(BALL))
+    assert (robot.mobility, robot.loops[0].name) == (1, "ball_constraint1")
+    assert "ignored" not in str(told[0].message)
+    with pytest.warns(ModelWarning, match="left open: ball_constraint1"):
+        assert load(drakes(BALL), loops="open").nv == 3
+
+
+@pytest.mark.parametrize(("old", "new", "words"), [
+    ("_A>coupler", "_A>couplr", "'couplr' is no link"), ("_A>coupler", "_A>", "body A is missing"),
+    (">.5 0 0<", ">.5 0<", "3 numbers")])
+def test_bad_ball_constraints_are_refused(old, new, words):
+    with pytest.raises(FormatError, match=words):
+        load(drakes(BALL.replace(old, new)))
+
+
+def test_a_constraint_to_the_world_needs_no_link_of_that_name():
+    ball = DIALECTS["Drake"].replace('name="rocker"', 'name="world"').replace(".4 0 0", ".3 .3 0")
+    robot = load(urdf(ball))
+    assert robot.loops[0].b[0] is None and robot.mobility == 1
+
+
+@pytest.mark.parametrize(("mark", "words"), [
+    ('independent="perhaps"', "joint 'j1': independent must be true or false"),
+    ('guess="x"', "joint 'j1': guess of <joint> must be a finite number"),
+])
+def test_bad_marks_of_joints_are_refused_by_the_joints_names(mark, words):
+    with pytest.raises(FormatError, match=words):
+        load(urdf(DIALECTS["Isaac"], mark))

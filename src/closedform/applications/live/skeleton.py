@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from closedform.applications.bones import Bone, Point, bone_ends, bones, cut_points, rods
 from closedform.arrays import Array
 from closedform.maths.kinematics import poses
-from closedform.model.loops.bones import Bone, Point, bone_ends, bones, cut_points, rods
 from closedform.model.robot import Robot
 
 TURN, TILT = -0.9, 0.35

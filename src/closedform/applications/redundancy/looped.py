@@ -26,7 +26,7 @@ from closedform.maths.embedding import embedding
 from closedform.maths.redundancy.criteria import CriterionTerms
 from closedform.model.coordinates import rates as coordinate_rates
 from closedform.model.loops.affine import affine
-from closedform.model.loops.closure import moved
+from closedform.model.loops.assembly import moved
 from closedform.model.loops.linear import constant_G
 from closedform.model.robot import Robot
 from closedform.program.differentiate import jacobian

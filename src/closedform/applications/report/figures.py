@@ -14,6 +14,7 @@ import numpy as np
 from matplotlib import pyplot
 from matplotlib.figure import Figure
 
+from closedform.applications.bones import bone_ends, bones, cut_points, rods
 from closedform.applications.figure_text import plain
 from closedform.applications.live.skeleton import resting
 from closedform.applications.motion.simulation import Simulation
@@ -22,7 +23,6 @@ from closedform.applications.redundancy.curves import SelfMotion
 from closedform.applications.redundancy.tracking import Track
 from closedform.arrays import Array
 from closedform.maths.kinematics import poses
-from closedform.model.loops.bones import bone_ends, bones, cut_points, rods
 from closedform.model.robot import Robot
 
 INK = "#010203"

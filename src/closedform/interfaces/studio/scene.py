@@ -7,6 +7,7 @@ from typing import Any, final
 
 import numpy as np
 
+from closedform.applications.bones import bone_ends, bones, cut_points, rods
 from closedform.applications.studio.dials import turned, wxyz
 from closedform.applications.studio.shown import Shown
 from closedform.applications.studio.subject import StudioRobot
@@ -21,7 +22,6 @@ from closedform.interfaces.studio.shapes import (
     stage,
     towards,
 )
-from closedform.model.loops.bones import bone_ends, bones, cut_points, rods
 
 BLUE, ORANGE, GREEN, PINK = (74, 127, 181), (217, 114, 44), (63, 155, 99), (177, 58, 108)
 RED, GREY = (190, 50, 40), (130, 135, 145)

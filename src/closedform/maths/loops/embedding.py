@@ -29,7 +29,9 @@ from closedform.maths.scalars.moving import coordinate_series
 from closedform.maths.scalars.series import coefficient
 from closedform.model.coordinates import moved
 from closedform.model.coordinates import rates as coordinate_rates
-from closedform.model.loops.closure import CLOSED, Closure, suitable, values_text, velocity_names
+from closedform.model.loops.assembly import CLOSED
+from closedform.model.loops.closure import Closure, velocity_names
+from closedform.model.loops.elimination import suitable, values_text
 from closedform.model.loops.gap import Columns, dense, drift, jacobian, jacobian_rows, residual
 from closedform.model.robot import Robot
 

@@ -11,7 +11,8 @@ import numpy as np
 from closedform.errors import ModelError, OpenLoop, SingularLoop
 from closedform.model import coordinates
 from closedform.model.loops.affine import affine
-from closedform.model.loops.records import Cut, Gear, Side
+from closedform.model.loops.carried import side_on
+from closedform.model.loops.records import Cut, Gear
 from closedform.model.robot import Robot
 
 TRIES = 12
@@ -87,12 +88,5 @@ def _on(tree: Robot, cut: Cut, held: Mapping[str, float]) -> Cut | None:
         moving = {k: c for k, c in cut.factors.items() if k not in held}
         told = sum(c * held[k] for k, c in cut.factors.items() if k in held)
         return replace(cut, factors=moving, constant=cut.constant - told) if moving else None
-    a, b = _side(tree, cut.a), _side(tree, cut.b)
+    a, b = side_on(tree, cut.a), side_on(tree, cut.b)
     return None if a[0] == b[0] else replace(cut, a=a, b=b)
-
-
-def _side(tree: Robot, side: Side) -> tuple[str | None, np.ndarray]:
-    if side[0] is None:
-        return side
-    frame = tree.frame(side[0])
-    return frame.body, frame.placement @ side[1]

@@ -69,9 +69,10 @@ def _robot(data: Mapping[str, list[str]], path: Path, loops: str | None) -> Robo
     if joints == links or loops is not None:
         return tree
     cuts = [_cut(rows, j, j + joints - links) for j in range(links, joints)]
-    active = data.get("mu") or ["1"] * links
-    independent = [f"link{j + 1}" for j in range(links)
-                   if rows[j]["sigma"] != 2 and _value(active[j], "Mu") == 1]
+    if "mu" not in data:
+        return closed_robot(tree, cuts)
+    independent = [f"link{j + 1}" for j in range(links) if rows[j]["sigma"] != 2
+                   and _value(_at(data, "mu", j, frames), "Mu") == 1]
     return closed_robot(tree, cuts, Start(independent=tuple(independent)))
 
 
@@ -79,7 +80,10 @@ def _cut(rows: list[dict[str, Any]], j: int, k: int) -> Loop:
     """The cut joint of row j, whose other frame is row k's."""
     kinds: dict[int, Joint] = {0: Revolute((0, 0, 1)), 1: Prismatic((0, 0, 1)), 2: Fixed()}
     sides = []
-    for row in (rows[j], rows[k]):
+    for number, row in ((j + 1, rows[j]), (k + 1, rows[k])):
+        if not 0 <= row["antecedent"] <= len(rows) - 2 * (k - j):     # NF = NL + 2 loops
+            raise ModelError(f"Ant of row {number}: the number of a link expected, not "
+                             f"{row['antecedent']}")
         alone = from_modified_dh([{**row, "sigma": 2, "antecedent": 0}]).bodies[0].placement
         if not numeric(alone):
             raise ModelError(f"the cut joint {j + 1}: loops need numbers for lengths and angles")
@@ -114,7 +118,7 @@ def _with_inertia(data: Mapping[str, list[str]], row: dict[str, Any], j: int) ->
 
 def _at(data: Mapping[str, list[str]], key: str, j: int, frames: int) -> str:
     column = data.get(key, ["0"] * frames)
-    if len(column) != frames:
+    if len(column) != frames and (key != "mu" or j >= len(column)):
         raise ModelError(f"{key}: {frames} entries expected, as Ant has, not {len(column)}")
     return column[j]
 

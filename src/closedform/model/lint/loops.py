@@ -8,7 +8,8 @@ import numpy as np
 
 from closedform.model.findings import Level
 from closedform.model.lint.rules import Doubt
-from closedform.model.loops.closure import Closure, start, suitable, values_text, velocity_names
+from closedform.model.loops.closure import Closure, start, velocity_names
+from closedform.model.loops.elimination import suitable, values_text
 from closedform.model.loops.gap import jacobian, residual
 from closedform.model.robot import Robot
 

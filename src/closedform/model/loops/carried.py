@@ -1,17 +1,20 @@
-"""The loops of a robot on another that is the same mechanism: other frames, other masses."""
+"""The loops of a robot on another: with other frames and masses, or with joints locked."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from closedform.model.loops.closure import geometry_key, refitted, velocity_names
 from closedform.model.loops.gap import gaps_of
-from closedform.model.loops.records import Cut, Gear
-from closedform.model.robot import Robot
+from closedform.model.loops.records import Cut, Gear, Side
+
+if TYPE_CHECKING:
+    from closedform.model.robot import Robot
+    from closedform.model.tree import Tree
 
 
 def with_loops_of(made: Robot, of: Robot, cuts: Sequence[Cut] | None = None,
@@ -37,10 +40,35 @@ def with_loops_of(made: Robot, of: Robot, cuts: Sequence[Cut] | None = None,
 def cuts_on(made: Robot, of: Robot, offset: Any) -> list[Cut]:
     """A robot's loops on another that has its bodies as frames, with coordinates moved."""
     return [_gear(made, of, cut, offset) if isinstance(cut, Gear) else
-            replace(cut, a=_side(made, cut.a), b=_side(made, cut.b)) for cut in of.loops]
+            replace(cut, a=side_on(made, cut.a), b=side_on(made, cut.b)) for cut in of.loops]
 
 
-def _side(made: Robot, side: tuple[str | None, np.ndarray]) -> tuple[str | None, np.ndarray]:
+def loops_left(made: Tree, tree: Tree, cuts: Sequence[Cut],
+               locked: Mapping[str, Any] | Sequence[str]) -> tuple[Cut, ...]:
+    """What still closes loops in `made`, the tree with joints locked and their bodies as frames."""
+    found: list[Cut] = []
+    for cut in cuts:
+        if isinstance(cut, Gear):
+            kept = {name: c for name, c in cut.factors.items() if name in made.body_names}
+            still = sum(c * _value(tree, name, locked) for name, c in cut.factors.items()
+                        if name not in kept)
+            found += [Gear(cut.name, kept, cut.constant - still)] if kept else []
+            continue
+        a, b = (side_on(made, side) for side in (cut.a, cut.b))
+        found += [replace(cut, a=a, b=b)] if a[0] != b[0] else []
+    return tuple(found)
+
+
+def choice_left(made: Tree, tree: Tree, independent: Sequence[str],
+                home: np.ndarray) -> tuple[list[str], dict[str, np.ndarray]]:
+    """The independent velocities that are left, and the coordinates of all that moves."""
+    names, slices = velocity_names(made), tree.q_slices
+    guess = {body.name: home[slices[body.joint_name]] for body, _, _ in made.parts}
+    return [name for name in independent if name in names], guess
+
+
+def side_on(made: Tree, side: Side) -> tuple[str | None, np.ndarray]:
+    """A side of a loop on the body that its own is part of, which has it as a frame."""
     if side[0] is None:
         return side
     frame = made.frame(side[0])
@@ -58,3 +86,11 @@ def _gear(made: Robot, of: Robot, gear: Gear, offset: Any) -> Gear:
         factors[here.name] = c
         constant += c * (float(here.coordinates(home + offset)[0]) - there[name])
     return Gear(gear.name, factors, constant)
+
+
+def _value(tree: Tree, name: str, locked: Mapping[str, Any] | Sequence[str]) -> float:
+    """The coordinate that a body's joint is locked at."""
+    given = dict(locked) if isinstance(locked, Mapping) else dict.fromkeys(locked)
+    joint = tree.body(name).joint_name
+    x = given.get(joint, given.get(name))
+    return 0.0 if x is None else float(np.ravel(x)[0])

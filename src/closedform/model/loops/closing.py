@@ -15,15 +15,9 @@ import numpy as np
 
 from closedform.arrays import real_array
 from closedform.errors import ArgumentError, OpenLoop, SingularLoop
-from closedform.model.loops.closure import (
-    Closure,
-    determinant_sign,
-    moved,
-    suitable,
-    values_text,
-    velocity_names,
-    y_index,
-)
+from closedform.model.loops.assembly import moved
+from closedform.model.loops.closure import Closure, velocity_names, y_index
+from closedform.model.loops.elimination import determinant_sign, suitable, values_text
 from closedform.model.loops.explicit import explicit_loops, numbers
 from closedform.model.loops.gap import jacobian, residual
 from closedform.model.loops.lanes import both, lanes, residuals, together
@@ -33,6 +27,8 @@ if TYPE_CHECKING:
 
 STEP = 0.35
 """rad, or robot sizes: how far independent coordinates go before the loops are closed again."""
+SHORTER = 64
+"""How many times shorter than that a first step may have to be."""
 TURNS = 12
 """Newton steps at most; they double the digits."""
 
@@ -153,17 +149,21 @@ class ClosingPath:
         return q, good
 
     def reached(self, q: np.ndarray, y: np.ndarray) -> np.ndarray:
-        """q, (nq,), moved towards y as far as the loops let it."""
+        """q, (nq,), moved towards y as far as the loops let it; the first step as short as needed.
+        """
         way, start, K = y - q[self.index], q, both(self.tree, self.closure.gaps, q[None])[1]
-        sign = self.sign(K)
-        steps = max(1, int(np.ceil(np.abs(way).max(initial=0) / STEP)))
-        for k in range(1, steps + 1):
+        steps, done = max(1, int(np.ceil(np.abs(way).max(initial=0) / STEP))), 0
+        sign, most = self.sign(K), SHORTER * steps
+        while done < steps <= most:
             new = q[None].copy()
-            new[0, self.index] = start[self.index] + way * (k / steps)
-            new, ok, K = self.newton(self.unit(self.predicted(q[None], new, K)))
-            if not ok[0] or self.sign(K) != sign:
+            new[0, self.index] = start[self.index] + way * ((done + 1) / steps)
+            new, ok, K_new = self.newton(self.unit(self.predicted(q[None], new, K)))
+            if ok[0] and self.sign(K_new) == sign:
+                q, K, done = new[0], K_new, done + 1
+            elif done:
                 break
-            q = new[0]
+            else:
+                steps *= 2
         return q
 
     def predicted(self, q: np.ndarray, new: np.ndarray, K: np.ndarray) -> np.ndarray:

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from closedform.model.loops.assembly import moved
 from closedform.model.loops.closing import ClosingPath, closed
-from closedform.model.loops.closure import Closure, moved, y_index
+from closedform.model.loops.closure import Closure, y_index
 
 if TYPE_CHECKING:
     from closedform.model.tree import Tree

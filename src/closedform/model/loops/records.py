@@ -54,8 +54,9 @@ class Loop:
         _check_sides(self, "loop")
         if not isinstance(self.joint, CUTS):
             kinds = ", ".join(kind.__name__ for kind in CUTS)
-            raise ModelError(f"loop {self.name!r}: joint must be one of {kinds}, "
-                             f"not {self.joint!r}")
+            given: Any = self.joint
+            told = type(given).__name__ if isinstance(given, Joint) else repr(given)[:200]
+            raise ModelError(f"loop {self.name!r}: joint must be one of {kinds}, not {told}")
 
 
 @final

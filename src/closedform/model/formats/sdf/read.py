@@ -7,6 +7,7 @@ names of a model that stands in another one or beside another one begin with its
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -19,15 +20,16 @@ from closedform.model.edits import merged
 from closedform.model.findings import refuse_errors, warn_once
 from closedform.model.formats.loops import closed_robot
 from closedform.model.formats.sdf.joints import SdfJoint, clean, full_name, in_world
+from closedform.model.formats.sdf.loops import must_stay, sdf_loops
 from closedform.model.formats.sdf.scope import Scope
 from closedform.model.formats.sdf.source import SdfFile
 from closedform.model.formats.tree import depth_first, graph_faults
 from closedform.model.formats.urdf.document import MAX_LINKS
+from closedform.model.formats.urdf.loops import BALL_CONSTRAINT
 from closedform.model.formats.urdf.read import base_joint, limit_faults
 from closedform.model.formats.xml import TEXT, Document, Element, child, children, full_tag, line
 from closedform.model.inertia import Inertia
 from closedform.model.joints import Fixed, Joint
-from closedform.model.loops.records import Loop
 from closedform.model.pose import inverse
 from closedform.model.robot import STANDARD_GRAVITY, Body, Frame, Robot
 
@@ -59,7 +61,8 @@ class _Graph:
 def sdf_robot(document: Document, floating: bool = False, loops: str | None = None) -> Robot:
     """The robot of a parsed SDF document.
 
-    A joint whose child hangs on another already closes a loop; `loops="open"` leaves it out.
+    A joint whose child hangs on another already closes a loop, and so does a ball constraint of
+    Drake's; `loops="open"` leaves them out.
     """
     source = SdfFile.of(document)
     worlds = children(source.root, "world")
@@ -68,30 +71,47 @@ def sdf_robot(document: Document, floating: bool = False, loops: str | None = No
     top = Scope(source, worlds[0] if worlds else source.root)
     graph = _graph(top)
     refuse_errors(f for f in graph_faults(graph)
-                  if f.rule not in ("disconnected", "closed-loop"))  # the world joins
-    below = {joint.child for joint in graph.joints}
-    roots = [link.name for link in graph.links if link.name not in below]
-    tree = {joint.name for joint in depth_first(graph, "", *roots)}
+                  if f.rule not in ("disconnected", "closed-loop", "cycle"))  # the world joins
+    tree = _spanning(graph)
     cut = [joint for joint in graph.joints if joint.name not in tree]
     try:
         with np.errstate(over="ignore", invalid="ignore"):  # overflow is refused by its result
             robot = _robot(top, replace(graph, joints=tuple(
                 joint for joint in graph.joints if joint.name in tree)), floating)
-            if cut and loops is None:
-                robot = closed_robot(robot, list(map(_cut, cut)))
+            cuts = sdf_loops(top, cut)
+            if loops is None:
+                robot = closed_robot(robot, cuts)
     except FormatError:
         raise
     except ModelError as error:
         raise FormatError(f"{source.file}: {error}") from error
-    left = [f"left open: {joint.name}" for joint in cut if loops is not None]
+    left = [f"left open: {one.name}" for one in cuts] if loops is not None else [
+        f"friction, spring or coupling of the joint that closes a loop: {joint.name}"
+        for joint in cut if must_stay(joint)]
     warn_once(source.file, [*robot.notes, *_doubts(robot), *left])
     return robot
 
 
-def _cut(joint: SdfJoint) -> Loop:
-    """The loop of a joint that is not in the tree."""
-    moves, placement, at = joint.body()
-    return Loop(joint.name, (joint.parent or None, placement), (joint.child, at), moves.moving)
+def _spanning(graph: _Graph) -> set[str]:
+    """The joints of a tree: the first of each link, unless a link is reached by others alone.
+
+    One that would lose something by being cut comes before others. Where links are each other's
+    parents, the first of them in the file is a root.
+    """
+    ways = Counter(joint.child for joint in graph.joints)
+    first: dict[str, SdfJoint] = {}
+    for joint in sorted(graph.joints, key=lambda x: ways[x.child] > 1 and not must_stay(x)):
+        first.setdefault(joint.child, joint)
+    roots = [link.name for link in graph.links if link.name not in first]
+    for joints in (tuple(first.values()), graph.joints):
+        found = list(depth_first(replace(graph, joints=joints), "", *roots))
+        if len(found) + len(roots) == len(graph.links):
+            break
+    while len(found) + len(roots) < len(graph.links):
+        reached = {*roots, *(joint.child for joint in found)}
+        roots.append(next(x.name for x in graph.links if x.name not in reached))
+        found = list(depth_first(graph, "", *roots))
+    return {joint.name for joint in found}
 
 
 def _graph(top: Scope) -> _Graph:
@@ -214,7 +234,7 @@ def _notes(graph: _Graph, held: set[str]) -> Iterator[str]:
                       "no <inertial>, so that SDF gives it 1 kg: link")
     models = {id(up): up for link in graph.links if (up := link.element.getparent()) is not None}
     beside = {full_tag(x): x for model in models.values() for x in model.iterchildren("{*}*")
-              if full_tag(x).startswith("drake:")}
+              if full_tag(x).startswith("drake:") and full_tag(x) != BALL_CONSTRAINT}
     if "drake:joint" in beside:
         raise FormatError(f"{graph.file}:{line(beside['drake:joint'])}: <drake:joint> is no joint "
                           "of SDF")

@@ -181,13 +181,20 @@ def urdf_document(document: Document) -> UrdfDocument:
             Level.INFO, "implicit-world", f"joint {held.name!r}",
             f"joint {held.name!r}: its parent {WORLD!r} is no link of the file, and is taken for "
             "the world, as Drake takes it", f'add <link name="{WORLD}"/>', file, held.line))
-    marked = tuple(joint.child for joint, element in zip(joints, of_joints, strict=True)
-                   if (element.get("independent") or "").lower() in ("true", "1"))
-    guess = {joint.child: reader.numbers(
-        element, "guess", (0.0,) * COORDINATES.get(joint.kind, 1)) for joint, element in zip(
-        joints, of_joints, strict=True) if loops and element.get("guess") is not None}
+    pairs = list(zip(joints, of_joints, strict=True)) if loops else []
+    marked = tuple(joint.child for joint, element in pairs if _independent(reader, joint, element))
+    guess = {joint.child: reader.numbers(element, "guess", (0.0,) * COORDINATES.get(joint.kind, 1))
+             for joint, element in pairs if reader.about(joint, element, "guess")}
     return UrdfDocument(name, file, line(root), links, joints, tuple(reader.faults), loops, marked,
                         guess)
+
+
+def _independent(reader: _Reader, joint: UrdfJoint, element: Element) -> bool:
+    """Whether URDF+ marks a joint as independent."""
+    word = (element.get("independent") or "").strip().lower()
+    if reader.about(joint, element, "independent") and word not in ("true", "1", "false", "0"):
+        reader.fault(element, "loop", f"independent must be true or false, not {word!r}")
+    return word in ("true", "1")
 
 
 def _loops(reader: _Reader, root: Element, links: set[str]) -> tuple[UrdfLoop, ...]:
@@ -216,6 +223,11 @@ class _Reader:
               level: Level = Level.ERROR) -> None:
         self.faults.append(Finding(level, rule, self.subject, f"{self.subject}: {message}", repair,
                                    self.file, line(element)))
+
+    def about(self, joint: UrdfJoint, element: Element, attribute: str) -> bool:
+        """Whether a joint's element has an attribute, which is what faults are about then."""
+        self.subject = f"joint {joint.name!r}"
+        return element.get(attribute) is not None
 
     # ------------------------------------------------------------------ attributes
     def text(self, element: Element | None, owner: Element, what: str, attribute: str) -> str:

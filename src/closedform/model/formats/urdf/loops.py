@@ -13,7 +13,7 @@ to the successor. The axis of a loop is in the frame of its first link.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol, final
 
@@ -53,12 +53,16 @@ class UrdfLoop:
     line: int | None
     length: float | None = None     # of a rod
 
-    def cut(self, parents: Mapping[str, str]) -> Cut:
-        """The record of it; `parents` are those of the links that move on their own."""
+    def cut(self, parents: Mapping[str, str], links: Collection[str]) -> Cut:
+        """The record of it; `parents` are those of the links that move on their own.
+
+        A link that is none of the file's `links` is the world, as Drake takes it.
+        """
+        a, b = ((link if link in links else None, T) for link, T in self.sides)
         if self.length is not None:
-            return Rod(self.name, *self.sides, self.length)
+            return Rod(self.name, a, b, self.length)
         if self.joint is not None:
-            return Loop(self.name, *self.sides, self.joint)
+            return Loop(self.name, a, b, self.joint)
         ways = [_way(link, parents) for link, _ in self.sides]
         shared = set(ways[0]) & set(ways[1])
         factors = {x: self.ratio for x in ways[0] if x not in shared}
@@ -96,6 +100,9 @@ def urdf_loop(reader: AttributeReader, element: Element, number: int) -> UrdfLoo
                      "give <predecessor> and <successor>, or <link1> and <link2>")
         return None
     sides = [_side(reader, x, element) for x in ends]
+    if sides[0][0] and sides[0][0] == sides[1][0]:
+        reader.fault(element, "loop", f"its two links are one, {sides[0][0]!r}")
+        return None
     if tag(element) == "coupling":
         ratio = child(element, "ratio")
         return UrdfLoop(name, (sides[0], sides[1]), None,

@@ -78,7 +78,8 @@ def _closed(tree: Robot, urdf: UrdfDocument, floating: bool) -> Robot:
     moving = {body.name for body in tree.bodies}
     parents = {joint.child: joint.parent for joint in urdf.joints}
     known = {x: y for x, y in parents.items() if x in moving or y in parents}
-    cuts = [loop.cut(known) for loop in urdf.loops]
+    links = {link.name for link in urdf.links}
+    cuts = [loop.cut(known, links) for loop in urdf.loops]
     held = {x: 0.0 for x in parents if x not in moving}
     base = [root_links(urdf)[0].name] if floating else []
     independent = (*base, *urdf.independent) if urdf.independent and cuts else None

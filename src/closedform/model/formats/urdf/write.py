@@ -91,7 +91,8 @@ class _Writer:
         element = self.named(etree.SubElement(self.root, "loop_joint"), cut.name)
         joint = None if isinstance(cut, Rod) else cut.joint
         element.set("type", "rod" if joint is None else joint.kind)
-        turns = [np.eye(4), np.eye(4)]
+        line = None if joint is None else joint.line
+        turns = [pose(None, line[1]) if line else np.eye(4)] * 2
         axes = [] if joint is None else [getattr(joint, axis) for axis in joint.axes]
         if len(axes) == 2:                               # read about x of link1 and y of link2
             turns = [pose(_turned(np.eye(3)[k], np.asarray(axis, dtype=float)), (0, 0, 0))

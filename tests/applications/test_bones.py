@@ -3,7 +3,7 @@
 import numpy as np
 
 import closedform as cf
-from closedform.model.loops.bones import bone_ends, bones, cut_points, rods
+from closedform.applications.bones import bone_ends, bones, cut_points, rods
 
 
 def test_both_bodies_of_a_pin_are_drawn_to_one_point():
