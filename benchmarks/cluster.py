@@ -21,14 +21,15 @@ import statistics
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import contextmanager
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
 import cloudpickle
 import numpy as np
-from cluster_work import CHUNK, again, first, held
+from cluster_work import CHUNK, again, first, held, plain_logs
 from cluster_work import states as lazy_states
 from distributed import Client, LocalCluster
 from redundancy import mink_follow, pink_follow
@@ -43,6 +44,7 @@ ROUNDS, TASKS, PEERS = 3, 1000, 200
 LOGS, ROWS = 8, 50_000
 FRAME = "panda_hand_tcp"
 CORES = len(os.sched_getaffinity(0))
+SPAWN = get_context("spawn")
 
 
 def told(what: str, measured: str, aim: str = "") -> None:
@@ -128,19 +130,28 @@ def written_logs(folder: Path, robot: cf.Robot) -> list[Any]:
 
 
 def identification() -> None:
-    """Logs in files, by one worker process and by all, and by threads."""
+    """Logs in files, by one worker process and by all, by threads, and by processes alone."""
     idn, robot = cf.identification, cf.load("panda")
     model, signals = idn.Model(robot), idn.Signals(cutoff=5.0, delay=0.0)
-    with (tempfile.TemporaryDirectory() as folder, workers(1) as one, workers(CORES) as all_):
+    with (tempfile.TemporaryDirectory() as folder, workers(1) as one, workers(CORES) as all_,
+          ProcessPoolExecutor(1, SPAWN) as bare, ProcessPoolExecutor(CORES, SPAWN) as bares):
         logs = written_logs(Path(folder), robot)
 
         def by(client: Any) -> Callable[[], object]:
             return lambda: idn.information(model, logs, signals, client=client)
-        alone, both, threads = in_turns(by(one), by(all_), by(None))
+
+        def without(pool: ProcessPoolExecutor, parts: int) -> Callable[[], object]:
+            return lambda: [done.result() for done in [
+                pool.submit(plain_logs, model, logs[k::parts], signals) for k in range(parts)]]
+        alone, both, threads, single, several = in_turns(
+            by(one), by(all_), by(None), without(bare, 1), without(bares, CORES))
     told(f"identification, {CORES} processes",
          f"{alone / both:.2f}x one; {LOGS * ROWS / both / 1e3:.0f} thousand rows a second",
          "≥ 1.8 on two idle cores")
     told("  threads of this process", f"{alone / threads:.2f}x one process")
+    told(f"  {CORES} processes without Dask",
+         f"{single / several:.2f}x one of them: what the machine gives; with Dask "
+         f"{several / both:.2f} of their rate")
 
 
 # ---------------------------------------------------------------------- maps

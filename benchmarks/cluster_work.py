@@ -9,6 +9,8 @@ from typing import Any
 import dask.array as da
 import numpy as np
 
+from closedform.applications.identification.information import log_information
+
 CHUNK = 2_500_000
 """States of a task: 420 MB of q, v, a and 140 MB of torques, and a tenth of a second."""
 
@@ -19,26 +21,31 @@ def held(which: int) -> Any:
     return np.random.default_rng(which).normal(size=(CHUNK, 7))
 
 
-def again(number: Any, which: int, rows: int) -> Any:
+def again(which: int, rows: int, block_id: Any = None) -> Any:
     """The chunk that is held, over and over."""
     return held(which)
 
 
-def fresh(number: Any, which: int, rows: int) -> Any:
+def fresh(which: int, rows: int, block_id: Any = (0,)) -> Any:
     """Another chunk each time."""
-    return np.random.default_rng([which, int(number[0])]).normal(size=(rows, 7))
+    return np.random.default_rng([which, block_id[0]]).normal(size=(rows, 7))
 
 
 def states(made: Any, chunks: int, rows: int = CHUNK) -> list[Any]:
-    """Lazy q, v, a of so many chunks."""
-    number = da.arange(chunks, chunks=1)
-    return [number.map_blocks(made, which, rows, new_axis=1, chunks=((rows,) * chunks, (7,)),
-                              dtype=float) for which in range(3)]
+    """Lazy q, v, a of so many chunks, as of files that are read."""
+    return [da.map_blocks(made, which, rows, chunks=((rows,) * chunks, (7,)), dtype=float,
+                          meta=np.empty((0, 7))) for which in range(3)]
 
 
 def first(tau: Any) -> Any:
     """A row of a chunk's results, and no view: that would keep all of them."""
     return tau[:1].copy()
+
+
+def plain_logs(model: Any, logs: list[Any], signals: Any) -> None:
+    """What a worker does to logs, one after the other, with no Dask around it."""
+    for log in logs:
+        log_information(model, log, signals, 20, True)
 
 
 def peak() -> float:

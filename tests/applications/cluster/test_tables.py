@@ -6,12 +6,14 @@ import numpy as np
 import pytest
 
 import closedform as cf
+from closedform.applications.cluster import client
 from closedform.applications.cluster.blocks import BlockError, Work
 from closedform.applications.cluster.tables import (
     BlockTable,
     TableColumn,
     TableLayout,
     filled,
+    filled_at,
     table_at,
 )
 
@@ -71,6 +73,54 @@ def test_a_table_of_other_work_is_refused(tmp_path, name):
         table_at(out, TableLayout(COLUMNS, 24, 5, {"work": "cubes"}))
 
 
+@pytest.mark.parametrize("name", PLACES[1:])
+def test_blocks_made_of_other_data_are_refused_by_name_and_open_ones_may_be_mended(tmp_path, name):
+    out, data = place(tmp_path, name), np.arange(23.0)
+
+    def squared(block, x):
+        if np.isnan(x).any():
+            raise cf.ArgumentError("no number")
+        return {**rows(block), "x": x**2}
+
+    def run(x):
+        filled(table_at(out, LAYOUT), squared, Work(), lambda b: (x[b.start:b.stop],))
+    with pytest.raises(BlockError, match="block 2"):
+        run(np.where(data == 12, np.nan, data))
+    run(data)
+    run(data)
+    np.testing.assert_array_equal(table_at(out, LAYOUT).column("x"), data**2)
+    with pytest.raises(cf.ArgumentError, match=r"its block 4 \(rows 20 to 22\) was made of other"):
+        run(np.where(data == 21, 0.0, data))
+
+
+@pytest.mark.parametrize("name", PLACES[1:])
+def test_nothing_is_written_before_the_scheduler_of_an_address_answers(
+        tmp_path, name, monkeypatch):
+    pytest.importorskip("distributed")
+    monkeypatch.setattr(client, "ANSWERS", 0.1)
+    out = place(tmp_path, name)
+    with pytest.raises(cf.ArgumentError, match="no scheduler answers"):
+        filled_at(out, LAYOUT, rows, Work("tcp://127.0.0.1:1"))
+    assert not list(tmp_path.iterdir())
+    table, aside = filled_at(out, LAYOUT, rows, Work())
+    assert aside == () and all(map(table.has, LAYOUT.blocks))
+
+
+def test_other_libraries_read_tables_whole(tmp_path):
+    parquet = pytest.importorskip("pyarrow.parquet")
+    xr = pytest.importorskip("xarray")
+    pytest.importorskip("zarr")
+    for name in PLACES[1:]:
+        filled(table_at(tmp_path / name, LAYOUT), rows, Work())
+    k = np.arange(23.0)
+    found = parquet.read_table(tmp_path / "rows.parquet")
+    assert found.column_names == ["x", "kind", "q.a", "q.b"]
+    np.testing.assert_array_equal(found["q.b"].to_numpy(), -k)
+    with xr.open_zarr(tmp_path / "rows.zarr", consolidated=False) as opened:
+        assert opened.x.dims == ("row",) and opened.q.dims == ("row", "q_entry")
+        np.testing.assert_array_equal(opened.x, k**2)
+
+
 def test_other_folders_and_names_are_refused(tmp_path):
     pytest.importorskip("pyarrow")
     (tmp_path / "mine.parquet").mkdir()
@@ -105,10 +155,10 @@ class Full(BlockTable):
     def __init__(self):
         self.layout, self.blocks = LAYOUT, {}
 
-    def has(self, block):
-        return block.number in self.blocks
+    def mark(self, block):
+        return int(block.number in self.blocks)
 
-    def put(self, block, given):
+    def put(self, block, given, mark=1):
         if len(self.blocks) == 2:
             raise OSError(errno.ENOSPC, "No space left on device", "rows.zarr")
         self.blocks[block.number] = given

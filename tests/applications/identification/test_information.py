@@ -193,3 +193,18 @@ def test_torques_of_known_springs_are_taken_off():
 def test_what_gives_no_information_is_refused(make, message):
     with pytest.raises(ArgumentError, match=message):
         make()
+
+
+def test_a_log_that_cannot_be_used_stops_or_is_set_aside_and_told():
+    empty = replace(idn.read({**run(ROBOT, 1), "q": np.full((5000, 2), np.nan)}, ROBOT),
+                    name="empty")
+    logs = [log(0), empty, log(2)]
+    with pytest.raises(cf.ClosedformError, match="empty"):
+        idn.information(MODEL, logs, SIGNALS)
+    found = idn.information(MODEL, logs, SIGNALS, aside=True)
+    assert [n for n in found.notes if n.startswith("set aside: empty")]
+    good = idn.information(MODEL, [log(0), logs[2]], SIGNALS)
+    for j in range(ROBOT.nv):
+        np.testing.assert_array_equal(found.factor(j), good.factor(j))
+    with pytest.raises(ArgumentError, match="all logs were set aside, the first is empty"):
+        idn.information(MODEL, empty, SIGNALS, aside=True)

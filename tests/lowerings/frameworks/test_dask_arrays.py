@@ -32,6 +32,30 @@ def test_a_dask_array_gives_a_lazy_array_in_its_blocks():
     np.testing.assert_array_equal(tau.compute(), ARM.inverse_dynamics(*X))
 
 
+QUANTITIES = {
+    "vector": lambda q, v, a: ARM.inverse_dynamics(q, v, a),
+    "matrix": lambda q, v, a: ARM.coriolis_matrix(q, v),
+    "scalar": lambda q, v, a: ARM.kinetic_energy(q, v),
+    "pose": lambda q, v, a: ARM.frame_pose(q, TIP),
+    "one of several": lambda q, v, a: ARM.inverse_dynamics_derivatives(q, v, a)[1],
+    "two in a row": lambda q, v, a: ARM.forward_dynamics(q, v, ARM.inverse_dynamics(q, v, a)),
+}
+
+
+@pytest.mark.parametrize("name", QUANTITIES)
+def test_reading_arithmetic_and_kernels_in_a_row_are_one_task_a_block(name):
+    """Each more would cost as much as some milliseconds of work."""
+    def read(which):
+        return da.map_blocks(lambda block_info=None: X[which][slice(
+            *block_info[None]["array-location"][0])], chunks=((40, 40, 20), (7,)), dtype=float)
+    f = QUANTITIES[name]
+    lazily = f(*(2 * read(k) + 1.0 for k in range(3)))
+    tasks = lazily.__dask_optimize__(lazily.dask, lazily.__dask_keys__())
+    found = [task for task in tasks.values() if type(task).__name__ != "Alias"]
+    assert len(found) <= (3 if name != "two in a row" else 3 * 3)       # q, v are used twice
+    np.testing.assert_array_equal(lazily.compute(), f(*(2 * X + 1.0)))
+
+
 def test_axes_of_a_state_that_are_cut_are_joined():
     tau = ARM.inverse_dynamics(*blocks(chunks=(50, 3)))
     assert tau.chunks == ((50, 50), (7,))

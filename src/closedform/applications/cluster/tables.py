@@ -1,17 +1,19 @@
 """Where rows go, block by block, and which blocks are there: in memory, in Zarr, in Parquet.
 
 A block that was put is there whole, whatever happens to the writer afterwards: a Parquet file takes
-its name when it is complete, and in Zarr a mark is set behind the numbers. A table that exists and
-is of the same work is gone on with; one of other work is refused.
+its name when it is complete, and in Zarr a mark is set behind the numbers. The mark is of what was
+given for the block. A table that exists and is of the same work is gone on with; one of other work
+is refused, and so is one whose blocks were made of other data.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import shutil
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple, final
 
@@ -26,11 +28,14 @@ from closedform.applications.cluster.blocks import (
     computed,
     ranges,
 )
+from closedform.applications.cluster.client import joined
 from closedform.applications.whole_files import whole_file
 from closedform.errors import ArgumentError, MissingDependency
 
 BlockRows = Mapping[str, NDArray[Any]]
-ABOUT = "about.json"
+ABOUT, MARK = "_about.json", b"given"
+NOTHING_GIVEN = 1
+"""The mark of a block that came with no data; 0 is that of one that is not there."""
 
 
 class TableColumn(NamedTuple):
@@ -81,12 +86,16 @@ class BlockTable(ABC):
     layout: TableLayout
 
     @abstractmethod
-    def has(self, block: Range) -> bool:
-        """Whether a block is there, whole."""
+    def mark(self, block: Range) -> int:
+        """What a block was marked with that is there, whole; else 0."""
 
     @abstractmethod
-    def put(self, block: Range, rows: BlockRows) -> None:
+    def put(self, block: Range, rows: BlockRows, mark: int = NOTHING_GIVEN) -> None:
         """Write a block."""
+
+    def has(self, block: Range) -> bool:
+        """Whether a block is there, whole."""
+        return self.mark(block) != 0
 
     @abstractmethod
     def column(self, name: str) -> NDArray[Any]:
@@ -101,10 +110,10 @@ class InMemory(BlockTable):
         self.layout = layout
         self._arrays = layout.missing(Range(0, 0, layout.rows))
 
-    def has(self, block: Range) -> bool:
-        return False
+    def mark(self, block: Range) -> int:
+        return 0
 
-    def put(self, block: Range, rows: BlockRows) -> None:
+    def put(self, block: Range, rows: BlockRows, mark: int = NOTHING_GIVEN) -> None:
         for name, x in self._arrays.items():
             x[block.start:block.stop] = rows[name]
 
@@ -114,7 +123,10 @@ class InMemory(BlockTable):
 
 @final
 class InParquet(BlockTable):
-    """A folder of Parquet files, one a block; vectors are columns `q.joint`."""
+    """A folder of Parquet files, one a block; vectors are columns `q.joint`.
+
+    What else is there begins with _ or a dot: readers of whole folders leave that alone.
+    """
 
     def __init__(self, path: Path, layout: TableLayout) -> None:
         self._arrow = _imported("pyarrow")
@@ -124,7 +136,7 @@ class InParquet(BlockTable):
         told = path / ABOUT
         if told.exists():
             _require_same(json.loads(told.read_text(encoding="utf8")), layout, path)
-        elif any(path.iterdir()):
+        elif any(not x.name.startswith(".") for x in path.iterdir()):   # of a writer that died
             raise ArgumentError(f"out: {path} is a folder with other files in it")
         else:
             with whole_file(told) as place:
@@ -133,13 +145,16 @@ class InParquet(BlockTable):
     def _file(self, block: Range) -> Path:
         return self.path / f"part-{block.number:08d}.parquet"
 
-    def has(self, block: Range) -> bool:
-        return self._file(block).exists()
+    def mark(self, block: Range) -> int:
+        if not self._file(block).exists():
+            return 0
+        about = self._parquet.read_schema(self._file(block)).metadata or {}
+        return int(about.get(MARK, NOTHING_GIVEN))
 
-    def put(self, block: Range, rows: BlockRows) -> None:
+    def put(self, block: Range, rows: BlockRows, mark: int = NOTHING_GIVEN) -> None:
         flat = {name: x for c in self.layout.columns for name, x in _columns(c, rows[c.name])}
         with whole_file(self._file(block)) as place:
-            self._parquet.write_table(self._arrow.table(flat), place)
+            self._parquet.write_table(self._arrow.table(flat, metadata={MARK: str(mark)}), place)
 
     def column(self, name: str) -> NDArray[Any]:
         column = next(c for c in self.layout.columns if c.name == name)
@@ -179,20 +194,21 @@ class InZarr(BlockTable):
         for c in layout.columns:
             made = group.create_array(c.name, shape=(layout.rows, *c.tail),
                                       chunks=(layout.size, *c.tail), dtype=c.dtype,
-                                      fill_value=c.nothing)
+                                      fill_value=c.nothing,
+                                      dimension_names=("row", f"{c.name}_entry")[:1 + len(c.tail)])
             made.attrs["entries"] = list(c.entries)
-        group.create_array("done", shape=(len(layout.blocks),), chunks=(1,), dtype="u1",
-                           fill_value=0)
+        group.create_array("done", shape=(len(layout.blocks),), chunks=(1,), dtype="u8",
+                           fill_value=0, dimension_names=("block",))
         beside.rename(path)
         self._group = zarr.open_group(str(path), mode="r+")
 
-    def has(self, block: Range) -> bool:
-        return bool(self._group["done"][block.number])
+    def mark(self, block: Range) -> int:
+        return int(self._group["done"][block.number])
 
-    def put(self, block: Range, rows: BlockRows) -> None:
+    def put(self, block: Range, rows: BlockRows, mark: int = NOTHING_GIVEN) -> None:
         for c in self.layout.columns:
             self._group[c.name][block.start:block.stop] = rows[c.name]
-        self._group["done"][block.number] = 1
+        self._group["done"][block.number] = mark
 
     def column(self, name: str) -> NDArray[Any]:
         return np.asarray(self._group[name][:])
@@ -212,24 +228,58 @@ def table_at(out: str | Path | None, layout: TableLayout) -> BlockTable:
     return KINDS[path.suffix](path, layout)
 
 
+def filled_at(out: str | Path | None, layout: TableLayout, function: Callable[..., BlockRows],
+              work: Work, given: Callable[[Any], tuple[Any, ...]] = lambda block: ()) -> tuple[
+                  BlockTable, tuple[Aside, ...]]:
+    """The table of a place with all its blocks, and those that were set aside.
+
+    Nothing is written before the scheduler of an address has answered.
+    """
+    with joined(work.client) as client:
+        table = table_at(out, layout)
+        return table, filled(table, function, replace(work, client=client), given)
+
+
 def filled(table: BlockTable, function: Callable[..., BlockRows], work: Work,
            given: Callable[[Any], tuple[Any, ...]] = lambda block: ()) -> tuple[Aside, ...]:
     """Compute what a table does not have yet; the blocks that were set aside.
 
     On disk these stay open: the next run tries them again.
     """
-    aside = []
-    todo = [block for block in table.layout.blocks if not table.has(block)]
-    for block, rows in computed(function, todo, work, given):
+    aside, marks, todo = list[Aside](), dict[Range, int](), list[Range]()
+    for block in table.layout.blocks:
+        mark = table.mark(block)
+        if not mark:
+            todo.append(block)
+        elif mark != marked(given(block)):
+            raise ArgumentError(f"out: its {block} was made of other data; give another place, or "
+                                "delete it")
+
+    def given_and_marked(block: Range) -> tuple[Any, ...]:
+        data = given(block)
+        marks[block] = marked(data)
+        return data
+
+    for block, rows in computed(function, todo, work, given_and_marked):
         if isinstance(rows, Aside):
             aside.append(rows)
             continue
         try:
-            table.put(block, rows)
+            table.put(block, rows, marks.pop(block))
         except OSError as error:
             raise BlockError(f"{block} could not be written: {error}; the blocks before it are "
                               "there, and a run with the same out= goes on behind them") from error
     return tuple(aside)
+
+
+def marked(data: tuple[Any, ...]) -> int:
+    """A number for what was given for a block, which other data hardly share; never 0."""
+    if not data:
+        return NOTHING_GIVEN
+    told = hashlib.sha256()
+    for x in data:
+        told.update(np.ascontiguousarray(x, dtype=float).tobytes())
+    return int.from_bytes(told.digest()[:8], "big") | 1
 
 
 def _require_same(told: Mapping[str, Any], layout: TableLayout, path: Path) -> None:

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from closedform.applications.cluster.blocks import Work, computed
+from closedform.applications.cluster.blocks import Aside, Work, computed
 from closedform.applications.identification.logs.log import Log
 from closedform.applications.identification.model import Model
 from closedform.applications.identification.repetition import repeats_after
@@ -34,14 +34,15 @@ FLAT = 1e-5
 
 def information(model: Model, logs: Log | Sequence[Log], signals: Signals | None = None,
                 blocks: int = 20, client: Any = None, loaded: Sequence[bool] | None = None,
-                keep: str | Path | None = None) -> Information:
+                keep: str | Path | None = None, aside: bool = False) -> Information:
     """What logs say about a model.
 
     `signals` is what is done to the signals before; `blocks` is into how many stretches each log
     is divided (for intervals and for choosing weights); `loaded` tells for each log whether the
     model's payload was on; `client` is a Dask client, or its address, if logs are to be read by its
     workers and not by threads of this machine: what is found is the same, bit by bit. `keep` is a
-    folder for the information of each file as it is made: a run that was stopped goes on.
+    folder for the information of each file as it is made: a run that was stopped goes on. With
+    `aside` a log that cannot be used is set aside and told in `.notes`; else it stops the run.
     """
     if not isinstance(model, Model):
         raise ArgumentError(f"information: model must be an idn.Model, not {type(model).__name__}")
@@ -55,9 +56,15 @@ def information(model: Model, logs: Log | Sequence[Log], signals: Signals | None
     if len(on) != len(given):
         raise ArgumentError(f"information: loaded must have {len(given)} entries, one for each log")
     whole = partial(_kept_information, model, signals or Signals(), blocks, keep)
+    named = len(given) > 1 and not all(Path(log.source).is_file() for log in given)
     done = computed(whole, [LogBlock(*x) for x in zip(given, on, strict=True)],
-                    Work(client, what="reading logs", named=False))
-    return reduce(operator.add, (part for _, part in done))
+                    Work(client, aside, "reading logs", named))
+    parts = [part for _, part in done]
+    left = [x for x in parts if isinstance(x, Aside)]
+    if len(left) == len(parts):
+        raise ArgumentError(f"information: all logs were set aside, the first is {left[0]}")
+    found = reduce(operator.add, (part for part in parts if isinstance(part, Information)))
+    return replace(found, notes=(*found.notes, *(f"set aside: {x}" for x in left)))
 
 
 class LogBlock(NamedTuple):

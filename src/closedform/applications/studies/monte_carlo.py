@@ -16,8 +16,7 @@ from closedform.applications.cluster.tables import (
     BlockTable,
     TableColumn,
     TableLayout,
-    filled,
-    table_at,
+    filled_at,
 )
 from closedform.applications.compile.kernels import fuse
 from closedform.applications.compile.requests import Asked, Parameters, asked_request
@@ -112,9 +111,8 @@ def monte_carlo(robot: Robot, quantity: Asked, distribution: Distribution, state
              "numbers": _digest(*arrays, distribution.draws(0, 1, seed))}
     layout = TableLayout((TableColumn("value", "f8", entry_names(shape[0], shape[1:])),), samples,
                     block_size(arrays), about)
-    table = table_at(out, layout)
-    left = filled(table, draws, Work(client, aside, f"sampling {robot.name}"))
-    return MonteCarlo(shape, table, left)
+    return MonteCarlo(shape, *filled_at(
+        out, layout, draws, Work(client, aside, f"sampling {robot.name}")))
 
 
 def _digest(*arrays: Floats) -> str:

@@ -16,8 +16,7 @@ from closedform.applications.cluster.tables import (
     BlockTable,
     TableColumn,
     TableLayout,
-    filled,
-    table_at,
+    filled_at,
 )
 from closedform.applications.compile.digest import robot_digest
 from closedform.applications.compile.requests import Asked, asked_request
@@ -149,9 +148,8 @@ def sweep(robot: Robot, quantity: Asked, over: Sequence[Variable], states: Seque
     shape = single_output(robot, request)
     work = SweepWork(robot, quantity, tuple(arrays), designs, kept)
     design_kernel(robot, variables, quantity)        # refusals come before anything is begun
-    table = table_at(out, _layout(work, shape))
-    left = filled(table, work, Work(client, aside, f"sweeping {robot.name}"))
-    return Sweep(work, shape, table, left)
+    return Sweep(work, shape, *filled_at(
+        out, _layout(work, shape), work, Work(client, aside, f"sweeping {robot.name}")))
 
 
 def _layout(work: SweepWork, shape: tuple[int, ...]) -> TableLayout:

@@ -6,10 +6,9 @@ A task is a call of the kernel on one block, by one thread: the workers are the 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import count
-from operator import itemgetter
 from typing import Any, Protocol, final
 
 import numpy as np
@@ -52,8 +51,19 @@ class OnBlock:
         return self.kernel(*map(_only, blocks), threads=self.threads)
 
 
+@final
+@dataclass(frozen=True)
+class OutputOf:
+    """One of several outputs of a block."""
+
+    number: int
+
+    def __call__(self, outputs: Any) -> Any:
+        return _only(outputs)[self.number]
+
+
 def _only(block: Any) -> Any:
-    """The block itself; along the axes of a state Dask gives lists, of one."""
+    """The block itself; along axes that end Dask gives lists, of one."""
     while isinstance(block, list):
         block, = block
     return block
@@ -75,35 +85,53 @@ def lazy(kernel: Callable[..., Any], about: BlockFunction, given: Sequence[Any],
               for slot, x in zip(about.inputs, given, strict=True)]
     single = all(x.dtype == np.float32 for x in arrays)
     dtype = np.dtype(np.float32 if single else np.float64)
-    several = about.result is not None
-    loops = range(max(x.ndim - len(s.shape) for x, s in zip(arrays, about.inputs, strict=True)))
-    axes = count(len(loops))
-    pairs = [part for x, slot in zip(arrays, about.inputs, strict=True)
-             for part in (x, _axes(loops, x.ndim - len(slot.shape), slot, axes))]
-    sizes = [{next(axes): n for n in slot.shape} for slot in about.outputs]
-    own = {} if several else sizes[0]
+    inputs, function = list(zip(arrays, about.inputs, strict=True)), OnBlock(kernel, threads or 1)
+    widest = max(about.inputs, key=lambda slot: len(slot.shape))
+    direct = about.result is None and len(about.outputs[0].shape) >= len(widest.shape)
     try:
-        made = da.blockwise(OnBlock(kernel, threads or 1), (*loops, *own), *pairs, new_axes=own,
-                            dtype=dtype, meta=np.empty((0,) * (len(loops) + len(own)), dtype))
+        made = _by_blocks(function, inputs, about.outputs[0] if direct else widest, dtype)
     except ValueError as error:
         shapes = ", ".join(f"{slot.name} {x.shape}"
                            for slot, x in zip(about.inputs, arrays, strict=True))
         raise ArgumentError(f"{about.title}: the batch axes do not fit together: {shapes} "
                             f"({error})") from error
-    if not several:
+    if direct:
         return made
-    return about.result(*(
-        da.blockwise(itemgetter(k), (*loops, *size), made, tuple(loops), new_axes=size, dtype=dtype,
-                     meta=np.empty((0,) * (len(loops) + len(size)), dtype))
-        for k, size in enumerate(sizes)))
+    if about.result is None:
+        return _by_blocks(_only, [(made, widest)], about.outputs[0], dtype)
+    return about.result(*(_by_blocks(OutputOf(k), [(made, widest)], slot, dtype)
+                          for k, slot in enumerate(about.outputs)))
 
 
-def _axes(loops: range, batch: int, slot: Slot, axes: Iterator[int]) -> tuple[int, ...]:
-    """Numbers of an input's axes: those of the batch, counted from the last, and its own.
+def _by_blocks(function: Callable[..., Any], inputs: Sequence[tuple[Any, Slot]], output: Slot,
+               dtype: Any) -> Any:
+    """A function of blocks, which are cut along the batch axes alone.
 
-    `apply_gufunc` does the same and copies every block where a state's axes end.
+    Where an axis of an input ends, Dask computes that input by a task of its own. So axes of states
+    go on as axes of the output, of another length: then reading, arithmetic and kernels in a row
+    are one task a block, and not five. `apply_gufunc` lets them end, and copies every block.
     """
-    return (*loops[len(loops) - batch:], *(next(axes) for _ in slot.shape))
+    import dask.array as da
+
+    loops = range(max(x.ndim - len(slot.shape) for x, slot in inputs))
+    axes = count(len(loops))
+    own = {next(axes): n for n in output.shape}
+    stands: dict[int, int] = {}             # lengths of the inputs' axes in the place of these
+    pairs = list[Any]()
+    for x, slot in inputs:
+        places = list[int]()
+        for n in slot.shape:
+            free = [k for k in own if k not in places and stands.get(k, n) == n]
+            places.append(free[0] if free else next(axes))
+            if free:
+                stands[free[0]] = n
+        batch = x.ndim - len(slot.shape)
+        pairs += [x, (*loops[len(loops) - batch:], *places)]
+    ndim = len(loops) + len(own)
+    return da.blockwise(function, (*loops, *own), *pairs, dtype=dtype,
+                        new_axes={k: n for k, n in own.items() if k not in stands},
+                        adjust_chunks={k: own[k] for k in stands},
+                        meta=np.empty((0,) * ndim, dtype))
 
 
 def _taken(x: Any, slot: Slot, title: str) -> Any:

@@ -129,6 +129,19 @@ def test_a_map_on_disk_is_the_one_in_memory_and_goes_on(tmp_path, name):
         np.testing.assert_array_equal(getattr(found, column), getattr(plain, column))
     with pytest.raises(cf.ArgumentError, match=r"holds other work: its .*program"):
         map(robot, TASK, grid[:], Posture(np.zeros(3)), block=8, out=tmp_path / name)
+    with pytest.raises(cf.ArgumentError, match=r"its block 0 \(rows 0 to 7\) was made of other"):
+        map(robot, TASK, grid[:] + 1e-3, REST, block=8, out=tmp_path / name)
+
+
+def test_grids_have_a_key_that_only_equal_ones_share():
+    turned = np.tile(np.eye(3), (200, 1, 1))
+    other = turned.copy()
+    other[150] = np.diag([1.0, -1.0, -1.0])
+    grids = [Grid((0, 0, 0), (1, 1, 1), 0.5), Grid((0, 0, 0), (1, 1, 1), 0.5, 3),
+             Grid((0, 0, 0), (1, 1, 1 + 1e-12), 0.5), *(Grid((0, 0, 0), (1, 1, 1), 0.5, x)
+                                                       for x in (turned, other))]
+    assert len({grid.key for grid in grids}) == 5
+    assert Grid(np.zeros(3), [1, 1, 1], 0.5).key == grids[0].key
 
 
 def test_bad_targets_are_set_aside_if_asked():

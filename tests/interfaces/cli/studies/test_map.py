@@ -7,6 +7,7 @@ import pytest
 from typer.testing import CliRunner
 
 import closedform as cf
+from closedform.applications.cluster import client as cluster_client
 from closedform.interfaces.cli.main import app
 
 pytest.importorskip("pyarrow", reason="NOT TESTED: pip install 'closedform[cluster]'")
@@ -38,12 +39,15 @@ def test_map_writes_a_table_pictures_and_a_page(tmp_path):
     (("--lower", "a,b", "--upper", "1,1", "--step", "1"), "numbers with commas"),
     (("--client", "tcp://127.0.0.1:1"), "no scheduler answers"),
 ])
-def test_what_cannot_be_mapped_is_refused(tmp_path, args, message):
+def test_what_cannot_be_mapped_is_refused_and_leaves_nothing_behind(
+        tmp_path, args, message, monkeypatch):
     if "--client" in args:
         pytest.importorskip("distributed")
+        monkeypatch.setattr(cluster_client, "ANSWERS", 0.1)
     found = run("map", "planar3r", "--orientations", 0, "--lower=-0.5,-0.5", "--upper", "0.5,0.5",
                 "--step", 0.5, "-o", tmp_path / "m", "--format", "parquet", *args)
     assert isinstance(found.exception, cf.ClosedformError) and message in str(found.exception)
+    assert not (tmp_path / "m").exists()
 
 
 def test_sweep_writes_a_table_and_a_picture(tmp_path):

@@ -5,6 +5,7 @@ Cites: [Alexa2022], for orientations that are spread evenly.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -96,6 +97,14 @@ class Grid:
         if isinstance(self.orientations, int):
             return even_rotations(self.orientations)
         return np.asarray(self.orientations, dtype=float)
+
+    @property
+    def key(self) -> str:
+        """The same text for the same targets, and another for others."""
+        given = self.orientations
+        turned = given if isinstance(given, int) else hashlib.sha256(
+            self.rotations.tobytes()).hexdigest()
+        return f"{[[*map(float, x)] for x in (self.lower, self.upper)]} {self.step} {turned}"
 
     def __len__(self) -> int:
         return int(np.prod(self.shape, dtype=object)) * max(len(self.rotations), 1)

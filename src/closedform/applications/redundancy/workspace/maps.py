@@ -25,8 +25,7 @@ from closedform.applications.cluster.tables import (
     BlockTable,
     TableColumn,
     TableLayout,
-    filled,
-    table_at,
+    filled_at,
 )
 from closedform.applications.redundancy.certificate import Verdict
 from closedform.applications.redundancy.criteria import CriterionLike
@@ -54,6 +53,8 @@ BEYOND = 3
 """Starts from which a target is looked for beyond the limits."""
 COLUMNS = (TableColumn("value"), TableColumn("verdict", "u1"), TableColumn("task_residual"),
            TableColumn("optimality_residual"), TableColumn("sigma_min"))
+COUNTED = 1 << 20
+"""Verdicts that are counted at once: numpy makes eight bytes of each."""
 _building = threading.Lock()
 
 
@@ -185,11 +186,13 @@ class Map:
 
     @property
     def certified(self) -> NDArray[np.bool_]:
-        return np.isin(self.codes, GOOD)
+        found: NDArray[np.bool_] = np.isin(np.arange(256), GOOD)[self.codes]
+        return found
 
     def counts(self) -> dict[Verdict, int]:
         """How many there are of each verdict."""
-        numbers = np.bincount(self.codes, minlength=256)
+        parts = (self.codes[k:k + COUNTED] for k in range(0, len(self), COUNTED))
+        numbers = sum((np.bincount(x, minlength=256) for x in parts), np.zeros(256, dtype=int))
         return {v: int(numbers[k]) for k, v in enumerate(VERDICTS) if numbers[k]}
 
     @property
@@ -230,10 +233,9 @@ def map(robot: Robot, task: TaskLike, grid: Grid | ArrayLike | Targets, criterio
                    targets if isinstance(targets, Grid) else None)
     q = TableColumn("q", "f8", tuple(coordinate_names(robot.q_slices)))
     layout = TableLayout((*COLUMNS, q), len(targets), block, _about(problem, targets, starts))
-    table = table_at(out, layout)
-    left = filled(table, work, Work(client, aside, f"mapping {robot.name}"),
-                  (lambda b: ()) if own else (lambda b: (np.asarray(targets[b.start:b.stop]),)))
-    return Map(robot, targets, table, left)
+    return Map(robot, targets, *filled_at(
+        out, layout, work, Work(client, aside, f"mapping {robot.name}"),
+        (lambda b: ()) if own else (lambda b: (np.asarray(targets[b.start:b.stop]),))))
 
 
 def _about(problem: Problem, targets: Targets, starts: int) -> Mapping[str, str]:
@@ -242,4 +244,4 @@ def _about(problem: Problem, targets: Targets, starts: int) -> Mapping[str, str]
     return {"robot": robot.name, "task": str(problem.task), "criterion": str(problem.criterion),
             "program": problem.kernel.interface.digest, "starts": str(starts),
             "limits": str([robot.lower.tolist(), robot.upper.tolist()] if problem.limits else None),
-            "grid": str(targets) if isinstance(targets, Grid) else "given"}
+            "grid": targets.key if isinstance(targets, Grid) else "given"}

@@ -83,8 +83,7 @@ def histogram_figure(found: Map, criterion: str = "criterion") -> Figure:
     """The values of what is certified, and how many targets there are of each verdict."""
     figure = Figure(figsize=(9, 3.6), layout="constrained")
     left, right = figure.subplots(1, 2)
-    values = found.value[found.certified]
-    values = values[np.isfinite(values)]
+    values = found.value[found.certified & np.isfinite(found.value)]
     if len(values):
         left.hist(values, bins=60, color="tab:green")
     left.set(xlabel=plain(criterion), ylabel="certified targets")

@@ -74,7 +74,6 @@ def map_(
     arm = loaded(robot)
     tip = arm.tip if frame is None else frame
     grid = _grid(arm, tip, (lower, upper, step), count, orientations)
-    output.mkdir(parents=True, exist_ok=True)
     fresh = not (output / f"map.{kind}").exists()
     began = time.perf_counter(), time.process_time()
     found = mapped(arm, grid.task(tip), grid, CRITERIA[criterion](middle_of(arm)), client,

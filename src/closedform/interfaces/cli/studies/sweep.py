@@ -67,7 +67,6 @@ def sweep(
     name, _, frame = quantity.partition("@")
     asked = At(name, frame) if frame else name
     variables = [_variable(text) for text in vary]
-    output.mkdir(parents=True, exist_ok=True)
     began = time.perf_counter()
     at = random_states(arm, asked, states, seed)
     found = swept(arm, asked, variables, at, keep, samples=samples, seed=seed, client=client,
