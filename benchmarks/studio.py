@@ -10,6 +10,7 @@ the browser: from the command to the robot on the screen, and from a slider's ke
 from __future__ import annotations
 
 import contextlib
+import os
 import resource
 import statistics
 import subprocess
@@ -91,12 +92,17 @@ look();"""
 
 
 def answered(driver: Any, drawn: str) -> None:
-    """From a slider's key to the number."""
+    """From a slider's key to the number: key upon key, and with pauses between them."""
     keys = ("ArrowRight", "ArrowLeft")
-    took = [driver.execute_async_script(PRESSED, keys[k % 2]) for k in range(21)]
-    found = [x for x in took if x]
-    print(f"slider to number, {drawn}: median {statistics.median(found):.0f} ms, best "
-          f"{min(found):.0f} ms, {took.count(None)} lost")
+    for word, pause in (("key upon key", 0.0), ("with pauses", 0.5)):
+        took = []
+        for k in range(21):
+            took.append(driver.execute_async_script(PRESSED, keys[k % 2]))
+            time.sleep(pause)
+        found = [x for x in took if x]
+        print(f"slider to number, {drawn}, {word}: median {statistics.median(found):.0f} ms, best "
+              f"{min(found):.0f} ms, {took.count(None)} lost; load average "
+              f"{os.getloadavg()[0]:.1f}")
 
 
 def in_browser(source: str) -> None:

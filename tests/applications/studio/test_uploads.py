@@ -34,6 +34,9 @@ HOSTILE = {
     "outside.urdf": b'<!DOCTYPE r [<!ENTITY x SYSTEM "file:///etc/passwd">]><robot name="&x;"/>',
     "include.xml": b'<mujoco><include file="/etc/passwd"/></mujoco>',
     "mesh.xml": b'<mujoco><asset><mesh file="../../x.stl"/></asset></mujoco>',
+    "folder.xml": b'<mujoco><compiler meshdir="/etc"/><asset><mesh file="x.stl"/></asset></mujoco>',
+    "above.xml": b'<mujoco><compiler assetdir="a/../../.."/></mujoco>',
+    "sky.xml": b'<mujoco><asset><texture fileup="/etc/passwd"/></asset></mujoco>',
     "xacro.urdf": b'<robot xmlns:xacro="x"><xacro:include filename="/etc/passwd"/></robot>',
 }
 

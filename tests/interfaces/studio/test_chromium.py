@@ -56,6 +56,8 @@ def test_something_is_drawn_and_moves_with_a_slider(opened):
     time.sleep(2.0)
     still, again = pixels(driver), pixels(driver)
     assert changed(still, again) < 0.001
+    assert driver.execute_script(          # what we take hold of in viser's page is there
+        "return window.__viserMutable.requestRender === window.closedformStudio.draw")
     assert np.std(still) > 5
     session.ask("dial", {0: 1.5})
     wait(lambda: changed(still, pixels(driver)) > 0.005, "pixels that change")
@@ -99,7 +101,13 @@ def test_a_picture_and_a_gif_are_what_the_browser_draws(opened, monkeypatch):
     assert picture.mode == "RGBA" and np.std(np.asarray(picture)) > 1
     session.recording = recording.swing(session.subject, session.state)
     away.gif()
-    assert Image.open(io.BytesIO(sent[".gif"])).n_frames == 3
+    film = Image.open(io.BytesIO(sent[".gif"]))
+    assert film.n_frames == 3
+    frames = []
+    for k in range(3):
+        film.seek(k)
+        frames.append(np.asarray(film.convert("RGB"), dtype=int))
+    assert min(changed(frames[0], frames[1]), changed(frames[1], frames[2])) > 1e-3
     session.ask("record", None)
 
 
@@ -143,14 +151,42 @@ def test_no_request_leaves_the_machine(opened):
     assert away == []
 
 
-def test_a_robot_that_is_dropped_on_the_page_is_opened(opened):
-    _, session, driver = opened
-    text = cf.load("planar3r").to_urdf()
+def drop(driver, name, text):
+    """A file let go over the page."""
     driver.execute_script("""
         const given = new DataTransfer();
-        given.items.add(new File([arguments[0]], "arm.urdf"));
+        given.items.add(new File([arguments[1]], arguments[0]));
         document.body.dispatchEvent(new DragEvent("drop", {
-          dataTransfer: given, bubbles: true, cancelable: true}));""", text)
+          dataTransfer: given, bubbles: true, cancelable: true}));""", name, text)
+
+
+def test_a_log_that_is_dropped_on_the_page_is_played_and_the_robot_identified_from_it(opened):
+    _, session, driver = opened
+    robot = cf.load("planar2r")
+    t = np.arange(0, 12, 0.02)[:, None]
+    q = np.sin(t * [1.3, 2.1]) + 0.4 * np.cos(t * [2.9, 3.7] + 1)
+    v = np.cos(t * [1.3, 2.1]) * [1.3, 2.1] - 0.4 * np.sin(t * [2.9, 3.7] + 1) * [2.9, 3.7]
+    a = -np.sin(t * [1.3, 2.1]) * np.square([1.3, 2.1]) \
+        - 0.4 * np.cos(t * [2.9, 3.7] + 1) * np.square([2.9, 3.7])
+    tau = np.asarray(cf.compile(robot).inverse_dynamics(q, v, a))
+    tau = tau + 1e-3 * np.random.default_rng(0).normal(size=tau.shape)
+    head = ",".join(["t", *(f"{x}_{name}" for x in ("q", "tau") for name in robot.joint_names)])
+    rows = "\n".join(",".join(map(repr, row)) for row in np.hstack([t, q, tau]).tolist())
+    drop(driver, "run.csv", f"{head}\n{rows}\n")
+    wait(lambda: session.recording is not None and session.recording.title == "run.csv", "the log")
+    click_text(driver, "Data")
+    wait(lambda: click_text(driver, "Identify the robot from the log"), "the button")
+    told = wait(lambda: driver.execute_script(
+        "const x = document.querySelector('[data-panel=data-identification]');"
+        "return x && x.textContent"), "the verdict")
+    assert "the identified robot holds" in told
+    assert all(name in told for name in robot.joint_names) and "held out %" in told
+    session.ask("record", None)
+
+
+def test_a_robot_that_is_dropped_on_the_page_is_opened(opened):
+    _, session, driver = opened
+    drop(driver, "arm.urdf", cf.load("planar3r").to_urdf())
     wait(lambda: session.subject.robot.nv == 3, "the dropped robot")
     wait(lambda: len(driver.find_elements("css selector", "[role=slider]")) > 3, "its sliders")
 
@@ -161,3 +197,28 @@ def test_a_reload_finds_the_page_again_and_the_old_session_ends(opened):
     wait(lambda: studio.sessions and session not in studio.sessions.values(), "another session")
     wait(lambda: cell(driver, "reach"), "the panel")
     assert len(studio.sessions) == 1
+
+
+def test_a_link_opens_its_state_in_another_tab_and_a_restart_gives_it_back(opened):
+    _, _, driver = opened
+    here, studio = driver.current_window_handle, Studio("planar2r", 0)
+    driver.switch_to.new_window("tab")
+    try:
+        driver.get(f"{studio.gate.address}planar2r/q=0.25,-0.5;load=2")
+        first = wait(lambda: next(iter(studio.sessions.values()), None), "a session")
+        assert np.array_equal(first.state.q, [0.25, -0.5]) and first.state.load == 2
+        first.ask("dial", {1: 0.625})
+        wait(lambda: driver.execute_script(
+            "return (localStorage['viser-user:closedform.studio'] || '').includes('0.625')"),
+            "the state kept")
+        port = studio.gate.port
+        studio.stop()
+        studio = Studio("planar2r", port)
+        assert studio.gate.port == port
+        again = wait(lambda: next(iter(studio.sessions.values()), None), "the tab that came back")
+        assert np.array_equal(again.state.q, [0.25, 0.625]) and again.state.load == 2
+        wait(lambda: sigmas(driver), "its numbers")
+    finally:
+        driver.close()
+        driver.switch_to.window(here)
+        studio.stop()

@@ -9,6 +9,7 @@ import resource
 import threading
 import time
 import weakref
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -21,9 +22,12 @@ from websockets.exceptions import InvalidStatus
 import closedform as cf
 from closedform.applications.studio import cells
 from closedform.applications.studio.dials import turned
+from closedform.applications.studio.shown import shown
+from closedform.applications.studio.state import Wish, obey
 from closedform.errors import MissingDependency
 from closedform.interfaces.cli.main import app
 from closedform.interfaces.studio import gate as gates
+from closedform.interfaces.studio import pages
 from closedform.interfaces.studio.house import Studio
 from closedform.interfaces.studio.shapes import DEEP, nested
 from studio_browser import Browser
@@ -209,6 +213,27 @@ def test_only_panels_on_the_screen_are_made_once_the_page_has_told(studio, brows
     browser.wait(lambda: np.allclose(shown_matrix(browser), np.ravel(M), atol=1e-12), what="M")
 
 
+def test_a_panel_that_was_put_off_is_owed_until_the_moment_it_is_due(studio, browser, monkeypatch):
+    session = session_of(studio)
+    session.close()                                         # this thread works
+    made, now = session.pages, 1000.0
+    monkeypatch.setattr(pages, "time", SimpleNamespace(monotonic=lambda: now))
+    made.seen = frozenset({"reach"})
+    made._sent.clear()
+
+    def shown_at(seconds, angle):
+        nonlocal now
+        now = 1000.0 + seconds
+        session.state = obey(session.subject, session.state, Wish("dial", {0: angle}))
+        made.show(shown(session.subject, session.state, wait=False), 1, by_hand=True)
+        return round(made._sent["reach"][1] - 1000.0, 6)
+
+    shown_at(-1.0, 0.0)                                     # every panel is made once
+    assert shown_at(0.0, 0.1) == 0.0 and made.owed == np.inf
+    assert shown_at(0.01, 0.2) == 0.0 and made.owed == pytest.approx(pages.BY_HAND - 0.01)
+    assert shown_at(0.05, 0.3) == 0.05 and made.owed == np.inf
+
+
 def test_a_slider_moves_one_node_and_the_nodes_make_up_the_poses(studio, browser):
     session, robot = session_of(studio), cf.load(ROBOT)
     browser.set("joint1", 0.25)
@@ -364,10 +389,14 @@ def test_a_restart_on_the_same_port_shows_the_same_posture():
         new = Browser(again.gate.address, storage=kept)        # another tab starts at home
         new.wait(lambda: len(again.sessions) == 2)
         assert session_of(again).state.q[0] != 0.625
+        linked = Browser(again.gate.address, f"/{ROBOT}/q=0.25,0.5", {
+            "closedform.studio": kept["closedform.studio"].replace(first.boot, "before")})
+        linked.wait(lambda: len(again.sessions) == 3)
+        assert np.array_equal(session_of(again).state.q, [0.25, 0.5])  # the link, not what was kept
         tampered = json.dumps({"x 1": {"robot": ROBOT, "at": "x"}})
         odd = Browser(again.gate.address, storage={"closedform.studio": tampered})
-        odd.wait(lambda: len(again.sessions) == 3)
-        for tab in (back, new, odd):
+        odd.wait(lambda: len(again.sessions) == 4)
+        for tab in (back, new, linked, odd):
             tab.close()
     finally:
         again.stop()

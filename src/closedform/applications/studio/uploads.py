@@ -33,6 +33,13 @@ SECONDS, PATIENCE, MEMORY = 20, 180, 4 << 30
 """What reading a file may take: of CPU, of the clock on a busy machine, bytes."""
 
 
+FILES = ("file", *(f"file{side}" for side in ("right", "left", "up", "down", "front", "back")))
+FOLDERS = ("meshdir", "texturedir", "assetdir")
+"""Attributes that name other files, and where MuJoCo would look for them."""
+ELSEWHERE = ("/", "\\", "${", ":")
+"""Signs in the name of a file that does not lie beside the one that names it."""
+
+
 class Upload(NamedTuple):
     """A file as it was read: findings and the robot, if it could be loaded, or a log's rows."""
 
@@ -152,11 +159,19 @@ def _refuse_other_files(path: Path) -> None:
     """An upload is one file: it names no other that would be read here."""
     if path.suffix == ".toml":
         return
-    for element in read_xml(path).checked_root().iter("{*}*"):
-        file = element.get("file") or ""
-        if tag(element) == "include" or "/" in file or "\\" in file or "${" in file:
+    root = read_xml(path).checked_root()
+    for element in root.iter("{*}*"):
+        named = " ".join(str(x) for name, x in element.attrib.items() if name in FILES)
+        if tag(element) == "include" or any(sign in named for sign in ELSEWHERE) or (
+                tag(root) == "mujoco" and any(_is_outside(element.get(x)) for x in FOLDERS)):
             raise FormatError(f"{path}:{element.sourceline}: <{tag(element)}> names another file; "
                               "an upload is one file")
+
+
+def _is_outside(folder: str | None) -> bool:
+    """Whether a folder that MuJoCo would look into is not below the file's own."""
+    return bool(folder) and (Path(str(folder)).is_absolute() or any(
+        sign in str(folder) for sign in ("..", *ELSEWHERE[1:])))
 
 
 def _bound() -> None:

@@ -1,7 +1,8 @@
-"""The tabs of panels: HTML that is sent where it has changed, twelve times a second at most."""
+"""The tabs of panels: HTML that is sent where it has changed, as often as an eye follows."""
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 from typing import Any, final
@@ -17,8 +18,9 @@ from closedform.errors import ClosedformError
 
 LARGE = 12_000
 """Characters of a panel from which on it is made and sent four times a second at most."""
-QUICK, SLOW = 0.08, 0.25
-"""Seconds between two pictures of a panel: nobody reads faster, and half the cost is here."""
+BY_HAND, QUICK, SLOW = 0.03, 0.08, 0.25
+"""Seconds between two pictures of a panel: under a hand, while a motion is played, of a large one.
+Nobody reads faster, and half the cost is here."""
 PART, WIDTHS = 0.36, (300, 450)
 """Of the window: how wide the panels are, and pixels between which that lies."""
 SETS = {"M, C, ∂τ/∂q": ("M", "C", "dtau_dq"), "M": ("M",), "C": ("C",), "∂τ/∂q": ("dtau_dq",),
@@ -34,11 +36,12 @@ class Pages:
     def __init__(self, client: Any, subject: StudioRobot, wake: Callable[[], None]) -> None:
         gui = client.gui
         self.gui, self.subject, self.wake = gui, subject, wake
-        self.owed = False
+        self.owed = math.inf                           # seconds until a panel that was put off
         self.seen: frozenset[str] | None = None        # panels on the screen, once it tells
         self.teller = gui.add_text("seen panels", "", visible=False)
         self.teller.on_update(self._told_seen)
         self._sent: dict[str, tuple[str, float]] = {}
+        self._pause = QUICK
         self.panel = gui.add_panel()
         self.html: dict[str, Any] = {}
         self.tabs: dict[str, Any] = {}
@@ -88,9 +91,10 @@ class Pages:
     def _is_seen(self, key: str) -> bool:
         return self._is_chosen(key) and (self.sees(key) or key not in self._sent)
 
-    def show(self, s: Shown, serial: int) -> None:
+    def show(self, s: Shown, serial: int, by_hand: bool = False) -> None:
         """Send every panel that has changed; those that were sent just now are owed."""
-        now, self.owed = time.monotonic(), False
+        now, self.owed = time.monotonic(), math.inf
+        self._pause = BY_HAND if by_hand and self.seen is not None else QUICK
         for panel in PANELS:
             if self._is_seen(panel.key) and (panel.follows or panel.key not in self._sent) \
                     and self._is_due(panel.key, now):
@@ -102,9 +106,10 @@ class Pages:
 
     def _is_due(self, key: str, now: float) -> bool:
         before, at = self._sent.get(key, ("", -1.0))
-        due = now - at >= (SLOW if len(before) > LARGE else QUICK)
-        self.owed = self.owed or not due
-        return due
+        left = at + (SLOW if len(before) > LARGE else self._pause) - now
+        if left > 0:
+            self.owed = min(self.owed, left)
+        return left <= 0
 
     def _made(self, panel: StudioPanel, s: Shown) -> str:
         try:

@@ -7,6 +7,7 @@ thirty times a second at most. It outlives every fault: an error becomes a notif
 from __future__ import annotations
 
 import contextlib
+import math
 import queue
 import threading
 import time
@@ -36,7 +37,9 @@ EVERY = 1 / 30
 LATE = 0.5
 """Seconds that a motion goes on at most between two pictures."""
 PAUSE = 0.1
-"""Seconds after which what was put off is made good."""
+"""Seconds after which what was put off is kept."""
+AHEAD = 0.002
+"""Seconds by which numbers go ahead of the scene: viser shows what is only text without drawing."""
 UNDONE = 50
 """Steps that can be taken back."""
 
@@ -126,7 +129,8 @@ class Session:
     def _work(self) -> None:
         while not self._closed.is_set():
             if not (self.playing and self.recording is not None):
-                self._wake.wait(PAUSE if self.storage.owed or self.pages.owed else None)
+                pause = min(self.pages.owed, PAUSE if self.storage.owed else math.inf)
+                self._wake.wait(None if math.isinf(pause) else pause)
                 self._ticked = self.clock() - EVERY
             if self._closed.is_set():
                 return
@@ -236,11 +240,16 @@ class Session:
     def _show(self) -> None:
         s = shown(self.subject, self.state, wait=False)
         self.serial += 1
-        with self.showing, self.client.atomic():
+        with self.showing:
             self.latest = s
-            self.scene.show(s)
-            self.controls.show(s)
-            self.pages.show(s, self.serial)
+            self.pages.show(s, self.serial, by_hand=not self.playing)
+            if not self.playing:
+                self.client.flush()
+                time.sleep(AHEAD)
+            with self.client.atomic():
+                self.scene.show(s)
+                self.controls.show(s)
+            self.client.flush()
         self.storage.keep(self.subject, self.state)
 
     # ------------------------------------------------------------------ in the background

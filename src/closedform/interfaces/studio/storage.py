@@ -27,6 +27,8 @@ OLD = 600.0
 """Seconds after which a state is no longer given back."""
 PAUSE = 0.5
 """Seconds between two writings."""
+SAME = 1e-3
+"""m by which a camera that comes back may be nearer or farther; what is up is not yet told then."""
 _GIVING = threading.Lock()
 
 
@@ -45,16 +47,24 @@ class Storage:
             text = self.client.local_storage.get_item(KEY, timeout=2.0)
             with _GIVING:
                 states = json.loads(text) if text else {}
-                return self._found(states, subject) if isinstance(states, dict) else given
-        except (RuntimeError, TimeoutError, ValueError, TypeError, LookupError):
+                return self._found(states, subject, given)
+        except (RuntimeError, TimeoutError, ValueError, TypeError, LookupError, AttributeError):
             return given               # a browser without storage, or one that was tampered with
 
-    def _found(self, states: dict[str, Any], subject: StudioRobot) -> Mapping[str, Any]:
+    def _found(self, states: dict[str, Any], subject: StudioRobot,
+               given: Mapping[str, Any]) -> Mapping[str, Any]:
         fresh = {key: x for key, x in states.items() if x["robot"] == subject.robot.name
                  and not key.startswith(self.studio.boot) and key not in self.studio.taken
                  and 0 <= time.time() - float(x["at"]) < OLD}
         here = np.asarray(self.client.camera.position, dtype=float)
-        key = min(fresh, key=lambda k: float(np.linalg.norm(np.asarray(fresh[k]["camera"]) - here)))
+
+        def apart(key: str) -> float:
+            return float(np.linalg.norm(np.asarray(fresh[key]["camera"], dtype=float) - here))
+
+        key = min(fresh, key=apart)
+        far, near = (float(np.linalg.norm(x)) for x in (fresh[key]["camera"], here))
+        if given and not abs(far - near) < SAME:             # a link that is opened anew
+            return given
         self.studio.taken.add(key)
         found: Mapping[str, Any] = fresh[key]
         return found
