@@ -19,6 +19,7 @@ MAKERS = {
     "model/formats/mjcf/equalities.py": "couples joints, fixes welded ones",
     "model/formats/mjcf/read.py": "reads joints",
     "model/formats/sdf/joints.py": "reads joints",
+    "model/formats/sdf/loops.py": "reads balls",
     "model/formats/symoro.py": "reads joints",
     "model/formats/sdf/read.py": "holds links on fixed joints",
     "model/formats/pinocchio.py": "reads joints",

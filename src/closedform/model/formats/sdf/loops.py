@@ -13,7 +13,7 @@ from closedform.model.formats.sdf.joints import SdfJoint, clean, full_name, in_w
 from closedform.model.formats.sdf.scope import Scope
 from closedform.model.formats.urdf.loops import BALL_CONSTRAINT
 from closedform.model.formats.xml import Element, full_tag, prefixed
-from closedform.model.joints import Helical, Spherical
+from closedform.model.joints import Spherical
 from closedform.model.loops.records import Loop, Side
 from closedform.model.pose import inverse, pose
 
@@ -32,7 +32,7 @@ def must_stay(joint: SdfJoint) -> bool:
     """Whether a joint says what one that is cut cannot: a screw, a coupling, forces of its own."""
     moves = joint.body()[0]
     forces = (moves.viscous, moves.coulomb, moves.stiffness, moves.rotor_inertia)
-    return isinstance(moves.moving, Helical) or moves.driver is not None or any(
+    return bool(moves.advance) or moves.driver is not None or any(
         np.any(x) for x in forces if x is not None)
 
 
