@@ -122,7 +122,7 @@ def closure_of(tree: Tree, cuts: Sequence[Cut], independent: Any, guess: Any,
         if signs[0] == signs[1] and regular(K, dependent, rank):
             home, Ks[0] = held, K            # with the independent joints where the guess has them
     at = np.ix_(range(len(Ks)), rows, dependent)
-    return Closure("", gaps, tuple(chosen), dependent, rows, _pivots(Ks[at]), home, found.size,
+    return Closure("", gaps, tuple(chosen), dependent, rows, elimination(Ks[at]), home, found.size,
                    Ks.shape[1])
 
 
@@ -131,7 +131,7 @@ def refitted(tree: Tree, closure: Closure) -> Closure:
     Ks = np.stack([np.asarray(jacobian(tree, closure.gaps, q)) for q in samples(tree, closure)])
     rows = _kept_rows(Ks, list(closure.dependent))
     at = np.ix_(range(len(Ks)), rows, closure.dependent)
-    return replace(closure, rows=rows, pivots=_pivots(Ks[at]))
+    return replace(closure, rows=rows, pivots=elimination(Ks[at]))
 
 
 def named_velocities(tree: Tree, given: Any, what: str) -> tuple[int, ...]:
@@ -410,7 +410,7 @@ def _best_rows(Ks: np.ndarray, rank: int) -> tuple[int, ...]:
     return tuple(sorted(kept))
 
 
-def _pivots(Ks: np.ndarray) -> tuple[tuple[int, int], ...]:
+def elimination(Ks: np.ndarray) -> tuple[tuple[int, int], ...]:
     """(row, column) in an order of elimination: few fill-ins, pivots large at all samples."""
     if Ks.shape[1] > Ks.shape[2]:
         return tuple((k, k) for k in range(Ks.shape[2]))
