@@ -24,6 +24,7 @@ import numpy as np
 from closedform.arrays import Array, namespace
 from closedform.errors import OpenLoop, SingularLoop
 from closedform.maths.algebra.lu import Factor, is_zero, lu
+from closedform.maths.loops.legs import Platform, platform_of
 from closedform.maths.scalars.dual import duals, first
 from closedform.maths.scalars.moving import coordinate_series
 from closedform.maths.scalars.series import coefficient
@@ -54,6 +55,11 @@ class LoopEmbedding:
         found = self.robot.closure
         assert found is not None
         return found
+
+    @cached_property
+    def platform(self) -> Platform | None:
+        """The robot as a platform on legs, if it is one."""
+        return platform_of(self.free, self.closure)
 
     def coordinates(self, q: Array) -> Array:
         """q itself: it is that of the tree, closed."""

@@ -28,6 +28,7 @@ from closedform.maths.algorithms import newton_euler
 from closedform.maths.definitions.closed_form import coriolis_matrix
 from closedform.maths.definitions.second_derivatives import InverseDynamicsSecondDerivatives
 from closedform.maths.definitions.state_derivatives import StateDerivatives
+from closedform.maths.loops import legs
 from closedform.maths.loops.curvature import curvature
 from closedform.maths.loops.embedding import Here, LoopEmbedding
 from closedform.maths.pull_backs import Seen, instead_of
@@ -106,8 +107,7 @@ def _brackets(e: LoopEmbedding, v: Array, G: Array) -> Array:
     for s in tree.segments:
         if not s.v_index or s.joint.is_vector:
             continue
-        S = np.asarray(s.joint.S, dtype=float)
-        ad = np.round(np.linalg.pinv(S), 12) @ crm(S @ s.velocities(v)) @ S
+        ad = legs.joint_bracket(s, v)
         for r, i in enumerate(s.v_index):
             found[i] = _times(dict(zip(s.v_index, ad[r], strict=True)), G)
         at = [own.index(i) if i in own else None for i in s.v_index]
@@ -141,26 +141,33 @@ def _by_q(x: Partials, dq: Array, dv: Array, da: Array) -> Array:
 
 
 # ---------------------------------------------------------------------- first derivatives
-def _derivatives(seen: Seen, found: Any, tau: Array) -> Any:
+def _derivatives(seen: Seen, found: Any, tau: Array) -> tuple[Array, Any]:
+    """τ, and `found` of the tree as that of the robot."""
+    e: LoopEmbedding = seen.e
+    if e.platform is not None:
+        state = (seen.q, *e.rates(seen.q, seen.motion))
+        tau, by_a, by_v, by_q = legs.derivatives(e.platform, e.free, state, legs.Found(
+            tau, found.dtau_da, found.dtau_dv, found.dtau_dq))
+        return tau, found._replace(dtau_dq=by_q, dtau_dv=by_v, dtau_da=by_a)
     x = partials(seen)
     by_v = found.dtau_dv @ x.G + found.dtau_da @ x.Av
     by_q = _by_q(x, found.dtau_dq - stiffness(seen, x, tau), found.dtau_dv, found.dtau_da)
-    return found._replace(dtau_dq=x.G.T @ by_q, dtau_dv=x.G.T @ by_v,
-                          dtau_da=x.G.T @ (found.dtau_da @ x.G))
+    return e.here(seen.q).lowered(tau)[0], found._replace(
+        dtau_dq=x.G.T @ by_q, dtau_dv=x.G.T @ by_v, dtau_da=x.G.T @ (found.dtau_da @ x.G))
 
 
 @instead_of(state_pull_backs.inverse_dynamics_derivatives)
 def inverse_dynamics_derivatives(function: Function, seen: Seen, inverse: Function) -> Any:
     """∂τ/∂q, ∂τ/∂v and ∂τ/∂a."""
-    return _derivatives(seen, seen.free(function), seen.free(inverse))
+    return _derivatives(seen, seen.free(function), seen.free(inverse))[1]
 
 
 @instead_of(state_pull_backs.inverse_dynamics_and_derivatives)
 def inverse_dynamics_and_derivatives(function: Function, seen: Seen) -> Any:
     """τ and the same."""
-    found = seen.free(function)
-    tau, _ = seen.e.here(seen.q).lowered(found.tau)
-    return _derivatives(seen, found, found.tau)._replace(tau=tau)
+    free = seen.free(function)
+    tau, found = _derivatives(seen, free, free.tau)
+    return found._replace(tau=tau)
 
 
 @instead_of(state_pull_backs.inverse_dynamics_jvp)
