@@ -111,6 +111,25 @@ def test_a_kernel_of_one_quantity_that_disagrees_is_found():
     assert failed == {"equations of motion", "gravity"}
 
 
+def test_forward_dynamics_are_judged_by_their_terms_and_not_by_what_is_left_of_them():
+    """a = M⁻¹ (τ − C v − g) under a weight that dwarfs M a; twelve digits of τ do not do."""
+    robot = cf.load("four_bar").with_gravity((0, -9810, 0))
+    arm = cf.compile(robot)
+
+    class Rounded:
+        operations = arm.forward_dynamics.operations
+
+        def __getattr__(self, name):
+            return self if name == "forward_dynamics" else getattr(arm, name)
+
+        def __call__(self, q, v, tau):
+            return arm.forward_dynamics(q, v, tau * (1 + 1e-12))
+
+    for kernels, holds in ((arm, True), (Rounded(), False)):
+        law = "forward and inverse dynamics"
+        assert next(c for c in laws(robot, kernels, 3) if c.law == law).holds is holds
+
+
 def test_a_residual_that_is_not_a_number_fails():
     assert not Certificate("law", "a = b", float("nan"), 1e-10).holds
     assert Certificate("law", "a = b", None, None, "why").verdict == "not checked"
