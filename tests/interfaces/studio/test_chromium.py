@@ -184,7 +184,8 @@ def test_a_log_that_is_dropped_on_the_page_is_played_and_the_robot_identified_fr
     session.ask("record", None)
 
 
-HOSTILE = ("&lt;img src=x onerror=document.title=1&gt;", "&lt;script&gt;document.title=1&lt;/script&gt;",
+HOSTILE = ("&lt;img src=x onerror=document.title=1&gt;",
+           "&lt;script&gt;document.title=1&lt;/script&gt;",
            "[a](javascript:document.title=1) ../../../etc/passwd")
 
 
