@@ -184,11 +184,28 @@ def test_a_log_that_is_dropped_on_the_page_is_played_and_the_robot_identified_fr
     session.ask("record", None)
 
 
-def test_a_robot_that_is_dropped_on_the_page_is_opened(opened):
+HOSTILE = ("&lt;img src=x onerror=document.title=1&gt;",
+           "&lt;script&gt;document.title=1&lt;/script&gt;",
+           "[a](javascript:document.title=1) ../../../etc/passwd")
+
+
+def test_a_robot_that_is_dropped_on_the_page_is_opened_and_its_hostile_names_are_texts(opened):
     _, session, driver = opened
-    drop(driver, "arm.urdf", cf.load("planar3r").to_urdf())
+    robot = cf.load("planar3r")
+    text, title = robot.to_urdf(), driver.title
+    for names in (robot.joint_names, robot.body_names):
+        for name, bad in zip(names, HOSTILE, strict=True):
+            text = text.replace(f'"{name}"', f'"{bad}"')
+    drop(driver, "arm.urdf", text)
     wait(lambda: session.subject.robot.nv == 3, "the dropped robot")
     wait(lambda: len(driver.find_elements("css selector", "[role=slider]")) > 3, "its sliders")
+    wait(lambda: click_text(driver, "Model"), "the tab")
+    shown = wait(lambda: driver.execute_script(
+        "const x = document.querySelector('[data-panel=bodies]');"
+        "return x && x.textContent.includes('<script>') && x.textContent"), "the bodies")
+    assert "<img src=x onerror=document.title=1>" in shown and "../../../etc/passwd" in shown
+    assert driver.find_elements("css selector", "img[src=x], a[href^=javascript]") == []
+    assert driver.title == title
 
 
 def test_a_reload_finds_the_page_again_and_the_old_session_ends(opened):

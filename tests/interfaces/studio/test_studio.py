@@ -29,6 +29,7 @@ from closedform.interfaces.cli.main import app
 from closedform.interfaces.studio import gate as gates
 from closedform.interfaces.studio import pages
 from closedform.interfaces.studio.house import Studio
+from closedform.interfaces.studio.looks import Look
 from closedform.interfaces.studio.shapes import DEEP, nested
 from studio_browser import Browser
 
@@ -165,6 +166,22 @@ def test_keys_and_buttons_reach_the_state(studio, browser):
     browser.wait(lambda: session_of(studio).state.q[0] == 0.0)
     browser.press("Undo")
     browser.wait(lambda: session_of(studio).state.q[0] == 0.5)
+
+
+def test_bones_give_way_to_meshes_and_a_key_swaps_them(studio, browser, monkeypatch):
+    trimesh, session = pytest.importorskip("trimesh"), session_of(studio)
+    scene = session.scene
+    session.controls._swap()                                # no meshes: the bones stay
+    assert scene.layers["bones"] and all(node.visible for node in scene.nodes["bones"][:2])
+    look = Look(0, np.eye(4), trimesh.creation.box((0.1, 0.1, 0.1)))
+    monkeypatch.setattr(studio, "looks", lambda subject: [look])
+    session.later("meshes", session._add_meshes)
+    browser.wait(lambda: browser.widget("bones")[1]["value"] is False, what="the box")
+    for bones in (True, False):
+        browser.press("Meshes or bones")
+        browser.wait(lambda bones=bones: scene.layers["bones"] is bones, what="the bones")
+        browser.wait(lambda bones=bones: scene.layers["meshes"] is not bones, what="the meshes")
+        browser.wait(lambda bones=bones: browser.widget("bones")[1]["value"] is bones)
 
 
 def test_two_clients_do_not_disturb_each_other(studio, browser):

@@ -129,8 +129,8 @@ def _of_torques(title: str, found: Torques) -> Recording:
                    for k, (what, unit) in enumerate(zip(("τ", "τ̇", "τ̈"), units, strict=True)))
     apart = np.nanmax(np.abs(numeric[:, 1] - found.values[:, 1]), initial=0.0)
     return Recording(title, found.times, found.q, found.rates[:, 0], found.rates[:, 1], strips,
-                     (("largest |τ|", float(np.abs(found.values[:, 0]).max())),
-                      ("numeric τ̇ is off by", float(apart))))
+                     (("largest |τ| [N m, N]", float(np.abs(found.values[:, 0]).max())),
+                      ("numeric τ̇ is off by [N m/s, N/s]", float(apart))))
 
 
 def of_log(subject: StudioRobot, state: StudioState, log: Any, name: str) -> Recording:

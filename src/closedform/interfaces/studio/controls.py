@@ -135,11 +135,12 @@ class Controls:
             self.session.ask("refresh", True)
         return chosen
 
-    def toggle(self, layer: str) -> None:
-        """Show or hide a layer from a key."""
-        self.boxes[layer].value = not self.boxes[layer].value
+    def toggle(self, *layers: str) -> None:
+        """Show layers that are hidden and hide those that are shown, from a key."""
         with self.session.showing:
-            self.session.scene.see(layer, bool(self.boxes[layer].value))
+            for layer in layers:
+                self.boxes[layer].value = seen = not self.session.scene.layers[layer]
+                self.session.scene.see(layer, seen)
         self.session.ask("refresh", True)
 
     # ------------------------------------------------------------------ the tip
@@ -241,8 +242,10 @@ class Controls:
             self.commands.append(command)
 
     def _swap(self) -> None:
-        for layer in ("meshes", "bones"):
-            self.toggle(layer)
+        """Bones where meshes were, and back; where there are none, bones stay."""
+        layers = self.session.scene.layers
+        if self.session.scene.has_meshes:
+            self.toggle("meshes", *(["bones"] if layers["meshes"] != layers["bones"] else []))
 
     # ------------------------------------------------------------------ at a state
     def moved(self, before: StudioState, now: StudioState) -> None:

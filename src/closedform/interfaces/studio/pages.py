@@ -21,6 +21,8 @@ LARGE = 12_000
 BY_HAND, QUICK, SLOW = 0.03, 0.08, 0.25
 """Seconds between two pictures of a panel: under a hand, while a motion is played, of a large one.
 Nobody reads faster, and half the cost is here."""
+HUGE = 1e-6
+"""Seconds a character: the table of a hundred joints' M keeps a browser busy."""
 PART, WIDTHS = 0.36, (300, 450)
 """Of the window: how wide the panels are, and pixels between which that lies."""
 SETS = {"M, C, ∂τ/∂q": ("M", "C", "dtau_dq"), "M": ("M",), "C": ("C",), "∂τ/∂q": ("dtau_dq",),
@@ -106,7 +108,8 @@ class Pages:
 
     def _is_due(self, key: str, now: float) -> bool:
         before, at = self._sent.get(key, ("", -1.0))
-        left = at + (SLOW if len(before) > LARGE else self._pause) - now
+        size = len(before)
+        left = at + (max(SLOW, HUGE * size) if size > LARGE else self._pause) - now
         if left > 0:
             self.owed = min(self.owed, left)
         return left <= 0

@@ -257,6 +257,7 @@ class Session:
         found = self.studio.looks(self.subject)
         with self.showing:
             self.scene.add_looks(found)
+            self.controls.boxes["bones"].value = self.scene.layers["bones"]
 
     def _make_equations(self) -> None:
         self.subject.equations(self.state.tip)

@@ -51,8 +51,7 @@ def torques(s: Shown) -> str:
         return WAITING
     t, names = s.terms, s.subject.names
     parts = (("τ = M a + C v + g", t.inverse_dynamics), ("gravity g", t.gravity_torque),
-             ("C v", t.coriolis_torque),
-             ("M a", t.inverse_dynamics - t.gravity_torque - t.coriolis_torque))
+             ("C v", t.coriolis_torque), ("M a", t.mass_matrix @ s.state.a))
     told = "".join(f"<h4>{title} [N m, N]</h4>{cells.bars(x, s.effort, names, title)}"
                    for title, x in parts)
     over = [name for name, x, most in zip(names, t.inverse_dynamics, s.effort, strict=True)
