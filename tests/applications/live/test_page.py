@@ -115,6 +115,20 @@ def test_pixels_change_when_a_slider_moves_and_not_without(browser, tmp_path):
     assert np.mean(np.any(first != other, axis=2)) > 0.01
 
 
+def test_a_robot_that_floats_stays_in_the_view(browser, tmp_path):
+    opened(browser, cf.load("humanoid25"), tmp_path / "page.html")
+    before = serial(browser)
+    browser.execute_script("""
+        [...document.querySelectorAll("input[data-of=q]")].slice(0, 3).forEach(x => {
+          x.value = x.max; x.dispatchEvent(new Event("input")); })""")
+    wait(browser, before + 1)
+    assert np.all(state(browser)["q"][:3] >= 1)
+    far = browser.execute_script("""
+        return [...document.querySelectorAll("svg.robot .joint")].map(x =>
+          Math.max(Math.abs(x.getAttribute("cx")), Math.abs(x.getAttribute("cy"))))""")
+    assert max(far) < 200
+
+
 def test_keys_move_a_joint_reach_zero_and_turn_the_view(browser, tmp_path):
     opened(browser, cf.load("panda"), tmp_path / "page.html")
     slider = browser.find_element("css selector", "input[data-of=q]")

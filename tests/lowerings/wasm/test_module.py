@@ -5,11 +5,15 @@ import numpy as np
 import pytest
 
 import closedform as cf
+from closedform.applications.compile.preparation import Preparation
+from closedform.applications.compile.requests import asked_request
 from closedform.lowerings import reference
 from closedform.lowerings.native.steps import pieces, steps
 from closedform.lowerings.wasm import module as lowering
 from closedform.lowerings.wasm.module import wasm_module
+from closedform.program.lanes.unfolded import unfolded
 from closedform.program.record import record
+from random_lanes import random_computation
 from random_programs import random_inputs, random_program
 
 wasmtime = pytest.importorskip("wasmtime", reason="NOT TESTED: pip install wasmtime")
@@ -42,8 +46,8 @@ class Loaded:
                 for s, p in zip(shapes, places[len(inputs):], strict=True)]
 
 
-def loaded(program):
-    return Loaded(program, wasm_module(program))
+def loaded(program, folded=None):
+    return Loaded(program, wasm_module(program, (), folded))
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -59,9 +63,34 @@ def test_wasm_computes_what_the_program_says(seed):
 def test_a_long_program_is_cut_into_functions_that_hand_their_values_on():
     program = random_program(5, operations=1500, outputs=((1500,), (3, 3), ()))
     assert len(pieces(steps(program, False, 1), 1)) > 1
-    inputs = random_inputs(program, 1)
-    for x, y in zip(loaded(program)(*inputs), reference.run(program, *inputs), strict=True):
+    inputs, code = random_inputs(program, 1), wasm_module(program)
+    assert b"\0" * 100 not in code                          # what waits takes no bytes of the file
+    for x, y in zip(Loaded(program, code)(*inputs), reference.run(program, *inputs), strict=True):
         np.testing.assert_allclose(x, y, rtol=1e-12, atol=1e-13)
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("limits", [(300, 400), (20, 20)], ids=["whole", "in pieces"])
+def test_lanes_of_limbs_share_registers(seed, limits, monkeypatch):
+    monkeypatch.setattr(lowering, "LIMITS", limits)
+    program, x, expected = random_computation(seed, 40)
+    assert program.has_lanes
+    found = loaded(unfolded(program), program)(x)
+    scale = np.abs(expected).max()
+    np.testing.assert_allclose(found[0], expected, rtol=1e-12, atol=1e-13 * scale)
+
+
+def test_limbs_of_a_humanoid_share_registers_and_code():
+    robot = cf.load("humanoid25")
+    prepared, asked = Preparation(robot), [asked_request(robot, "inverse_dynamics")]
+    flat, folded = prepared.program(asked), prepared.judged_folded(asked)
+    codes = [wasm_module(flat), wasm_module(flat, (), folded)]
+    assert len(codes[1]) < 0.9 * len(codes[0])
+    given = robot.random(1), *np.random.default_rng(2).normal(size=(2, robot.nv))
+    expected = cf.inverse_dynamics(robot, *given)
+    for code in codes:
+        np.testing.assert_allclose(Loaded(flat, code)(*given)[0], expected,
+                                   atol=4e-15 * np.abs(expected).max())
 
 
 @pytest.mark.parametrize("x", [0.0, -0.0, 1e-300, 0.5, -3.0, 1e5, 100001.0, -1e5 - 0.1, 1e22,

@@ -35,6 +35,7 @@ from closedform.maths.regularity import refuse_singular
 from closedform.model.robot import Robot
 from closedform.program.lanes.limbs import LanesMeetError
 from closedform.program.lanes.sharing import FoldedProgram
+from closedform.program.lanes.unfolded import unfolded
 from closedform.program.pipeline import kept_outputs, optimised
 from closedform.program.program import Operations, Program, Slot
 from closedform.program.record import record, uncollected
@@ -107,6 +108,14 @@ class Preparation:
         if not clear and best.issued >= self.program(requests, wrenches, only).issued:
             return FoldedProgram.missing("without lanes it takes no more instructions")
         return FoldedProgram(best, folding.lanes)
+
+    def judged_folded(self, requests: Sequence[Request], wrenches: bool = False) -> Program | None:
+        """The program with limbs in lanes, where there is one and its results are right."""
+        found = self.folded(requests, wrenches).program
+        if found is None:
+            return None
+        flat = unfolded(found)
+        return found if self.trial(requests, wrenches).program(flat) is flat else None
 
     def _folding(self, request: Request, folding: FoldedForms) -> list[Callable[..., Any]]:
         """The algorithms of a request that fold: in the bodies' own frames, or in the trunk's."""

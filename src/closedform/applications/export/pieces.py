@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 class Piece:
     """What a target gets.
 
-    `derivatives`: the partial derivatives of the only output by the first inputs, if asked for.
+    `derivatives`: the partial derivatives of the only output by the first inputs, if asked for;
+    `folded`: the program with limbs in lanes, where that has less to do.
     """
 
     name: str
@@ -27,6 +28,7 @@ class Piece:
     about: Sequence[str]
     letters: Letters = field(default_factory=dict)
     derivatives: Callable[[], Program | None] = lambda: None
+    folded: Callable[[], Program | None] = lambda: None
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,7 +14,8 @@
   }
   const { at, run } = await loaded(D.wasm, D.arrays);
   const step = D.loops ? await loaded(D.loops.wasm, D.loops.arrays) : null;
-  const { bones, rods, cuts, tools, center, reach, size, full } = D.skeleton;
+  const { bones, rods, cuts, tools, reach, size, full, follows } = D.skeleton;
+  let center = D.skeleton.center;
   let [turn, tilt] = D.skeleton.view, zoom = 1, degrees = false, waiting = false, serial = 0;
 
   const text = x => {                                  // as the cells are written without script
@@ -151,7 +152,15 @@
   };
   const dot = (e, p) => {
     const [x, y] = seen(p); e.setAttribute("cx", x.toFixed(1)); e.setAttribute("cy", y.toFixed(1)); };
+  function follow() {                                  // a robot that floats stays in the view
+    const all = drawn.joint.map((_, k) => point(k + 1));
+    center = D.skeleton.center.map((c, i) => {
+      const x = all.map(p => p[i]), far = (Math.min(...x) + Math.max(...x)) / 2 - c;
+      return c + Math.sign(far) * Math.max(0, Math.abs(far) - reach / 4);
+    });
+  }
   function draw() {
+    if (follows) follow();
     D.grid.forEach(([a, b], k) => line(drawn.grid[k], a, b));
     bones.forEach(([a, p, b, q], i) => line(drawn.bone[i], point(a, p), point(b, q)));
     rods.forEach(([a, p, b, q], i) => line(drawn.rod[i], point(a, p), point(b, q)));

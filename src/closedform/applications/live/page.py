@@ -155,7 +155,8 @@ def _closing(robot: Robot, q: Array) -> dict[str, Any]:
 
 
 def _program(robot: Robot) -> Program:
-    asked = ["poses", "mass_matrix", "gravity_torque", "inverse_dynamics"]
+    asked = ["poses", "gravity_torque", "inverse_dynamics"]
+    asked += ["mass_matrix"] if robot.nv <= LARGEST else []
     asked += ["center_of_mass"] if float(robot.mass) else []
     return compile(robot).program([asked_request(robot, name) for name in asked])
 

@@ -37,11 +37,12 @@ class Skeleton:
     tools: tuple[tuple[int, tuple[float, ...]], ...]    # a body, a point of it in its frame
     center: tuple[float, ...]                           # m, in the middle of the drawing
     reach: float                                        # m, from there to the edge
+    follows: bool                                       # the view, where the base floats
 
     def data(self) -> dict[str, Any]:
         return {"bones": self.bones, "rods": self.rods, "tools": self.tools,
                 "cuts": [x[1:] for x in self.cuts], "center": self.center, "reach": self.reach,
-                "view": [TURN, TILT], "size": SIZE, "full": FULL}
+                "follows": self.follows, "view": [TURN, TILT], "size": SIZE, "full": FULL}
 
 
 def resting(robot: Robot) -> Array:
@@ -64,7 +65,8 @@ def skeleton(robot: Robot, q: Array) -> Skeleton:
     middle = (points.min(axis=0) + points.max(axis=0)) / 2
     reach = float(np.linalg.norm(points - middle, axis=1).max())
     return Skeleton(tuple(bones(robot)), tuple(rods(robot)), tuple(cut_points(robot)), tools,
-                    tuple(np.round(middle, 4).tolist()), round(reach or 1.0, 4))
+                    tuple(np.round(middle, 4).tolist()), round(reach or 1.0, 4),
+                    robot.is_floating)
 
 
 def _tools(robot: Robot) -> dict[int, tuple[float, ...]]:

@@ -5,6 +5,7 @@ It is whole without scripts; they move the robot at its head, sort tables and un
 
 from __future__ import annotations
 
+import shlex
 from html import escape
 from pathlib import Path
 
@@ -303,7 +304,7 @@ def redundancy(report: Report) -> str:
 
 def export(report: Report) -> str:
     """Lines that take the robot's equations elsewhere."""
-    source = escape(report.provenance.get("file") or report.robot.name)
+    source = escape(shlex.quote(report.provenance.get("file") or report.robot.name))
     floating = " --floating" if "as asked" in report.provenance.get("base", "") else ""
     lines = "\n".join((
         f"closedform export {source} inverse_dynamics mass_matrix --to c -o out{floating}",

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Protocol
 
-from closedform.lowerings.native.ir import BYTES, OPERATIONS, Emitter, Lanes
+from closedform.lowerings.native.ir import BYTES, OPERATIONS, Emitter, Lanes, literal
 from closedform.lowerings.native.outputs import LaneRows
 from closedform.lowerings.native.shuffles import added_up, chosen, in_rows, of_width, side_by_side
 from closedform.lowerings.native.sincos import sincos_of_all
@@ -18,8 +18,6 @@ PACK = 7
 
 Lane 0 stays empty where their number is odd: LLVM takes the number in it for the register itself,
 and saves and reloads all eight lanes where one number would do."""
-WIDEST = 8
-"""Numbers in the registers that sines and cosines of limbs are computed in."""
 STRETCH, SHORT_STRETCH = 256, 64
 """Steps that LLVM may put in another order among themselves, in lanes and in scalar code. Over
 thousands it lets too many values live at once (benchmarks/choices.py, second row)."""
@@ -146,7 +144,7 @@ class StepWriter:
         values = []
         for entry in entries:
             if entry.index < 0:
-                values.append(self.e.number(entry.constant))
+                values.append(literal(self.e.lanes, [entry.constant] * self.e.lanes.width))
             else:
                 values.append(self._entry(entry))
         self.memory.write(step.array, step.entry, values, all(e.index < 0 for e in entries))
@@ -193,8 +191,8 @@ class StepWriter:
         return [x for i in places for x in found[i]]
 
     def _sincos_of_limbs(self, e: Emitter, angles: Sequence[str]) -> list[str]:
-        """Of registers of less than eight lanes, several side by side in one of eight."""
-        count = WIDEST // e.lanes.width
+        """Of registers of few lanes, several side by side in one that is as wide as a pack."""
+        count = max(1, (self.pack + self.pack % 2) // e.lanes.width)
         groups = [list(angles[k:k + count]) for k in range(0, len(angles), count)]
         packs = []
         for group in groups:

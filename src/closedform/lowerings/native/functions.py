@@ -59,34 +59,37 @@ def array_names(program: Program | Sweeps) -> list[str]:
 
 
 def scalar_module(program: Program, lanes: Lanes, pack: int = PACK,
-                  limits: tuple[int, int] | None = None) -> Module:
+                  limits: tuple[int, int] | None = None, made: Module | None = None) -> Module:
     """`kernel`, for lanes of width 1, with `pack` sines and cosines in one register.
 
     `limits`: steps of a piece, and those up to which there is but one; for other machines than this
-    one, which will decide themselves which values wait within a piece.
+    one, which will decide themselves in which order they compute within a piece, and what waits.
     """
-    module, here = Module(), limits is None
+    module, here = made or Module(), limits is None
     nearby = here and host().triple.startswith("x86_64")
-    parts = pieces(steps(program, lanes.fma, columns=1), 1, limits)
+    parts = pieces(steps(program, lanes.fma, 1, listed=here), 1, limits)
     found = waiting(program, parts, REGISTERS if here else math.inf)
     places = {i: at * lanes.bytes for i, at in found.places.items()}
-    arguments = ", ".join(f"ptr noalias %{a}" for a in array_names(program))
     main = Function(module, nearby)
     widest = max(program.widths, default=1) * lanes.bytes
-    scratch = main.allocate(found.size * lanes.bytes, widest) if found.size else "null"
+    scratch = module.scratch(main, found.size * lanes.bytes, widest) if found.size else "null"
+    arrays = [f"%{a}" for a in array_names(program)]
+    arguments = ", ".join(f"ptr noalias {a}" for a in arrays)
     if len(parts) == 1:
         e = Emitter(main, lanes)
         StepWriter(program, e, OneState(e), scratch, places, pack).run(
             parts[0], leaving=found.leaving[0])
     else:
-        given = ", ".join(f"ptr %{a}" for a in array_names(program))
+        handed, inside = ([scratch], "%scratch") if scratch.startswith("%") else ([], scratch)
+        taken = ", ".join([arguments, *(f"ptr noalias {inside}" for _ in handed)])
+        given = ", ".join(f"ptr {a}" for a in [*arrays, *handed])
         for k, part in enumerate(parts):
             piece = Function(module, nearby)
             e = Emitter(piece, lanes)
-            StepWriter(program, e, OneState(e), "%scratch", places, pack).run(
+            StepWriter(program, e, OneState(e), inside, places, pack).run(
                 part, leaving=found.leaving[k])
-            piece.finish(f"internal void @piece{k}({arguments}, ptr noalias %scratch)", APART)
-            main.line(f"call void @piece{k}({given}, ptr {scratch})")
+            piece.finish(f"internal void @piece{k}({taken})", APART)
+            main.line(f"call void @piece{k}({given})")
     main.finish(f"dso_local void @kernel({arguments})")
     _add_functions_called(module, parts, lanes)
     return module

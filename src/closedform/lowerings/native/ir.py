@@ -12,7 +12,7 @@ import struct
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import Any, Literal, cast
+from typing import Any, ClassVar, Literal, cast
 
 import numpy as np
 
@@ -69,6 +69,16 @@ def number(x: float, kind: Kind) -> str:
     return f"0x{struct.unpack('<Q', struct.pack('<d', value))[0]:016X}"
 
 
+def literal(lanes: Lanes, values: Sequence[float]) -> str:
+    """A number for each lane."""
+    texts = [number(x, lanes.kind) for x in values]
+    if lanes.width == 1:
+        return texts[0]
+    if len(set(texts)) == 1:
+        return f"splat ({lanes.kind} {texts[0]})"
+    return "<" + ", ".join(f"{lanes.kind} {x}" for x in texts) + ">"
+
+
 @dataclass
 class Module:
     """The functions of one object file.
@@ -77,6 +87,7 @@ class Module:
     `imports`, filled in after loading, so that an object file is the same in every process.
     """
 
+    inside: ClassVar[str] = ""                      # "inbounds ", where addresses are cheaper so
     functions: list[str] = field(default_factory=list)
     declarations: dict[str, None] = field(default_factory=dict)
     imports: list[str] = field(default_factory=list)
@@ -86,6 +97,14 @@ class Module:
         if name not in self.imports:
             self.imports.append(name)
         return f"getelementptr (i8, ptr @imports, i64 {8 * self.imports.index(name)})"
+
+    def numbers(self, e: Emitter, values: Sequence[float]) -> str:
+        """A number for each lane of what e writes, part of the code."""
+        return literal(e.lanes, values)
+
+    def scratch(self, main: Function, size: int, align: int) -> str:
+        """Bytes in which values wait for others to be computed: those of a call of `main`."""
+        return main.allocate(size, align)
 
     def text(self) -> str:
         return "\n".join((
@@ -143,7 +162,8 @@ class Function:
 
     def offset(self, pointer: str, size: int | str) -> str:
         """A pointer moved by some bytes."""
-        return pointer if size == 0 else self.let(f"getelementptr i8, ptr {pointer}, i64 {size}")
+        return pointer if size == 0 else self.let(
+            f"getelementptr {self.module.inside}i8, ptr {pointer}, i64 {size}")
 
     def near(self, pointer: str, size: int) -> str:
         """The same from a pointer nearby: on x86 a distance takes one byte of code, or else four.
@@ -183,13 +203,12 @@ class Emitter:
     lanes: Lanes
 
     def number(self, x: float) -> str:
-        text = number(x, self.lanes.kind)
-        return text if self.lanes.width == 1 else f"splat ({self.lanes.kind} {text})"
+        """A constant in every lane."""
+        return self.numbers([x] * self.lanes.width)
 
     def numbers(self, values: Sequence[float]) -> str:
         """A constant for each lane."""
-        kind = self.lanes.kind
-        return "<" + ", ".join(f"{kind} {number(x, kind)}" for x in values) + ">"
+        return self.function.module.numbers(self, values)
 
     def integer(self, k: int) -> str:
         return str(k) if self.lanes.width == 1 else f"splat ({BITS[self.lanes.kind]} {k})"

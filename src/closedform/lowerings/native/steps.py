@@ -49,11 +49,14 @@ class Step(NamedTuple):
     rows: LaneRows | None = None
 
 
-def steps(program: Program, fma: bool, columns: int) -> list[Step]:
-    """The whole program; inputs are read and outputs written up to `columns` entries at a time."""
+def steps(program: Program, fma: bool, columns: int, listed: bool = True) -> list[Step]:
+    """The whole program; inputs are read and outputs written up to `columns` entries at a time.
+
+    `listed`: small programs of single states are put in order for a processor's latencies.
+    """
     arithmetic = list(_arithmetic(program, fma))
     matrices = program.has_lanes and any(len(output.shape) > 1 for output in program.outputs)
-    if columns == 1 and len(arithmetic) <= (LISTED if matrices else WHOLE):
+    if listed and columns == 1 and len(arithmetic) <= (LISTED if matrices else WHOLE):
         arithmetic = by_list_schedule(arithmetic)
     computed = list(_with_reads(program, arithmetic, columns))
     return list(_with_writes(program, computed, columns))

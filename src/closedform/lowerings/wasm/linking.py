@@ -47,6 +47,7 @@ def linked(code: bytes, exported: Sequence[str], layout: MemoryLayout, about: st
         places[name], end = end, end + _aligned(size)
     places["free"] = end
     sections[MEMORIES] = b"\1\0" + unsigned(-(-end // PAGE))
+    sections[DATA] = _without_zeros(sections.get(DATA, b"\0"))
     constants = [_constant(top, mutable=True), *(_constant(x) for x in places.values())]
     sections[GLOBALS] = _vector(constants)
     sections[EXPORTS] = _vector([
@@ -152,15 +153,24 @@ def _symbols(reader: _Reader) -> Iterator[tuple[str, int]]:
                 yield name, number
 
 
-def _end_of_data(content: bytes) -> int:
-    """Where the last segment ends: each is a flag 0, `i32.const` place `end`, and bytes."""
-    reader, end = _Reader(content), 0
+def _segments(content: bytes) -> Iterator[tuple[int, bytes]]:
+    """Places and bytes of data: each segment is a flag 0, `i32.const` place `end`, and bytes."""
+    reader = _Reader(content)
     for _ in range(reader.number()):
         reader.take(2)
         place = reader.number()
         reader.take(1)
-        end = max(end, place + len(reader.take(reader.number())))
-    return end
+        yield place, reader.take(reader.number())
+
+
+def _end_of_data(content: bytes) -> int:
+    return max((place + len(data) for place, data in _segments(content)), default=0)
+
+
+def _without_zeros(content: bytes) -> bytes:
+    """The same data without zeros at the ends of segments: memory begins as zeros."""
+    return _vector([bytes([0, I32_CONST]) + signed(place) + bytes([END]) + unsigned(len(kept))
+                    + kept for place, data in _segments(content) if (kept := data.rstrip(b"\0"))])
 
 
 def _aligned(size: int) -> int:

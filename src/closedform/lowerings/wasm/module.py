@@ -1,4 +1,4 @@
-"""A program as WebAssembly, made by LLVM: one state in scalars, many in a loop over them.
+"""A program as WebAssembly, made by LLVM: one state, and many in a loop over them.
 
     kernel(in0, …, out0, …)            addresses in the exported `memory`, arrays of doubles
     batch(n, in0, …, out0, …)          n states, one behind the other in each array
@@ -6,6 +6,10 @@
 Nothing is imported: sines and cosines are those of `native/sincos.py`, of any finite angle, without
 fused multiply-add, which WebAssembly does not have. For one state every array has its place in the
 memory, an exported constant of its name; `free` is the first byte behind them.
+
+Of limbs in lanes two share a register of 128 bits. Constants, and values that wait between the
+pieces of a large program, have fixed places in the memory: V8 writes a constant out at each use,
+in 15 bytes of code, and reads one at a fixed place as part of an instruction.
 """
 
 from __future__ import annotations
@@ -13,14 +17,15 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
 
 import llvmlite.binding as llvm
 
 from closedform.errors import ArgumentError
 from closedform.lowerings.native.cpu import MAKING
 from closedform.lowerings.native.functions import array_names, scalar_module
-from closedform.lowerings.native.ir import Function, Lanes, Module
+from closedform.lowerings.native.ir import Emitter, Function, Lanes, Module, number
 from closedform.lowerings.source.assignments import array_sizes, output_names
 from closedform.lowerings.wasm.linking import MemoryLayout, linked
 from closedform.program.program import Program
@@ -30,16 +35,50 @@ PACK = 2
 """Angles in one register of 128 bits."""
 LIMITS = (300, 400)
 """Steps of a piece, and up to which there is but one: V8 keeps fewer values in registers the longer
-a function is (benchmarks/wasm.py)."""
+a function is."""
 SPARE_STACK = 1 << 10
 """Bytes beyond what functions reserve: LLVM keeps all else in WebAssembly's own locals."""
 LEVEL = 2
 """Code generation's optimisation: at 1 every value is a local that is set and read again."""
 
 
-def wasm_module(program: Program, about: Sequence[str] = ()) -> bytes:
-    """The bytes of a module; the lines `about` it are in its section `closedform`."""
-    module = scalar_module(program, Lanes("double", 1, fma=False), PACK, LIMITS)
+@dataclass
+class WasmModule(Module):
+    """Functions that find their constants, and memory for what waits, at places in the memory."""
+
+    inside: ClassVar[str] = "inbounds "             # else each distance is added by an instruction
+    constants: list[float] = field(default_factory=list)
+    places: dict[tuple[str, ...], int] = field(default_factory=dict)
+    waiting: int = 0                                # bytes
+
+    def numbers(self, e: Emitter, values: Sequence[float]) -> str:
+        key = tuple(number(x, "double") for x in values)
+        if key not in self.places:
+            self.places[key] = 8 * len(self.constants)
+            self.constants.extend(values)
+        return e.function.let(f"load {e.lanes.type}, ptr getelementptr (i8, ptr @constants, i32 "
+                              f"{self.places[key]}), align 8, !invariant.load !2")
+
+    def scratch(self, main: Function, size: int, align: int) -> str:
+        self.waiting = size
+        return "@waiting"
+
+    def text(self) -> str:
+        numbers = ", ".join(f"double {number(x, 'double')}" for x in self.constants)
+        return "\n".join((
+            f"@constants = internal global [{len(self.constants)} x double] [{numbers}], align 16",
+            f"@waiting = internal global [{self.waiting} x i8] zeroinitializer, align 16",
+            super().text(), "!2 = !{}", ""))
+
+
+def wasm_module(program: Program, about: Sequence[str] = (),
+                folded: Program | None = None) -> bytes:
+    """The bytes of a module; the lines `about` it are in its section `closedform`.
+
+    `folded`: the same program with limbs in lanes.
+    """
+    module = scalar_module(folded or program, Lanes("double", 1, fma=False), PACK, LIMITS,
+                           WasmModule())
     if module.imports:
         raise ArgumentError(f"WebAssembly has no {', '.join(module.imports)}; see "
                             "OPERATIONS in lowerings/native/ir.py")

@@ -93,7 +93,8 @@ class RobotSource(Source):
         return Piece(
             name, program, robot_vectors(robot, requests, self.runtime, program),
             robot_header(robot, requests, program, self.runtime),
-            letters(r.row for r in requests), partial(_derivatives, prepared, requests, loaded))
+            letters(r.row for r in requests), partial(_derivatives, prepared, requests, loaded),
+            partial(prepared.judged_folded, requests, loaded))
 
 
 def _closes_itself(robot: Robot, made: Sequence[Piece]) -> bool:

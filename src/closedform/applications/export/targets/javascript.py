@@ -45,7 +45,7 @@ class Wasm(Target):
 
     def texts(self, piece: Piece) -> Mapping[str, str | bytes]:
         name, module = piece.name, f"{piece.name}{self.suffix}"
-        return {f"{name}.wasm": wasm_module(piece.program, piece.about),
+        return {f"{name}.wasm": wasm_module(piece.program, piece.about, piece.folded()),
                 f"{module}.mjs": javascript_loader(piece.program, name, piece.about),
                 f"{module}_vectors.mjs": _vectors(piece, module)}
 
