@@ -19,12 +19,18 @@ def motion(robot, t, seed=0, frequency=0.1, harmonics=5, size=0.4):
     return q.T, (A @ c + B @ s).T, ((-A * w) @ s + (B * w) @ c).T
 
 
-def run(robot, seed=0, seconds=20.0, rate=250.0, noise=0.02, jitter=0.0, rubs=True, **changes):
-    """A log as a dictionary; `noise` of torques relative to their spread; `rubs`: with friction."""
+def run(robot, seed=0, seconds=20.0, rate=250.0, noise=0.02, jitter=0.0, rubs=True, delay=0.0,
+        **changes):
+    """A log as a dictionary; `noise` of torques relative to their spread; `rubs`: with friction.
+
+    Torques are `delay` seconds late.
+    """
     rng = np.random.default_rng(1000 + seed)
     t = np.arange(0, seconds, 1 / rate)
-    q, v, a = motion(robot, t, seed, **changes)
-    tau = cf.compile(robot).inverse_dynamics(q, v, a) + rubs * (VISCOUS * v + COULOMB * np.sign(v))
+    q, _, _ = motion(robot, t, seed, **changes)
+    earlier, v, a = motion(robot, t - delay, seed, **changes)
+    friction = VISCOUS * v + COULOMB * np.sign(v)
+    tau = cf.compile(robot).inverse_dynamics(earlier, v, a) + rubs * friction
     tau = tau + noise * tau.std(axis=0) * rng.normal(size=tau.shape)
     return {"t": t, "q": q + jitter * rng.normal(size=q.shape), "tau": tau}
 

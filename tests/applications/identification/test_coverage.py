@@ -56,13 +56,14 @@ def tree():
                                        for b in robot.bodies))
 
 
-def coverage_as_it_comes(method, robot, noise, rubs, runs, memory=0.0):
-    """As `coverage`, all decisions about the signals left to the library."""
+def coverage_as_it_comes(method, robot, noise, rubs, runs, memory=0.0, delay=0.0):
+    """As `coverage`, all decisions about the signals left to the library; torques may be late."""
     file = other_inertias(robot, by=0.2)
     model = idn.Model(file, idn.Friction("viscous", "coulomb") if rubs else idn.Friction())
     true, inside = true_numbers(model, robot), []
     for seed in range(runs):
-        data, rng = run(robot, seed, noise=0.0, rubs=rubs), np.random.default_rng(seed)
+        data = run(robot, seed, noise=0.0, rubs=rubs, delay=delay)
+        rng = np.random.default_rng(seed)
         white = rng.normal(size=data["tau"].shape)
         coloured = lfilter([np.sqrt(1 - memory**2)], [1, -memory], white, axis=0)
         data["tau"] = data["tau"] + noise * data["tau"].std(axis=0) * coloured
@@ -76,6 +77,12 @@ def coverage_as_it_comes(method, robot, noise, rubs, runs, memory=0.0):
 def test_intervals_hold_where_there_is_hardly_any_noise(rubs, method):
     """What filters, the grid and a prior do is then all that could be wrong with an estimate."""
     assert coverage_as_it_comes(method, cf.load("stanford"), 1e-3, rubs, 6) >= 0.90
+
+
+def test_intervals_hold_where_torques_are_late_by_parts_of_a_sample():
+    """By 2.5 samples, which is found, and which signs of velocities are laid out by."""
+    assert coverage_as_it_comes("weighted", cf.load("planar2r"), 1e-3, True, 20,
+                                delay=0.0101) >= 0.93
 
 
 def test_coulomb_friction_is_not_biased_by_the_grid_that_columns_are_computed_on():
@@ -99,6 +106,16 @@ def test_coulomb_friction_is_not_biased_by_the_grid_that_columns_are_computed_on
 @pytest.mark.parametrize("method", ["weighted", "consistent"])
 def test_intervals_hold_at_every_size_of_noise(robot, rubs, noise, memory, method):
     assert 0.90 <= coverage_as_it_comes(method, robot, noise, rubs, RUNS, memory) <= 0.98
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["planar2r", "stanford"])
+@pytest.mark.parametrize("noise", [1e-3, 1e-2, 5e-2])
+@pytest.mark.parametrize("delay", [0.003, 0.0101])
+@pytest.mark.parametrize("method", ["weighted", "consistent"])
+def test_intervals_hold_where_torques_are_late(name, noise, delay, method):
+    share = coverage_as_it_comes(method, cf.load(name), noise, True, RUNS, delay=delay)
+    assert 0.90 <= share <= 0.98
 
 
 def by_instruments(runs, jitter):

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import closedform as cf
-from closedform.applications.identification.information import slip_of
+from closedform.applications.identification.rows import slip_of
 from closedform.errors import ArgumentError, FormatError
 from measured_runs import run
 
@@ -28,7 +28,7 @@ def all_rows(model, logs, signals=SIGNALS):
     found = []
     for one in logs:
         prepared = signals.prepare(one)
-        slip = slip_of(model, prepared)
+        slip = slip_of(model, prepared.plan)
         for window in prepared.windows():
             W = np.array([model.columns(q, v, a, slip)
                           for q, v, a in zip(window.q, window.v, window.a, strict=True)])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import math
 import operator
 from collections.abc import Sequence
 from contextlib import suppress
@@ -19,7 +18,12 @@ from closedform.applications.cluster.blocks import Aside, Work, computed
 from closedform.applications.identification.logs.log import Log
 from closedform.applications.identification.model import Model
 from closedform.applications.identification.repetition import repeats_after
-from closedform.applications.identification.rows import effort_kind, filtered_rows, torques
+from closedform.applications.identification.rows import (
+    effort_kind,
+    filtered_rows,
+    slip_of,
+    torques,
+)
 from closedform.applications.identification.signals.filter import Window
 from closedform.applications.identification.signals.signals import Prepared, Signals
 from closedform.applications.identification.triangles import Information, TimeBlock, updated
@@ -28,8 +32,6 @@ from closedform.errors import ArgumentError, FormatError
 
 STATES = 4096
 """Kept rows from which it is told whether a motion repeats."""
-FLAT = 1e-5
-"""The smooth sign's least scale, of a joint's usual speed."""
 
 
 def information(model: Model, logs: Log | Sequence[Log], signals: Signals | None = None,
@@ -152,7 +154,7 @@ class _Accumulator:
         self.model, self.rows, self.seen, self.gains = model, max(prepared.rows, 1), 0, gains
         self.factors: dict[int, list[Floats]] = {}
         self.counts: dict[int, list[int]] = {}
-        self.slip = slip_of(model, prepared)
+        self.slip = slip_of(model, prepared.plan)
         self.loaded = loaded
         self.times: dict[int, tuple[float, float]] = {}
         self.travel: dict[int, tuple[int, Floats]] = {}
@@ -212,17 +214,3 @@ def predicted(rows: Floats, phi: Floats) -> Floats:
     order, n = len(phi), len(rows)
     past = sum((phi[k] * rows[order - 1 - k:n - 1 - k] for k in range(order)), np.zeros(1))
     return rows[order:] - past
-
-
-def slip_of(model: Model, prepared: Prepared) -> Floats:
-    """The scale of the smooth sign for each motor: as given, or from the noise of the velocity.
-
-    What signs of noisy velocities, σ about v, have in common with that of v is erf(v / √2 σ); it
-    lacks as much of a step as v / √(v² + slip²) does with slip = √(2/π) σ. A wider one would take
-    more from the columns near v = 0 than noise does, and Coulomb friction would come out too large.
-    """
-    at, found = list(model.actuated), prepared.survey.found
-    if model.friction.slip is not None:
-        return np.full(len(at), float(model.friction.slip))
-    speed = np.zeros(len(prepared.velocity_noise)) if found is None else found.speed
-    return np.maximum(math.sqrt(2 / math.pi) * prepared.velocity_noise, FLAT * speed + 1e-9)[at]

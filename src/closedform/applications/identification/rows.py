@@ -10,6 +10,7 @@ import numpy as np
 from closedform.applications.identification.logs.log import Log
 from closedform.applications.identification.model import Model
 from closedform.applications.identification.signals.filter import Window
+from closedform.applications.identification.signals.windows import WindowPlan
 from closedform.arrays import Floats
 from closedform.errors import ArgumentError
 from closedform.model.inertia import PARAMETER_NAMES
@@ -44,6 +45,18 @@ def torques(model: Model, window: Window, kind: str, gains: bool) -> Floats:
     assert model.drives is not None
     gain = model.drives.gains(len(at)) if kind == "current" else None
     return np.asarray((motors if gain is None else motors * gain) @ model.motor_matrix)
+
+
+def slip_of(model: Model, plan: WindowPlan) -> Floats:
+    """The scale of the smooth sign for each motor: as given, or from the noise of the velocity.
+
+    What signs of noisy velocities, σ about v, have in common with that of v is erf(v / √2 σ); it
+    lacks as much of a step as v / √(v² + slip²) does with slip = √(2/π) σ. A wider one would take
+    more from the columns near v = 0 than noise does, and Coulomb friction would come out too large.
+    """
+    at = list(model.actuated)
+    told = model.friction.slip
+    return plan.slip[at] if told is None else np.full(len(at), float(told))
 
 
 def filtered_rows(model: Model, window: Window, slip: Floats, effort: Floats,

@@ -9,15 +9,16 @@ from typing import NamedTuple, final
 import numpy as np
 
 from closedform.applications.identification.estimate.found import Fit
-from closedform.applications.identification.information import (
-    log_information,
-    slip_of,
-    with_positions,
-)
+from closedform.applications.identification.information import log_information, with_positions
 from closedform.applications.identification.logs.log import Log
 from closedform.applications.identification.model import Model
 from closedform.applications.identification.other_friction import OtherFriction
-from closedform.applications.identification.rows import effort_kind, filtered_rows, torques
+from closedform.applications.identification.rows import (
+    effort_kind,
+    filtered_rows,
+    slip_of,
+    torques,
+)
 from closedform.applications.identification.signals.filter import Window
 from closedform.applications.identification.signals.signals import Prepared, Signals
 from closedform.applications.identification.triangles import Information
@@ -119,7 +120,7 @@ def validate(fit: Fit, log: Log, signals: Signals | None = None, *,
     model, info = fit.model, fit.info
     log = with_positions(model, log)
     prepared = (signals or info.signals or Signals()).prepare(log, model)
-    kind, slip = effort_kind(model, log), slip_of(model, prepared)
+    kind, slip = effort_kind(model, log), slip_of(model, prepared.plan)
     sums, x = _Sums(model, prepared), [np.append(fit.x[list(s)], -1.0) for s in info.support]
     for window in prepared.windows():
         effort = torques(model, window, kind, info.gains)

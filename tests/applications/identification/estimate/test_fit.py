@@ -208,3 +208,16 @@ def test_intervals_are_wider_than_the_usual_formula_where_noise_is_correlated():
 def test_what_cannot_be_asked_is_refused(info, arguments, error, message):
     with pytest.raises(error, match=message):
         idn.fit(info, **arguments)
+
+
+def test_a_slide_in_another_unit_in_one_log_ends_in_words():
+    """Columns then differ by twelve digits, and matrices have no factors by rounding."""
+    robot = cf.load("stanford")
+    logs = [run(robot, seed, rate=100.0) for seed in (1, 3)]
+    logs[1]["q"] = logs[1]["q"] * np.where(np.arange(6) == 2, 1e6, 1.0)
+    info = idn.information(idn.Model(robot), [idn.read(log, robot) for log in logs],
+                           signals=idn.Signals(delay=0.0))
+    try:
+        assert not idn.verdict(idn.fit(info)).holds
+    except cf.ClosedformError as error:
+        assert "units" in str(error)

@@ -111,6 +111,16 @@ def test_a_delay_of_the_torques_is_found_and_applied(delay):
     assert "they are shifted" in made.notes[-1]
 
 
+@pytest.mark.parametrize("seed", [0, 2])
+@pytest.mark.parametrize("delay", [0.003, -0.0075])
+def test_signs_that_turn_between_samples_do_not_move_a_delay(seed, delay):
+    """Torques that jump every few samples, 4 ms apart."""
+    robot = cf.load("planar2r")
+    model = idn.Model(robot, idn.Friction("viscous", "coulomb"))
+    log = idn.read(run(robot, seed, noise=0.0, delay=delay), robot)
+    assert abs(idn.Signals().prepare(log, model).plan.delay - delay) < 2e-5
+
+
 def test_a_delay_is_found_for_a_robot_of_any_size():
     robot = random_robot(3, kinds=("revolute",), bodies=14)
     made, _ = prepared(robot, replace(ROUGH, delay=0.012), duration=40.0, delay="estimate")

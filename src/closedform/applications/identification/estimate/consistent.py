@@ -34,6 +34,8 @@ from closedform.maths.identification.pseudo_inertia import (
 STEPS = 300
 BARRIER = 1e-6
 """What is left of the barrier at the end, in units of the prior's weight."""
+RIDGES = (1e-13, 1e-11, 1e-9, 1e-7)
+"""Of the diagonal, added in turn until a matrix has a factor."""
 STALLED = 1e-6
 CLOSED = 1e-6
 """Newton's decrement, in the units of the prior's weight, at which a solution stands."""
@@ -118,6 +120,16 @@ def solved(problem: NearPrior, weight: float, start: Floats | None = None,
     With `rough` the barrier ends there and so do the steps, as near as it takes to compare weights;
     the certificate is without polish.
     """
+    try:
+        return _solved(problem, weight, start, rough)
+    except np.linalg.LinAlgError as error:
+        raise NoSolution(f"no consistent parameters of {problem.model.robot.name}: columns of the "
+                         "logs are of sizes too different to be compared; look at the units of "
+                         "positions and torques") from error
+
+
+def _solved(problem: NearPrior, weight: float, start: Floats | None,
+            rough: float | None) -> tuple[Floats, Optimality]:
     model, to_x = problem.model, problem.to_x
     n, total = len(model.standard_names), to_x.shape[1]
     B, z, Q = problem.squares            # residuals first: squares would lose their digits
@@ -250,9 +262,7 @@ class _Cone:
 def _newton(H: Floats, g: Floats, E: Floats, off: Floats) -> tuple[Floats, float]:
     """The step of least H-norm model with E (s + step) = b, and its decrement squared."""
     scale = 1 / np.sqrt(np.maximum(np.diag(H), 1e-300))
-    K = H * scale[:, None] * scale
-    K[np.diag_indices_from(K)] += 1e-13
-    factor = cho_factor(K)
+    factor = _factor(H * scale[:, None] * scale)
     step = -cho_solve(factor, g * scale)
     if len(off):
         F = E * scale
@@ -261,6 +271,20 @@ def _newton(H: Floats, g: Floats, E: Floats, off: Floats) -> tuple[Floats, float
         step = step + V @ y
     move = step * scale
     return move, float(move @ H @ move)
+
+
+def _factor(K: Floats) -> tuple[Floats, bool]:
+    """Cholesky's of a matrix with ones on its diagonal, and a little more where rounding asks it.
+
+    A step is then shorter than Newton's in what the data hardly see, and leads down as well.
+    """
+    for more in RIDGES:
+        try:
+            lower: tuple[Floats, bool] = cho_factor(K + more * np.eye(len(K)))
+        except (np.linalg.LinAlgError, ValueError):       # no number, of numbers too large
+            continue
+        return lower
+    raise np.linalg.LinAlgError("no ridge is large enough")
 
 
 def _objective(cone: _Cone, B: Floats, z: Floats, mu: float, s: Floats) -> float:

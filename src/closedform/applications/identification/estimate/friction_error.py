@@ -20,12 +20,13 @@ import numpy as np
 from scipy import stats
 
 from closedform.applications.identification.estimate.uncertainty import LEVEL
-from closedform.applications.identification.information import slip_of, with_positions
+from closedform.applications.identification.information import with_positions
 from closedform.applications.identification.model import Model
 from closedform.applications.identification.rows import (
     JUMPS,
     effort_kind,
     filtered_rows,
+    slip_of,
     torques,
     turning,
 )
@@ -59,7 +60,7 @@ def friction_error(info: Information, x: Floats) -> Floats:
     for log, loaded in info.sources:
         log = with_positions(model, log)
         prepared = (info.signals or Signals()).prepare(log, model)
-        kind, slip = effort_kind(model, log), slip_of(model, prepared)
+        kind, slip = effort_kind(model, log), slip_of(model, prepared.plan)
         for window in islice(prepared.windows(), WINDOWS):
             rows = filtered_rows(model, window, slip, torques(model, window, kind, False), False,
                                  loaded)

@@ -15,9 +15,14 @@ from typing import NamedTuple
 import numpy as np
 
 from closedform.applications.compile.digest import robot_digest
-from closedform.applications.identification.information import slip_of, with_positions
+from closedform.applications.identification.information import with_positions
 from closedform.applications.identification.model import Model
-from closedform.applications.identification.rows import effort_kind, filtered_rows, torques
+from closedform.applications.identification.rows import (
+    effort_kind,
+    filtered_rows,
+    slip_of,
+    torques,
+)
 from closedform.applications.identification.signals.signals import Signals
 from closedform.applications.identification.triangles import Information
 from closedform.arrays import Array, Floats, namespace
@@ -111,7 +116,7 @@ def _sums(info: Information, standard: Floats, weights: Floats, number: int) -> 
     prepared = (info.signals or Signals()).prepare(log)
     prepared = replace(prepared, plan=replace(prepared.plan, rows=max(
         prepared.plan.rows // 8, 64 * prepared.plan.keep)))
-    kind, slip = effort_kind(model, log), slip_of(model, prepared)
+    kind, slip = effort_kind(model, log), slip_of(model, prepared.plan)
     p, found = len(info.columns), []
     for window in islice(prepared.windows(), WINDOWS):
         effort = torques(model, window, kind, info.gains)

@@ -25,15 +25,16 @@ from closedform.applications.identification.estimate.least_squares import (
     noise,
     weighted,
 )
-from closedform.applications.identification.information import (
-    information,
-    log_information,
-    slip_of,
-)
+from closedform.applications.identification.information import information, log_information
 from closedform.applications.identification.logs.log import Samples
 from closedform.applications.identification.logs.read import read
 from closedform.applications.identification.result import identified_robot
-from closedform.applications.identification.rows import effort_kind, filtered_rows, torques
+from closedform.applications.identification.rows import (
+    effort_kind,
+    filtered_rows,
+    slip_of,
+    torques,
+)
 from closedform.applications.identification.signals.signals import Prepared, Signals
 from closedform.applications.identification.triangles import Information
 from closedform.applications.simulate import simulate
@@ -52,7 +53,7 @@ def reduced_rows(info: Information) -> Iterator[tuple[list[Floats], Prepared]]:
                             "make it with idn.information(model, logs)")
     for log, loaded in info.sources:
         prepared = (info.signals or Signals()).prepare(log, info.model)
-        kind, slip = effort_kind(info.model, log), slip_of(info.model, prepared)
+        kind, slip = effort_kind(info.model, log), slip_of(info.model, prepared.plan)
         for window in prepared.windows():
             effort = torques(info.model, window, kind, info.gains)
             yield filtered_rows(info.model, window, slip, effort, info.gains,

@@ -16,7 +16,12 @@ from dataclasses import replace
 import numpy as np
 
 from closedform.applications.identification.model import Model
-from closedform.applications.identification.rows import effort_kind, filtered_rows, torques
+from closedform.applications.identification.rows import (
+    effort_kind,
+    filtered_rows,
+    slip_of,
+    torques,
+)
 from closedform.applications.identification.signals.filter import Window
 from closedform.applications.identification.signals.grid import cubic, stretches
 from closedform.applications.identification.signals.survey import PIECE, Survey
@@ -27,7 +32,9 @@ from closedform.lowerings.native.householder import triangle
 REACH = 0.03        # s, to both sides
 TRIED = 25          # shifts
 SHIFTS = np.linspace(-REACH, REACH, TRIED)
-KEPT = 400          # rows at most
+STEP = float(SHIFTS[1] - SHIFTS[0])
+KEPT, MORE = 400, 4000      # rows at most, and for a delay that is there
+AGAIN = 2           # times a delay is looked for about itself, torques as logged and no between
 READ = 131072       # logged rows at most
 CLEAR = 0.1         # by which J must be better to be applied
 
@@ -43,10 +50,9 @@ def torque_delay(plan: WindowPlan, made: Survey,
     kind = effort_kind(model, made.log)
     if kind == "current" and (model.drives is None or model.drives.gain is None):
         return plan, f"{unknown}: the gains of the currents are not known", True
-    window = _beginning(replace(plan, delay=0.0, rows=KEPT * plan.keep), made)
-    if window is None or len(window.kept) < max(60, 15 * len(made.log.robot.bodies)):
+    left = _left(model, plan, made, 0.0, KEPT)
+    if left is None:
         return plan, f"{unknown}: the log is too short", True
-    left = _left(model, plan, window, torques(model, window, kind, False))
     J = _misfits(left, SHIFTS)
     if not np.isfinite(J).all():
         return plan, f"{unknown}: the equations leave nothing of the torques, or all", True
@@ -58,13 +64,15 @@ def torque_delay(plan: WindowPlan, made: Survey,
                       "positions"), False
     if i in (0, TRIED - 1):
         return plan, f"{unknown}: none within {1e3 * REACH:.0f} ms fits best", True
-    near = np.linspace(SHIFTS[i - 1], SHIFTS[i + 1], 4 * TRIED + 1)
-    best = near[int(np.argmin(_misfits(left, near)))]
+    best = float(SHIFTS[i]) + _nearest(left, i)
     if gain < CLEAR:
         return plan, (f"torques fit best {1e3 * best:.2g} ms later than positions, which explains "
                       f"{100 * (1 - np.exp(-gain / 2)):.2g} % more: not clear enough, no delay is "
                       "applied"), True
-    return replace(plan, delay=float(best)), (
+    for _ in range(AGAIN):
+        closer = _left(model, plan, made, best, MORE)
+        best += 0.0 if closer is None else _nearest(closer, TRIED // 2)
+    return replace(plan, delay=best), (
         f"torques are {1e3 * abs(best):.2g} ms {'later' if best > 0 else 'earlier'} than "
         "positions: they are shifted"), True
 
@@ -85,11 +93,24 @@ def _beginning(plan: WindowPlan, made: Survey) -> Window | None:
     return max([*found, *stream.close()], key=lambda w: len(w.kept), default=None)
 
 
-def _left(model: Model, plan: WindowPlan, window: Window, tau: Floats) -> Floats:
-    """R, (TRIED, TRIED): |R c|² is what the equations leave of torques Σ_k c_k τ(t + d_k)."""
-    at, half = list(model.actuated), window.low_pass.half
-    slip = np.where(np.isfinite(plan.slowest), np.maximum(plan.slowest, 1e-9), 1.0)[at]
-    rows = filtered_rows(model, window, slip, tau, False)
+def _nearest(left: Floats, i: int) -> float:
+    """From the i-th shift to where (1) is least between its neighbours."""
+    near = np.linspace(-STEP, STEP, 1001)
+    return float(near[int(np.argmin(_misfits(left, SHIFTS[i] + near)))])
+
+
+def _left(model: Model, plan: WindowPlan, made: Survey, delay: float,
+          most: int) -> Floats | None:
+    """R, (TRIED, TRIED): |R c|² is what the equations leave of torques Σ_k c_k τ(t + delay + d_k).
+
+    Of so many rows at most; None of few.
+    """
+    window = _beginning(replace(plan, delay=delay, rows=most * plan.keep), made)
+    if window is None or len(window.kept) < max(60, 15 * len(made.log.robot.bodies)):
+        return None
+    tau = torques(model, window, effort_kind(model, made.log), False)
+    half = window.low_pass.half
+    rows = filtered_rows(model, window, slip_of(model, plan), tau, False)
     t, smooth = window.t[half:len(window.t) - half], window.low_pass.smoothed(tau)
     kept = t[::window.step]
     inside = (kept > t[0] + REACH) & (kept < t[-1] - REACH)

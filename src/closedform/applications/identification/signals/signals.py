@@ -41,6 +41,8 @@ STILL = 0.02
 """A velocity counts as standing below this share of its usual size, or where noise reaches it."""
 REACHED = 5.0
 """Standard deviations that noise reaches."""
+FLAT = 1e-5
+"""The smooth sign's least scale, of a joint's usual speed."""
 
 
 @final
@@ -111,9 +113,11 @@ class Signals:
         logged = self.derivatives == "logged"
         delay = 0.0 if isinstance(self.delay, str) else float(self.delay)
         motion = motion_cutoff(made)
-        slowest = np.maximum(REACHED * velocity_noise(made, motion), STILL * speed)
+        noise = velocity_noise(made, motion)
+        slowest = np.maximum(REACHED * noise, STILL * speed)
         plan = WindowPlan(made.log.robot, T, cutoff, motion, every, keep, delay,
-                          np.where(standing(made), np.inf, slowest), logged)
+                          np.where(standing(made), np.inf, slowest),
+                          np.maximum(math.sqrt(2 / math.pi) * noise, FLAT * speed + 1e-9), logged)
         said = [f"a zero-phase low-pass (Butterworth of order 4, forwards and backwards) at "
                 f"{cutoff:.3g} Hz ({made.why}) on torques and every column, "
                 f"at {motion:.3g} Hz on positions",

@@ -47,8 +47,18 @@ class WindowPlan:
     keep: int                   # E
     delay: float                # s, that torques are late
     slowest: Floats             # (nv,), below which a velocity counts as standing
+    slip: Floats                # (nv,), the scale of the smooth sign of velocities
     logged: bool = False        # v and a as logged, not from positions
     rows: int = 0               # of the working grid in a window; 0: as many as are good
+
+    @property
+    def start(self) -> float:
+        """s, of the grid behind the first row: so that times of the grid, and the delay, are rows.
+
+        Torques jump where a joint turns and are taken as they were logged; positions, which are
+        smooth, between.
+        """
+        return -self.delay % self.period if self.delay > 0 else -self.delay
 
     @property
     def size(self) -> int:
@@ -100,8 +110,8 @@ def faster(cutoff: float, period: float) -> float:
 
 def kept_rows(plan: WindowPlan, duration: float) -> int:
     """How many rows a stretch of so many seconds leaves."""
-    return plan.stop(math.floor((duration - 2 * abs(plan.delay)) / plan.period + 1e-6) + 1) \
-        - plan.first
+    return plan.stop(math.floor((duration - plan.start - abs(plan.delay)) / plan.period + 1e-6)
+                     + 1) - plan.first
 
 
 class Stream:
@@ -121,7 +131,7 @@ class Stream:
         """Windows that are complete with these rows."""
         table = self._table(piece.rows)
         if not len(self.t):
-            self.origin = float(piece.t[0]) + abs(self.plan.delay)
+            self.origin = float(piece.t[0]) + self.plan.start
             self.rows, self.grid = table[:0], table[:0]
         self.t, self.rows = np.concatenate([self.t, piece.t]), np.concatenate([self.rows, table])
         if len(self.t) > 3:
