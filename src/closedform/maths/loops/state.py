@@ -4,7 +4,7 @@ With D and B of `curvature`, W_ri = Σ_j D_rij v_j and K̇_rj = Σ_i D_rij v_i, 
 K a + K̇ v = 0 kept,
 
     K_d ∂v_d/∂y = −W G              K_d ∂a_d/∂y = −(B G + (W + K̇) ∂v/∂y)                     (i)
-    ∂a/∂ẏ = ∂v/∂y + Ġ               Ġ = ∂v/∂y − (ad_v G − G ad_ẏ)
+    ∂a/∂ẏ = ∂v/∂y + Ġ               Ġ = ∂v/∂y − (ad_v G − G (ad_v G)_y)
     ∂(Gᵀ τ)/∂y = Gᵀ ((τ_q − S) G + τ_v ∂v/∂y + M ∂a/∂y)                                     (ii)
     S_ji = Σ_r λ_r D_rij,           λ = K_d⁻ᵀ τ_d
 
@@ -99,23 +99,18 @@ def _dependent(here: Here, b: Sequence[Array]) -> Array:
 
 
 def _brackets(e: LoopEmbedding, v: Array, G: Array) -> Array:
-    """ad_v G − G ad_ẏ, (n, n_y): zero but for joints whose turns do not commute."""
-    xp, tree, own = namespace(v, G), e.free, list(e.closure.independent)
-    zero = xp.zeros(G.shape[1])
-    found = [zero for _ in range(tree.nv)]
-    small = xp.zeros((len(own), len(own)))
+    """ad_v G − G (ad_v G)_y, (n, n_y): zero but for joints whose turns do not commute.
+
+    The rows (ad_v G)_y are ad_ẏ if no such joint is independent in part.
+    """
+    xp, tree, own = namespace(v, G), e.free, np.array(e.closure.independent, dtype=int)
+    found = [xp.zeros(G.shape[1]) for _ in range(tree.nv)]
     for s in tree.segments:
-        if not s.v_index or s.joint.is_vector:
-            continue
-        ad = legs.joint_bracket(s, v)
-        for r, i in enumerate(s.v_index):
-            found[i] = _times(dict(zip(s.v_index, ad[r], strict=True)), G)
-        at = [own.index(i) if i in own else None for i in s.v_index]
-        if any(k is not None for k in at):
-            small = small + xp.stack([
-                xp.stack([ad[at.index(r), at.index(c)] + xp.zeros(()) if r in at and c in at
-                          else xp.zeros(()) for c in range(len(own))]) for r in range(len(own))])
-    return (xp.stack(found) if found else xp.zeros(G.shape)) - G @ small
+        if s.v_index and not s.joint.is_vector:
+            for i, row in zip(s.v_index, legs.joint_bracket(s, v), strict=True):
+                found[i] = _times(dict(zip(s.v_index, row, strict=True)), G)
+    turned = xp.stack(found) if found else xp.zeros(G.shape)
+    return turned - G @ turned[own]
 
 
 def pulled(x: Partials, force: Sequence[Any], n: int, xp: Namespace) -> Array:

@@ -212,11 +212,17 @@ class ClosingPath:
     def refuse(self, q: np.ndarray, y: np.ndarray, found: np.ndarray) -> None:
         """The error for what was not closed: out of reach, or through a singular configuration."""
         tree, closure = self.tree, self.closure
+        if np.all(np.isfinite(found)):                   # where the way ended; y may be beyond
+            there = found[None].copy()
+            there[:, self.index] = y
+            there, beyond, _ = self.newton(self.unit(there))
+            found = found if beyond[0] else there[0]
         K = np.asarray(jacobian(tree, closure.gaps, found))
         phi, names = residual(tree, closure.gaps, found), closure.names()
         worst = names[int(np.nanargmax(np.abs(np.nan_to_num(phi, nan=np.inf))))] if names else ""
         if np.all(np.isfinite(phi)) and np.abs(phi).max(initial=0) < 1e-6 * closure.size:
-            would = ", ".join(velocity_names(tree)[i] for i in suitable(K, len(closure.dependent)))
+            would = ", ".join(velocity_names(tree)[i] for i in suitable(
+                K, len(closure.dependent), closure.dependent))
             raise SingularLoop(
                 f"closed of {tree.name}: the way to y = {y.tolist()} goes through a singular "
                 f"configuration of the loop {worst!r}, onto another branch (singular values "

@@ -177,6 +177,8 @@ def named_velocities(tree: Tree, given: Any, what: str) -> tuple[int, ...]:
         if name not in known:
             raise ModelError(f"{what}: no moving joint {name!r} in {tree.name}; "
                              f"{suggestion(name, [b.name for b, _, _ in tree.parts])}")
+        if found & set(known[name]):
+            raise ModelError(f"{what}: {name!r} of {tree.name} is named twice")
         found.update(known[name])
     return tuple(sorted(found))
 

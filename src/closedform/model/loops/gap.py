@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from closedform.arrays import Array, Namespace, cross, namespace
+from closedform.errors import ModelError
 from closedform.model.joints import Cylindrical, Fixed, Planar, Prismatic, Revolute, Universal
 from closedform.model.joints.polynomial import slope, value
 from closedform.model.loops.records import Cut, Gear, Loop, Rod, Side
@@ -98,6 +99,11 @@ def gaps_of(tree: Tree, cuts: Sequence[Cut]) -> tuple[Gap, ...]:
 
 def _gap(tree: Tree, cut: Cut, at: dict[str, int]) -> Gap:
     if isinstance(cut, Gear):
+        for body in cut.factors:
+            joint = tree.bodies[tree.segments[at[body] - 1].owner].joint.moving
+            if (joint.nq, joint.nv) != (1, 1):
+                raise ModelError(f"gear {cut.name!r}: the {type(joint).__name__} joint of {body!r} "
+                                 "does not have one coordinate; gears tie turns and slides")
         return Gap(cut, terms=tuple((at[body], c) for body, c in cut.factors.items()),
                    rows=(LoopRow("gear", number=cut.constant),))
     ways = [_way(tree, at, side) for side in (cut.a, cut.b)]

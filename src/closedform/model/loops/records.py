@@ -95,6 +95,8 @@ class Gear:
             if not isinstance(body, str) or not is_finite_number(x) \
                     or not numeric(np.asarray(x)):
                 raise ModelError(f"gear {self.name!r}: {body} must be a finite number, not {x!r}")
+        if not any(self.factors.values()):
+            raise ModelError(f"gear {self.name!r}: all factors are zero, which ties no joint")
         object.__setattr__(self, "factors", {k: float(x) for k, x in self.factors.items()})
         object.__setattr__(self, "constant", float(self.constant))
 
