@@ -121,14 +121,18 @@ class _Run:
         if len(bad):
             t, h = marks[bad[0]], held[bad[0], -1]
             raise self._end(
-                t, path[bad[0] + 1], f"; or RK4's step of {h:g} s is too long",
+                t, path[bad[0]:bad[0] + 2], f"; or RK4's step of {h:g} s is too long",
                 f"{self.system.name} has run away by t = {t:g} s: the motion is unstable, or RK4's "
                 f"step of {h:.2g} s is too long for it; try a shorter one, or method=cf.Radau()")
 
     def _end(self, t: float, y: Array, hint: str, otherwise: str) -> ClosedformError:
-        """Why a motion ends at y: because the model does, or for the method's own reasons."""
-        known = np.all(np.isfinite(y[:len(self.system.state_names)]))
-        why = self.system.stopped(self.y, y) if known else None
+        """Why a motion ends at y: because the model does, or for the method's own reasons.
+
+        The last of several states that is finite tells.
+        """
+        count = len(self.system.state_names)
+        known = [x for x in np.atleast_2d(y) if np.all(np.isfinite(x[:count]))]
+        why = self.system.stopped(self.y, known[-1]) if known else None
         return SingularMatrix(f"at t = {t:.6g} s: {why}{hint}") if why else ClosedformError(
             otherwise)
 

@@ -41,10 +41,17 @@ from closedform.maths.definitions.friction import joint_friction, rubs_with_q
 from closedform.maths.embedding import embedding
 from closedform.maths.regularity import refuse_singular
 from closedform.model.coordinates import coordinate_names, integrand, projected, units
+from closedform.model.loops.closure import velocity_names
+from closedform.model.loops.elimination import determinant_sign, suitable, values_text
+from closedform.model.loops.gap import jacobian
 from closedform.model.robot import Robot
 from closedform.program.pipeline import optimised
 from closedform.program.program import Program
 from closedform.program.record import record
+
+NEARLY_SINGULAR = 1e-6
+"""Loops with a smaller singular value, next to the largest, are what a run that ends broke down at.
+"""
 
 
 @final
@@ -178,6 +185,23 @@ class RigidSystem(System):
             nq = self.robot.nq
             return namespace(y).concatenate([self._retracted(y[..., :nq]), y[..., nq:]], axis=-1)
         return projected(self.robot, y)
+
+    def stopped(self, first: Array, last: Array) -> str | None:
+        """Loops beyond or at a place where the independent joints do not tell the others."""
+        closure, nq = self.robot.closure, self.robot.nq
+        if closure is None:
+            return None
+        Ks = [np.asarray(jacobian(self.robot.tree, closure.gaps, y[:nq])) for y in (first, last)]
+        signs = [float(determinant_sign(closure.K_d(K))) for K in Ks]
+        values = np.linalg.svd(closure.K_d(Ks[1]), compute_uv=False)
+        if signs[0] == signs[1] and values[-1] > NEARLY_SINGULAR * values[0]:
+            return None
+        names = velocity_names(self.robot.tree)
+        would = ", ".join(names[i] for i in suitable(Ks[1], len(closure.dependent)))
+        return (f"the loops of {self.name} went into a singular configuration, where the "
+                f"independent joints {', '.join(self.robot.independent or ())} do not tell the "
+                f"others (singular values {values_text(closure.K_d(Ks[1]))}); as independent "
+                f"joints would do: {would}")
 
     def inertia(self, y: Array) -> Array:
         return compile(self.robot).mass_matrix(self.state(y).q)
