@@ -145,10 +145,13 @@ def identification() -> None:
                 pool.submit(plain_logs, model, logs[k::parts], signals) for k in range(parts)]]
         alone, both, threads, single, several = in_turns(
             by(one), by(all_), by(None), without(bare, 1), without(bares, CORES))
+        found = idn.information(model, logs[:1], signals)
     told(f"identification, {CORES} processes",
          f"{alone / both:.2f}x one; {LOGS * ROWS / both / 1e3:.0f} thousand rows a second",
          "≥ 1.8 on two idle cores")
     told("  threads of this process", f"{alone / threads:.2f}x one process")
+    told("  bytes of a log's result",
+         f"{sum(R.nbytes for block in found.blocks for R in block.factors):,}")
     told(f"  {CORES} processes without Dask",
          f"{single / several:.2f}x one of them: what the machine gives; with Dask "
          f"{several / both:.2f} of their rate")

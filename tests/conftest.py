@@ -34,9 +34,14 @@ def pytest_terminal_summary(terminalreporter):
 
 @pytest.fixture(scope="module")
 def cluster():
-    """A client of two worker processes with one thread each; none stays when a file is done."""
+    """A client of two worker processes with one thread each; none stays when a file is done.
+
+    One that was killed is waited for, however busy the machine is; Dask gives it up after 15 s.
+    """
     distributed = pytest.importorskip(
         "distributed", reason="NOT TESTED: pip install 'closedform[cluster]'")
-    with (distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None)
+    import dask
+    with (dask.config.set({"distributed.deploy.lost-worker-timeout": "1 hour"}),
+          distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None)
           as made, distributed.Client(made) as client):
         yield client

@@ -106,6 +106,13 @@ def test_nothing_is_written_before_the_scheduler_of_an_address_answers(
     assert aside == () and all(map(table.has, LAYOUT.blocks))
 
 
+@pytest.mark.parametrize("name", PLACES[1:])
+def test_a_place_that_cannot_be_written_is_named(tmp_path, name):
+    (tmp_path / "file").write_text("no folder")
+    with pytest.raises(cf.ArgumentError, match=rf"out: .*{name} cannot be written: .*[Nn]ot a"):
+        filled_at(place(tmp_path / "file", name), LAYOUT, rows, Work())
+
+
 def test_other_libraries_read_tables_whole(tmp_path):
     parquet = pytest.importorskip("pyarrow.parquet")
     xr = pytest.importorskip("xarray")

@@ -236,7 +236,10 @@ def filled_at(out: str | Path | None, layout: TableLayout, function: Callable[..
     Nothing is written before the scheduler of an address has answered.
     """
     with joined(work.client) as client:
-        table = table_at(out, layout)
+        try:
+            table = table_at(out, layout)
+        except OSError as error:
+            raise ArgumentError(f"out: {out} cannot be written: {error}") from error
         return table, filled(table, function, replace(work, client=client), given)
 
 

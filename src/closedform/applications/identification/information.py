@@ -26,7 +26,12 @@ from closedform.applications.identification.rows import (
 )
 from closedform.applications.identification.signals.filter import Window
 from closedform.applications.identification.signals.signals import Prepared, Signals
-from closedform.applications.identification.triangles import Information, TimeBlock, updated
+from closedform.applications.identification.triangles import (
+    Information,
+    PackedInformation,
+    TimeBlock,
+    updated,
+)
 from closedform.arrays import Floats
 from closedform.errors import ArgumentError, FormatError
 
@@ -57,15 +62,19 @@ def information(model: Model, logs: Log | Sequence[Log], signals: Signals | None
     on = [True] * len(given) if loaded is None else list(loaded)
     if len(on) != len(given):
         raise ArgumentError(f"information: loaded must have {len(given)} entries, one for each log")
-    whole = partial(_kept_information, model, signals or Signals(), blocks, keep)
+    whole = partial(_packed_information, model, signals or Signals(), blocks, keep)
     named = len(given) > 1 and not all(Path(log.source).is_file() for log in given)
     done = computed(whole, [LogBlock(*x) for x in zip(given, on, strict=True)],
                     Work(client, aside, "reading logs", named))
-    parts = [part for _, part in done]
-    left = [x for x in parts if isinstance(x, Aside)]
-    if len(left) == len(parts):
+    parts, left = list[Information](), list[Aside]()
+    for _, part in done:
+        if isinstance(part, Aside):
+            left.append(part)
+        else:
+            parts.append(part.unpacked(model))
+    if not parts:
         raise ArgumentError(f"information: all logs were set aside, the first is {left[0]}")
-    found = reduce(operator.add, (part for part in parts if isinstance(part, Information)))
+    found = reduce(operator.add, parts)
     return replace(found, notes=(*found.notes, *(f"set aside: {x}" for x in left)))
 
 
@@ -94,6 +103,11 @@ def _told_apart(logs: Sequence[Log]) -> list[Log]:
             name, n = f"{log.name} {n}", n + 1
         found.append(log if name == log.name else replace(log, name=name))
     return found
+
+
+def _packed_information(model: Model, signals: Signals, blocks: int, keep: str | Path | None,
+                        block: LogBlock) -> PackedInformation:
+    return PackedInformation.of(_kept_information(model, signals, blocks, keep, block))
 
 
 def _kept_information(model: Model, signals: Signals, blocks: int, keep: str | Path | None,
