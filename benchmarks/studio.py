@@ -26,7 +26,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 from closedform.applications.studio.panels.table import PANELS
 from closedform.applications.studio.shown import shown
 from closedform.applications.studio.state import Wish, obey, start
-from closedform.interfaces.studio.gate import free_port
+from closedform.interfaces.studio.gate import free_port, uuid_of
 from closedform.interfaces.studio.house import Studio
 from studio_browser import Browser
 from studio_chromium import chromium, wait
@@ -62,6 +62,16 @@ def served(studio: Studio, seconds: float) -> None:
     session = next(iter(studio.sessions.values()))
     client.wait(lambda: session.idle, 600)
     time.sleep(2)
+    thirty_a_second(client, session, seconds, "all panels")
+    client.send("GuiUpdateMessage", uuid=uuid_of(session.pages.teller),
+                updates={"value": "certificate limits reach"})
+    client.wait(lambda: session.pages.seen is not None, 60)
+    thirty_a_second(client, session, seconds, "the tab Posture")
+    client.close()
+
+
+def thirty_a_second(client: Browser, session: Any, seconds: float, seen: str) -> None:
+    """Slider events for so many seconds."""
     uuid, _ = client.widget(session.subject.dials.all[0].name)
     before, serial, begun, cpu = megabytes(), session.serial, time.monotonic(), time.process_time()
     listening = client.cpu
@@ -72,9 +82,8 @@ def served(studio: Studio, seconds: float) -> None:
         time.sleep(1 / 30)
     spent = time.process_time() - cpu - (client.cpu - listening)
     updates, took = session.serial - serial, time.monotonic() - begun
-    print(f"{updates / took:.1f} updates a second, {1e3 * spent / updates:.2f} ms of CPU each, "
-          f"{100 * spent / took:.0f} % of a core; memory {megabytes() - before:+.1f} MB")
-    client.close()
+    print(f"{seen}: {updates / took:.1f} updates a second, {1e3 * spent / updates:.2f} ms of CPU "
+          f"each, {100 * spent / took:.0f} % of a core; memory {megabytes() - before:+.1f} MB")
 
 
 # ---------------------------------------------------------------------- in a browser

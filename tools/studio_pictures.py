@@ -57,7 +57,7 @@ def walk(driver, session, out, stem, tabs):
     settled(driver, out / f"{stem}-first.png")
     if narrow:
         driver.execute_script("""[...document.querySelectorAll("body *")].find(
-            x => !x.childElementCount && x.textContent.startsWith("Posture ·")).click()""")
+            x => !x.childElementCount && x.textContent.startsWith("Posture ·"))?.click()""")
     for tab in tabs:
         if not click_text(driver, tab):
             print(f"no tab {tab} at {stem}")

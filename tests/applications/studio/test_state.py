@@ -168,8 +168,9 @@ def test_a_link_restores_the_state():
     state = obey(PANDA, state, Wish("load", (2.5, (0.1, 0.0, 0.2))))
     state = obey(PANDA, state, Wish("rates", (np.arange(7.0), np.ones(7))))
     state = obey(PANDA, state, Wish("mount", (0.5, -0.2)))
-    again, word = link.restored(PANDA, link.from_link(link.link(PANDA, state)))
-    assert word == ""
+    given = link.from_link(link.link(PANDA, state, "Dynamics"))
+    again, word = link.restored(PANDA, given)
+    assert word == "" and given["tab"] == "Dynamics"
     for name in ("q", "v", "a", "load", "load_at", "mount", "tip", "criterion"):
         assert np.array_equal(getattr(again, name), getattr(state, name)), name
 

@@ -221,9 +221,11 @@ def test_a_link_opens_its_state_in_another_tab_and_a_restart_gives_it_back(opene
     here, studio = driver.current_window_handle, Studio("planar2r", 0)
     driver.switch_to.new_window("tab")
     try:
-        driver.get(f"{studio.gate.address}planar2r/q=0.25,-0.5;load=2")
+        driver.get(f"{studio.gate.address}planar2r/q=0.25,-0.5;load=2;tab=Dynamics")
         first = wait(lambda: next(iter(studio.sessions.values()), None), "a session")
         assert np.array_equal(first.state.q, [0.25, -0.5]) and first.state.load == 2
+        wait(lambda: "energy" in (first.pages.seen or ()), "the link's tab")
+        assert first.pages.tab == "Dynamics" and "reach" not in first.pages.seen
         first.ask("dial", {1: 0.625})
         wait(lambda: driver.execute_script(
             "return (localStorage['viser-user:closedform.studio'] || '').includes('0.625')"),
@@ -234,7 +236,7 @@ def test_a_link_opens_its_state_in_another_tab_and_a_restart_gives_it_back(opene
         assert studio.gate.port == port
         again = wait(lambda: next(iter(studio.sessions.values()), None), "the tab that came back")
         assert np.array_equal(again.state.q, [0.25, 0.625]) and again.state.load == 2
-        wait(lambda: sigmas(driver), "its numbers")
+        wait(lambda: cell(driver, "energy"), "its numbers")
     finally:
         driver.close()
         driver.switch_to.window(here)

@@ -184,6 +184,18 @@ def test_bones_give_way_to_meshes_and_a_key_swaps_them(studio, browser, monkeypa
         browser.wait(lambda bones=bones: browser.widget("bones")[1]["value"] is bones)
 
 
+def test_what_a_hand_asks_for_is_done_before_what_is_made_unasked(studio, browser):
+    session, order, go = session_of(studio), [], threading.Event()
+    browser.wait(lambda: session.idle, what="the jobs")
+    session.later("a job that runs", lambda: go.wait(60))
+    browser.wait(lambda: session.busy == "a job that runs")
+    for what, last in (("unasked", True), ("asked", False), ("asked again", False)):
+        session.later(what, lambda what=what: order.append(what), last)
+    go.set()
+    browser.wait(lambda: len(order) == 3, what="the jobs")
+    assert order == ["asked", "asked again", "unasked"]
+
+
 def test_two_clients_do_not_disturb_each_other(studio, browser):
     other = Browser(studio.gate.address)
     other.wait(lambda: "title=" in other.panel("M"), what="M")

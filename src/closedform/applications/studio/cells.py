@@ -180,7 +180,7 @@ def framed(key: str, title: str, inner: str, serial: int) -> str:
             f"{inner}</section>")
 
 
-def script(**widgets: str) -> str:
+def script(**widgets: str | int) -> str:
     """What runs beside the page, with the style of all panels: `studio.js` given its widgets."""
     style, source = (files("closedform.applications.studio").joinpath(name).read_text("utf8")
                      for name in ("studio.css", "studio.js"))

@@ -36,10 +36,10 @@ def fields(state: StudioState) -> dict[str, Any]:
     return {**found, "tip": state.tip, "criterion": state.criterion}
 
 
-def link(subject: StudioRobot, state: StudioState) -> str:
-    """The path of a state: `/panda/q=…;tip=…`."""
+def link(subject: StudioRobot, state: StudioState, tab: str = "") -> str:
+    """The path of a state and of the tab that is open: `/panda/q=…;tip=…;tab=…`."""
     parts = [f"{name}={','.join(map(repr, x)) if isinstance(x, list) else quote(x, safe='')}"
-             for name, x in fields(state).items()]
+             for name, x in {**fields(state), **({"tab": tab} if tab else {})}.items()]
     return f"/{quote(subject.robot.name, safe='')}/{';'.join(parts)}"
 
 

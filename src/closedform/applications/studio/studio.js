@@ -4,6 +4,7 @@ const given = GIVEN;
 const first = !window.closedformStudio;
 const studio = window.closedformStudio = Object.assign(window.closedformStudio || {}, given);
 studio.told = null;
+if (first) studio.tab = given.asked;               // the tab of the link, then the one last opened
 
 const send = message => {
   const page = window.__viserMutable;
@@ -30,6 +31,7 @@ async function upload(file) {
   const about = {source_component_uuid: studio.upload, transfer_uuid: transfer};
   send({type: "FileTransferStartUpload", ...about, filename: file.name, mime_type: file.type,
         part_count: Math.ceil(file.size / part), size_bytes: file.size});
+  if (file.size > studio.largest) return;          // the server has said no to its name and size
   for (let k = 0; k * part < file.size; k++)
     send({type: "FileTransferPart", ...about, part_index: k, content: new Uint8Array(
       await file.slice(k * part, (k + 1) * part).arrayBuffer())});
@@ -68,10 +70,22 @@ function clicked(event) {
   if (at && at.dataset.copy) copy(at);
   if (at && at.dataset.told)
     at.closest("[data-panel]").querySelector(at.dataset.told).textContent = at.title;
+  const tab = event.target.closest && event.target.closest("[role=tab]");
+  if (tab) studio.tab = tab.textContent.trim();
   setTimeout(tellSeen, 50);
 }
 
+// The tab of a link, or the one that was open before a reconnection, when it is there.
+function openTab(tries) {
+  const tab = [...document.querySelectorAll("[role=tab]")].find(
+    x => x.textContent.trim() === studio.tab);
+  if (!tab && tries) setTimeout(openTab, 100, tries - 1);
+  for (const kind of tab ? ["pointerdown", "pointerup", "click"] : [])
+    tab.dispatchEvent(new PointerEvent(kind, {bubbles: true, pointerId: 1}));
+}
+
 drawLess();
+if (studio.tab) openTab(100);
 if (first) {
   document.hasFocus = () => !document.hidden;      // viser reconnects while a tab has the focus
   const later = window.setTimeout;       // viser holds what a slider sends for 50 ms

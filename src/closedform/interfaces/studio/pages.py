@@ -90,6 +90,13 @@ class Pages:
         """Whether a panel is on the screen, as far as the page has told."""
         return self.seen is None or key in self.seen
 
+    @property
+    def tab(self) -> str:
+        """The tab that is open, as far as the page has told."""
+        where = {**{p.key: p.tab for p in PANELS}, "base": "Model", "motion": "Motion",
+                 "formulas": "Formulas"}
+        return next((where[key] for key in sorted(self.seen or ()) if key in where), "")
+
     def _is_seen(self, key: str) -> bool:
         return self._is_chosen(key) and (self.sees(key) or key not in self._sent)
 

@@ -7,6 +7,7 @@ thirty times a second at most. It outlives every fault: an error becomes a notif
 from __future__ import annotations
 
 import contextlib
+import itertools
 import math
 import queue
 import threading
@@ -22,6 +23,7 @@ from closedform.applications.studio.recording import Recording
 from closedform.applications.studio.shown import shown
 from closedform.applications.studio.state import WISHES, StudioState, Wish, obey
 from closedform.applications.studio.subject import StudioRobot
+from closedform.applications.studio.uploads import LARGEST
 from closedform.errors import ClosedformError
 from closedform.interfaces.studio.controls import Controls
 from closedform.interfaces.studio.gate import uuid_of
@@ -51,7 +53,8 @@ class Session:
     def __init__(self, client: Any, studio: Studio, subject: StudioRobot, path: str) -> None:
         self.client, self.studio, self.subject = client, studio, subject
         self.storage = Storage(client, studio)
-        given = self.storage.before(link.from_link(path), subject)
+        asked = link.from_link(path)
+        given, self._tab = self.storage.before(asked, subject), str(asked.get("tab", ""))
         self.state, word = link.restored(subject, given)
         self.recording: Recording | None = None
         self.time, self.playing, self.speed = 0.0, False, 1.0
@@ -62,7 +65,9 @@ class Session:
         self._wishes: dict[str, Any] = {}
         self._lock, self._wake, self._closed = (threading.Lock(), threading.Event(),
                                                 threading.Event())
-        self._jobs: queue.SimpleQueue[tuple[str, Callable[[], None]] | None] = queue.SimpleQueue()
+        self._jobs: queue.PriorityQueue[
+            tuple[int, int, str, Callable[[], Any] | None]] = queue.PriorityQueue()
+        self._numbers = itertools.count()
         self.showing = threading.RLock()        # held while nodes move: pictures wait for it
         studio.gate.refused[client.client_id] = lambda reason: self.tell("Not taken", reason)
         self.furnish()
@@ -85,14 +90,15 @@ class Session:
         self.pages = Pages(self.client, self.subject, self._wake.set)
         self.controls = Controls(self)
         self.studio.gate.run_script(self.client, cells.script(
-            seen=uuid_of(self.pages.teller), upload=uuid_of(self.controls.data.button)))
+            seen=uuid_of(self.pages.teller), upload=uuid_of(self.controls.data.button),
+            largest=max(LARGEST.values()), asked=self._tab))
         self.scene.look(self.client.camera)
         subject = self.subject
         self.later("meshes", self._add_meshes)
         self.later("equations", self._make_equations)
         self.later("inverse kinematics", self._make_gizmo)
-        self.later("base parameters", lambda: self.pages.add_base(subject))
-        self.later("formulas", lambda: self.pages.add_formulas(subject))
+        self.later("base parameters", lambda: self.pages.add_base(subject), last=True)
+        self.later("formulas", lambda: self.pages.add_formulas(subject), last=True)
 
     async def _dragged(self, event: Any) -> None:       # async keeps the order of the phases
         if event.client is not None:
@@ -115,9 +121,9 @@ class Session:
             self._wishes[kind] = value
         self._wake.set()
 
-    def later(self, what: str, job: Callable[[], Any]) -> None:
-        """Something dear, for the second thread."""
-        self._jobs.put((what, job))
+    def later(self, what: str, job: Callable[[], Any], last: bool = False) -> None:
+        """Something dear, for the second thread; `last` if nobody has asked for it."""
+        self._jobs.put((int(last), next(self._numbers), what, job))
 
     def tell(self, title: str, body: object, good: bool = False) -> None:
         """A notification; texts of it are shown as texts."""
@@ -146,12 +152,15 @@ class Session:
             self._closed.wait(max(0.0, EVERY - (time.perf_counter() - begun)))
 
     def _work_off(self) -> None:
-        while (job := self._jobs.get()) is not None and not self._closed.is_set():
-            self.busy = job[0]
+        while True:
+            _, _, what, job = self._jobs.get()
+            if job is None or self._closed.is_set():
+                return
+            self.busy = what
             try:
-                job[1]()
+                job()
             except Exception as error:          # told, and the next job is begun
-                self.tell(f"No {job[0]}", error)
+                self.tell(f"No {what}", error)
             job, self.busy = None, ""           # nothing is held while it waits
 
     @property
@@ -163,7 +172,7 @@ class Session:
         """End both threads and let go of everything."""
         self._closed.set()
         self._wake.set()
-        self._jobs.put(None)
+        self._jobs.put((-1, -1, "", None))
         self.recording = None
         self.past.clear()
 

@@ -56,7 +56,8 @@ class TakeAway:
 
     def _link(self) -> None:
         session = self.session
-        whole = session.studio.gate.address.rstrip("/") + link.link(session.subject, session.state)
+        whole = session.studio.gate.address.rstrip("/") + link.link(
+            session.subject, session.state, session.pages.tab)
         self.link.content = cells.framed("link", "Link", f"<pre>{parting.text(whole)}</pre>",
                                          session.serial)
 
