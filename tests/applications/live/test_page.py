@@ -203,6 +203,19 @@ def test_text_stands_out_in_light_and_dark(wanted, browser, tmp_path):
     assert (ink < paper) == (wanted == "light") and abs(ink - paper) > 150
 
 
+def test_on_paper_there_are_no_sliders_and_the_state_is_written_out(browser, tmp_path):
+    opened(browser, cf.load("planar2r"), tmp_path / "page.html")
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+    try:
+        heights = browser.execute_script("""
+            const height = x => document.querySelector(x).getBoundingClientRect().height;
+            return ["label", ".tools", "details:has(label)", "pre.state", "svg.robot"].map(height)
+            """)
+    finally:
+        browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
+    assert heights[:3] == [0, 0, 0] and heights[3] > 20 and 100 < heights[4] < 300
+
+
 def hostile():
     """A robot whose names want to be elements, scripts and attributes."""
     texts = ["<img src=x onerror=document.title='PWNED'>",

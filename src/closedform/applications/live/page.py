@@ -47,6 +47,7 @@ body { margin: 0 auto; max-width: 90rem; padding: 1rem; background: var(--paper)
   color: var(--ink); font: 16px/1.5 system-ui, -apple-system, "Segoe UI", Roboto, sans-serif; }
 h1 { margin: 0; font-size: 1.5rem; overflow-wrap: anywhere; }
 p { margin: 0.25rem 0 1rem; color: var(--soft); } .scroll { overflow-x: auto; }
+@page { size: A4; margin: 15mm; }
 """
 POLICY = ("default-src 'none'; style-src 'unsafe-inline'; img-src data:; "
           "script-src 'unsafe-inline' 'wasm-unsafe-eval'")
