@@ -16,6 +16,7 @@ from rich.tree import Tree
 
 from closedform.applications.compile.folding import shared_lanes
 from closedform.errors import ArgumentError, ClosedformError
+from closedform.interfaces.cli.export import is_flexible
 from closedform.interfaces.cli.robot_argument import RobotArgument, loading
 from closedform.interfaces.cli.terminal import (
     PIPE_WIDTH,
@@ -70,7 +71,6 @@ def live_command(
     """Write a page with sliders, skeleton, M, g and τ that computes by itself, without a server."""
     refuse_unwritable(output, "--output")
     from closedform.applications.live.page import live  # slow to import: the compiler
-    from closedform.interfaces.cli.export import is_flexible
     if is_flexible(robot):
         from closedform.applications.flexible.files import load as load_arm
         made: Robot | FlexibleArm = load_arm(robot)
