@@ -115,7 +115,7 @@ HOLDS = {
         "targets/listing targets/matlab targets/python targets/python_folder "
         "targets/symbolic targets/target"),
     "applications/live/test_page.py": (
-        "applications/live", "cells skeleton"),
+        "applications/live", "arms cells model robots skeleton"),
     "applications/export/test_names.py": (
         "applications", "figure_text"),
     "applications/flexible/test_flexible.py": (

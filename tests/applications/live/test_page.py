@@ -101,6 +101,25 @@ def test_numbers_shown_are_the_librarys_at_the_state_shown(name, browser, tmp_pa
     assert complaints(browser) == []
 
 
+def test_a_flexible_arm_bends_by_its_sliders_and_its_numbers_are_the_librarys(browser, tmp_path):
+    arm = cf.flexible.load("deluca_siciliano")
+    opened(browser, arm, tmp_path / "page.html")
+    moved(browser, "q"), moved(browser, "v", 2), moved(browser, "a", 3)
+    at, found = state(browser), shown(browser)
+    for key, inputs in (("inertia_matrix", "q"), ("gravity_torque", "q"), ("tip_position", "q"),
+                        ("inverse_dynamics", "qva")):
+        expected = getattr(cf.flexible, key)(arm, *(at[x] for x in inputs))
+        np.testing.assert_allclose(found[key], expected.ravel(),
+                                   atol=1e-12 * max(1, np.abs(expected).max()))
+    drawn = browser.execute_script(
+        "return [...document.querySelectorAll('svg.robot .bone')].map(x => +x.getAttribute('x2'))")
+    points = cf.flexible.arm_points(arm, at["q"])
+    scale = 0.85 * 200 / 1.1 / sum(link.length for link in arm.links)
+    assert len(drawn) == 16 and drawn[7] == pytest.approx(scale * points[0, -1, 0], abs=0.2)
+    assert drawn[-1] == pytest.approx(scale * points[1, -1, 0], abs=0.2)
+    assert complaints(browser) == [] and loose(browser) == []
+
+
 def picture(browser):
     data = browser.find_element("css selector", "svg.robot").screenshot_as_png
     return np.asarray(Image.open(io.BytesIO(data)).convert("RGB"), dtype=int)
@@ -203,6 +222,19 @@ def test_text_stands_out_in_light_and_dark(wanted, browser, tmp_path):
     assert (ink < paper) == (wanted == "light") and abs(ink - paper) > 150
 
 
+def test_on_paper_there_are_no_sliders_and_the_state_is_written_out(browser, tmp_path):
+    opened(browser, cf.load("planar2r"), tmp_path / "page.html")
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+    try:
+        heights = browser.execute_script("""
+            const height = x => document.querySelector(x).getBoundingClientRect().height;
+            return ["label", ".tools", "details:has(label)", "pre.state", "svg.robot"].map(height)
+            """)
+    finally:
+        browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
+    assert heights[:3] == [0, 0, 0] and heights[3] > 20 and 100 < heights[4] < 300
+
+
 def hostile():
     """A robot whose names want to be elements, scripts and attributes."""
     texts = ["<img src=x onerror=document.title='PWNED'>",
@@ -245,7 +277,9 @@ def test_without_scripts_the_picture_and_the_numbers_of_the_start_remain(still, 
 
 @pytest.mark.parametrize("given, message", [
     ({"q": [0.0]}, "q must have the shape"), ({"q": [np.nan] * 7}, "finite"),
-    ({"q": "home"}, "q"), ({"robot": "panda"}, "must be a cf.Robot")])
+    ({"q": "home"}, "q"), ({"robot": "panda"}, "must be a cf.Robot"),
+    ({"robot": cf.ElasticJoints(cf.load("planar2r"), 100.0, 0.1, 1.0)}, r"give it the \.robot"),
+    ({"robot": cf.flexible.load("deluca_siciliano"), "q": [0.0]}, "q must have the shape")])
 def test_what_cannot_be_shown_is_refused(given, message, tmp_path):
     with pytest.raises(cf.ArgumentError, match=message):
         cf.live(**{"robot": cf.load("panda"), "path": tmp_path / "x.html", **given})

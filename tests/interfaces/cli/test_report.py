@@ -34,6 +34,12 @@ def made(monkeypatch):
     return planar_report()
 
 
+def test_a_flexible_arm_is_refused_with_what_takes_it(tmp_path):
+    ran = RUNNER.invoke(app, ["report", "deluca_siciliano", "-o", str(tmp_path / "page.html")])
+    assert isinstance(ran.exception, cf.ArgumentError)
+    assert "flexible arm" in str(ran.exception) and "live" in str(ran.exception)
+
+
 def test_the_page_stands_alone(made, tmp_path):
     path = tmp_path / "page.html"
     ran = RUNNER.invoke(app, ["report", "planar3r", "-o", str(path)])

@@ -7,6 +7,7 @@ A point p is drawn at s (u, −w), with u and w across and up in the plane of vi
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import Any
@@ -38,11 +39,12 @@ class Skeleton:
     center: tuple[float, ...]                           # m, in the middle of the drawing
     reach: float                                        # m, from there to the edge
     follows: bool                                       # the view, where the base floats
+    view: tuple[float, float] = (TURN, TILT)
 
     def data(self) -> dict[str, Any]:
         return {"bones": self.bones, "rods": self.rods, "tools": self.tools,
                 "cuts": [x[1:] for x in self.cuts], "center": self.center, "reach": self.reach,
-                "follows": self.follows, "view": [TURN, TILT], "size": SIZE, "full": FULL}
+                "follows": self.follows, "view": self.view, "size": SIZE, "full": FULL}
 
 
 def resting(robot: Robot) -> Array:
@@ -90,14 +92,16 @@ def _points(robot: Robot, q: Array, tools: Any) -> np.ndarray:
     return np.array([*start, *T[1:, :3, 3], *((T[k] @ [*p, 1.0])[:3] for k, p in more)])
 
 
-def drawing(robot: Robot, lines: Skeleton, q: Array, center: Array | None, title: str) -> str:
-    """The SVG at one state; classes tell the script what is what."""
-    T = np.concatenate([np.eye(4)[None], np.asarray(poses(robot, q), dtype=float)])
+def drawing(lines: Skeleton, at_q: Array, joints: Sequence[str], center: Array | None,
+            title: str) -> str:
+    """The SVG at poses; classes tell the script what is what. The first poses are `joints`."""
+    T = np.concatenate([np.eye(4)[None], np.asarray(at_q, dtype=float)])
 
     def at(p: Array) -> tuple[str, str]:
         x, y, z = (np.asarray(p) - lines.center) * FULL * SIZE / lines.reach
-        c, s = np.cos(TURN), np.sin(TURN)
-        u, w = c * x - s * y, np.cos(TILT) * z - np.sin(TILT) * (s * x + c * y)
+        turn, tilt = lines.view
+        c, s = np.cos(turn), np.sin(turn)
+        u, w = c * x - s * y, np.cos(tilt) * z - np.sin(tilt) * (s * x + c * y)
         return f"{u:.1f}", f"{-w:.1f}"
 
     def line(kind: str, a: Array, b: Array) -> str:
@@ -114,7 +118,7 @@ def drawing(robot: Robot, lines: Skeleton, q: Array, center: Array | None, title
     parts += [line("rod", *bone_ends(T, rod)) for rod in lines.rods]
     parts += [line("tool", o[k], (T[k] @ [*p, 1.0])[:3]) for k, p in lines.tools]
     parts += [dot("joint", o[k], 4.5, escape(name))
-              for k, name in enumerate(robot.body_names, start=1)]
+              for k, name in enumerate(joints, start=1)]
     parts += [dot("cut", (T[k] @ [*p, 1.0])[:3], 4.5, escape(name)) for name, k, p in lines.cuts]
     parts += [] if center is None else [dot("mass", center, 5.5, "centre of mass")]
     return (f'<svg class="robot" viewBox="{-SIZE} {-SIZE} {2 * SIZE} {2 * SIZE}" role="img" '

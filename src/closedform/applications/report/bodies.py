@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from html import escape
 from typing import Any
 
@@ -76,7 +76,7 @@ def _joints(robot: Robot) -> str:
     for k, b in enumerate(summary(robot)["bodies"], start=1):
         joint = b["joint"]
         rows.append([f"{k} {escape(b['name'])}", escape(joint["name"]),
-                     minus(escape(joint["kind"])), f'<span class="whole">{_range(joint)}</span>',
+                     minus(escape(joint["kind"])), _range(joint),
                      list_text(joint["velocity"]), list_text(joint["effort"])])
     return table(("body", "joint", "kind", "range", "max |v| [rad/s, m/s]", "max |τ| [N m, N]"),
                  rows, caption="Bodies and the joints that move them")
@@ -85,11 +85,13 @@ def _joints(robot: Robot) -> str:
 def _range(joint: dict[str, Any]) -> str:
     """Limits in their unit, and in degrees beside radians."""
     text = escape(minus(range_text(joint)))
-    if joint["unit"] != "rad" or not text:
-        return text
+    if not text:
+        return ""
+    if joint["unit"] != "rad":
+        return f'<span class="whole">{text}</span>'
     low, high = ((joint[x] or [None])[0] for x in ("lower", "upper"))
     degrees = [number_text(None if x is None else round(math.degrees(x), 1)) for x in (low, high)]
-    return f"{text} <small>{minus(' … '.join(degrees))}°</small>"
+    return f'<span class="whole">{text} <small>{minus(" … ".join(degrees))}°</small></span>'
 
 
 def _inertias(robot: Robot) -> str:
@@ -116,7 +118,12 @@ def _doubts(robot: Robot) -> str:
         return ""
     lines = "".join(f"<li>{escape(x)}</li>" for x in found)
     return ("<h3>Limits that look like placeholders</h3>"
-            + folded(f"{len(found)} numbers to be checked", f"<ul>{lines}</ul>", len(found) <= 20))
+            + folded(f"{_counted(found, 'number')} to be checked", f"<ul>{lines}</ul>",
+                     len(found) <= 20))
+
+
+def _counted(things: Sequence[Any], word: str) -> str:
+    return f"{len(things)} {word}{'' if len(things) == 1 else 's'}"
 
 
 def placeholders(robot: Robot) -> Iterator[str]:
@@ -143,5 +150,5 @@ def _lint(report: Report) -> str:
     found = [[f'<span class="{f.level.value}">{f.level.value}</span>', escape(f.subject),
               escape(f.message), escape(f.repair)] for f in report.findings]
     return "<h3>Lint</h3>" + folded(
-        f"{len(found)} findings", table(("level", "about", "finding", "repair"), found,
-                                        caption="What the linter found"), len(found) <= 20)
+        _counted(found, "finding"), table(("level", "about", "finding", "repair"), found,
+                                          caption="What the linter found"), len(found) <= 20)

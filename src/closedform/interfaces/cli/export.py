@@ -60,7 +60,7 @@ def export_command(
     from closedform.applications import flexible
     from closedform.applications.export.export import export
     given = {**options, "inputs": tuple(_input(x) for x in runtime or ())}
-    if _is_flexible(robot):
+    if is_flexible(robot):
         written = export(flexible.load(robot), quantities, to, output, **given)
     else:
         asked = [asked_by_name(x, frame, reference) for x in quantities]
@@ -107,7 +107,7 @@ def _input(text: str) -> RuntimeInput:
                         f"not {text!r}")
 
 
-def _is_flexible(source: str) -> bool:
+def is_flexible(source: str) -> bool:
     """Whether the name or file is that of a flexible arm: a table with `links`."""
     from closedform.applications import flexible
     if source in flexible.BUILTIN_ARMS:

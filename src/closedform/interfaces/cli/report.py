@@ -19,6 +19,7 @@ from rich.table import Table
 from rich.text import Text
 
 from closedform.errors import ArgumentError
+from closedform.interfaces.cli.export import is_flexible
 from closedform.interfaces.cli.robot_argument import RobotArgument, loading
 from closedform.interfaces.cli.terminal import (
     FloatingOption,
@@ -57,6 +58,9 @@ def report_command(robot: RobotArgument, output: OutputOption = Path("report.htm
     Exits with 1 if a certificate fails. Errors that `closedform lint` finds are told as warnings.
     """
     refuse_unwritable(output, "--output")
+    if is_flexible(robot):
+        raise ArgumentError(f"{robot} is a flexible arm, and a report is of a robot; closedform "
+                            "flexible, live, export and studio take it")
     from closedform.applications.report.report import report  # slow to import: figures
     with _progress() as told:
         words = " ".join(["closedform", *map(shlex.quote, sys.argv[1:])])

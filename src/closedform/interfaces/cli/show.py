@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import warnings
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
@@ -16,6 +16,7 @@ from rich.tree import Tree
 
 from closedform.applications.compile.folding import shared_lanes
 from closedform.errors import ArgumentError, ClosedformError
+from closedform.interfaces.cli.export import is_flexible
 from closedform.interfaces.cli.robot_argument import RobotArgument, loading
 from closedform.interfaces.cli.terminal import (
     PIPE_WIDTH,
@@ -39,6 +40,9 @@ from closedform.model.describe import (
 )
 from closedform.model.load import load
 from closedform.model.robot import Robot
+
+if TYPE_CHECKING:
+    from closedform.applications.flexible import FlexibleArm
 
 SrdfOption = Annotated[Path | None, typer.Option(
     "--srdf", help="Take the named states of this SRDF file as configurations.")]
@@ -67,19 +71,24 @@ def live_command(
     """Write a page with sliders, skeleton, M, g and τ that computes by itself, without a server."""
     refuse_unwritable(output, "--output")
     from closedform.applications.live.page import live  # slow to import: the compiler
-    made = loaded(robot, floating)
+    if is_flexible(robot):
+        from closedform.applications.flexible.files import load as load_arm
+        made: Robot | FlexibleArm = load_arm(robot)
+    else:
+        made = loaded(robot, floating)
     live(made, output, _configuration(made, q), still)
     typer.echo(f"{output}: {made.name}, {output.stat().st_size / 1e3:.0f} kB")
 
 
-def _configuration(robot: Robot, text: str) -> Any:
+def _configuration(robot: Robot | FlexibleArm, text: str) -> Any:
     """Numbers between commas, or a configuration by its name; None for nothing."""
-    if not text or text in robot.configurations:
-        return robot.configurations.get(text)
+    named = robot.configurations if isinstance(robot, Robot) else {}
+    if not text or text in named:
+        return named.get(text)
     try:
         return [float(x) for x in text.split(",")]
     except ValueError:
-        known = ", ".join(robot.configurations) or "none"
+        known = ", ".join(named) or "none"
         raise ArgumentError(f"--q is {robot.nq} numbers between commas or the name of a "
                             f"configuration ({known}), not {text!r}") from None
 
