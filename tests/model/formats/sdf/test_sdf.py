@@ -236,6 +236,8 @@ CIRCLES = {
     "attachments": (model('<frame name="f" attached_to="g"/><frame name="g" attached_to="f"/>',
                           link("b"), joint("j", "revolute", "f", "b", axis())),
                     "is attached to itself"),
+    "joints": (model(link("a"), link("b"), joint("j", "revolute", "a", "b", axis()),
+                     joint("k", "revolute", "b", "a", axis("0 1 0"))), "nothing to move"),
     "a gearbox": (one_joint("gearbox", axis()), "joint 'j': type 'gearbox' is none of revolute"),
     "an unknown frame": (model(link("a"), link("b", "0 0 0 0 0 0", 'relative_to="x"'),
                                joint("j", "revolute", "a", "b", axis())), "'x' is no link, joint"),
@@ -267,6 +269,12 @@ CIRCLES = {
 def test_what_is_no_tree_of_links_is_refused_by_name(text, message):
     with pytest.raises(FormatError, match=message):
         load(text)
+
+
+def test_a_door_on_two_hinges_turns_also_where_each_link_is_the_others_parent():
+    robot = load(model(link("a"), link("b"), joint("j", "revolute", "a", "b", axis()),
+                       joint("k", "revolute", "b", "a", axis())))
+    assert (robot.mobility, robot.joint_names, robot.loops[0].name) == (1, ("j",), "k")
 
 
 # ---------------------------------------------------------------------- base, worlds, models
