@@ -7,6 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from closedform.applications.bones import Bone
 from closedform.applications.live.model import SLIDES, TURNS, LiveModel, slider
 from closedform.applications.live.skeleton import Skeleton
 from closedform.arrays import Array, ArrayLike, namespace, real_array
@@ -19,7 +20,6 @@ from closedform.maths.flexible.dynamics import (
     tip_position,
 )
 from closedform.maths.flexible.kinematics import LinearRotation, link_motions
-from closedform.model.loops.bones import Bone
 from closedform.program.pipeline import optimised
 from closedform.program.record import record
 
