@@ -301,7 +301,8 @@ def _gathered(platform: Platform, legs: Sequence[HeldLeg], tau: Array) -> Array:
     return found
 
 
-def _residual(platform: Platform, legs: Sequence[HeldLeg], loads: TorqueSlopes, tau: Array) -> LegForms:
+def _residual(platform: Platform, legs: Sequence[HeldLeg], loads: TorqueSlopes,
+              tau: Array) -> LegForms:
     """(ii), with τ at the motors."""
     x = np.ix_(platform.x, platform.x)
     sums = [_Sum(X[x]) for X in loads[1:]]
