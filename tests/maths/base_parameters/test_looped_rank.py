@@ -34,6 +34,27 @@ def test_mechanisms_have_as_many_base_parameters_as_counted_exactly(name, count)
     np.testing.assert_allclose(inverse_dynamics(found.robot, q, v, a), tau, rtol=1e-9, atol=1e-9)
 
 
+@pytest.mark.slow
+def test_two_four_bars_over_one_rocker_have_thirteen():
+    """Three for each of five planar bars, less one for each pin; an arc of the crank does not tell.
+    """
+    def bar(name, parent, place):
+        T = np.eye(4)
+        T[:2, 3] = place
+        return Body(name, parent, Revolute((0, 0, 1)), T, Inertia(1, (0.1, 0.02, 0), np.eye(3) / 9))
+
+    robot = Robot("watt", [
+        bar("crank", None, (0, 0)), bar("coupler", "crank", (0.15, 0)),
+        bar("rocker", None, (0.55, 0)), bar("rod", "rocker", (0.24, 0.07)),
+        bar("out", None, (1.0, 0.1))], gravity=(0, -9.81, 0), loops=[
+        Loop("one", ("coupler", (0.5, 0, 0)), ("rocker", (0.4, 0, 0)), Revolute((0, 0, 1))),
+        Loop("two", ("rod", (0.45, 0, 0)), ("out", (0.35, 0, 0)), Revolute((0, 0, 1)))],
+        independent=["crank"],
+        guess={"crank": 0.6, "coupler": 0, "rocker": 1.5, "rod": -1, "out": 1.5})
+    found = base_parameters(robot)
+    assert found.count == 13 and found.evidence.twin.certified
+
+
 def parallelogram(guess):
     def bar(m, x, zz):
         return Inertia(m, (x, 0.01, 0), np.diag([zz, zz, zz]))

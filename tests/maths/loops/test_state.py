@@ -7,7 +7,7 @@ import closedform as cf
 from closedform.maths.algorithms.own_frames import derivative_products as products
 from closedform.maths.embedding import embedding
 from closedform.model.coordinates import rates as coordinate_rates
-from loop_mechanisms import ALL
+from loop_mechanisms import ALL, at, random_inertia
 
 ROBOTS = {name: make() for name, make in ALL.items() if name not in ("stewart", "palletiser")}
 H = 1e-30
@@ -89,3 +89,20 @@ def test_a_frames_jacobian_changes_as_its_hessian_says(robot):
     q, frame = robot.random(0), robot.bodies[-1].name
     found = cf.kinematic_hessian(robot, q, frame)
     assert close(found, complex_steps(robot, q, lambda x: cf.frame_jacobian(robot, x, frame)))
+
+
+def test_balls_and_free_bodies_may_be_independent_in_part():
+    """Their brackets mix velocities that are given with such that follow."""
+    rng = np.random.default_rng(1)
+    robot = cf.Robot("held", [
+        cf.Body("ball", None, cf.Spherical(), inertia=random_inertia(rng)),
+        cf.Body("arm", "ball", cf.Revolute((0, 1, 0)), at(0.3), random_inertia(rng)),
+        cf.Body("free", None, cf.Free(), inertia=random_inertia(rng)),
+    ], loops=[cf.Loop("hold", ("arm", (0.2, 0, 0.1)), ("free", (0, 0.1, 0)),
+                      cf.Universal((1, 0, 0), (0, 1, 0)))],
+        independent=["ball", "arm", "free[2]", "free[4]"],
+        guess={"free": [0.5, -0.1, 0.1, 0, 0, 0, 1]})
+    q, v, a = state(robot)
+    d, way = cf.inverse_dynamics_derivatives(robot, q, v, a), rng.normal(size=robot.nv)
+    assert close(d.dtau_dv @ way, cf.inverse_dynamics(robot, q, v + 1j * H * way, a).imag / H)
+    assert close(d.dtau_dq, complex_steps(robot, q, lambda x: cf.inverse_dynamics(robot, x, v, a)))

@@ -21,6 +21,8 @@ from closedform.maths.algorithms.regressors import regressor
 from closedform.maths.base_parameters.base_recursion import Regrouping, SparseRow, add_to
 from closedform.maths.base_parameters.exact_linear import Rationals
 from closedform.maths.base_parameters.numeric_rank import NumericRank, numeric_rank
+from closedform.model.loops.closure import determinant_sign
+from closedform.model.loops.gap import jacobian
 from closedform.model.robot import Robot
 
 DEPENDENT = 1e-7
@@ -60,20 +62,38 @@ def without_looped(robot: Robot, found: Regrouping) -> tuple[Regrouping, Numeric
 
 
 def _sampled(robot: Robot, found: Regrouping) -> Iterator[Array]:
-    """Torques by the kept parameters at closed states, enough rows for all of them."""
-    rng, rows, tries = np.random.default_rng(0), 0, 0
+    """Torques by the kept parameters at closed states, enough rows for all of them.
+
+    With one independent velocity the states go along its branch, one way and, where that ends, the
+    other: on an arc near home functions of one angle are nearly dependent.
+    """
+    closure, rng, rows, tries = robot.closure, np.random.default_rng(0), 0, 0
+    assert closure is not None
+    home = at = robot.neutral()
+    alone, forward = robot.nv == 1, True
+
+    def branch(q: Array) -> float:
+        K = np.asarray(jacobian(robot.tree, closure.gaps, q))
+        return float(determinant_sign(closure.K_d(K)))
+
     while rows < len(found.kept) + 12:
         tries += 1
         if tries > TRIES + 2 * len(found.kept):
             raise ArgumentError(f"{robot.name}: its loops can hardly be moved away from where they "
                                 "are closed, so that base parameters are not decided")
+        way = rng.uniform(-1, 1, size=robot.nv)
+        if alone:
+            way = np.abs(way) if forward else -np.abs(way)
         try:
-            q = robot.integrate(robot.neutral(), WAY * rng.uniform(-1, 1, size=robot.nv)
-                                / (1 + tries // 50))
+            q = robot.integrate(at, WAY * way / (1 + tries // 50))
             Y = np.asarray(regressor(robot, q, *rng.normal(size=(2, robot.nv)) * 3), dtype=float)
+            lost = alone and branch(q) != branch(home)
         except (OpenLoop, SingularLoop):
+            lost = True
+        if lost:
+            at, forward = home, not forward
             continue
-        rows += len(Y)
+        at, rows = q if alone else home, rows + len(Y)
         yield Y[:, found.kept]
 
 

@@ -38,7 +38,7 @@ from closedform.model.loops.elimination import pivots
 from closedform.model.robot import Robot
 from closedform.model.segments import Segment
 
-Point = tuple[tuple[int, ...], np.ndarray]
+BodyPoint = tuple[tuple[int, ...], np.ndarray]
 """The segments from the root to a body, and a point of that body."""
 
 
@@ -46,8 +46,8 @@ class Leg(NamedTuple):
     """A limb of three velocities, the point that it holds on both sides, and which are its ẏ."""
 
     velocities: tuple[int, ...]
-    end: Point
-    held: Point
+    end: BodyPoint
+    held: BodyPoint
     driven: tuple[int, ...]      # of the three
     places: tuple[int, ...]      # and where they are in ẏ
 
@@ -96,7 +96,7 @@ def platform_of(tree: Robot, closure: Closure) -> Platform | None:
     return whole._replace(pivots=pivots(np.stack(Ls)))
 
 
-def _leg(tree: Robot, closure: Closure, limb: Sequence[int], both: dict[int, Point],
+def _leg(tree: Robot, closure: Closure, limb: Sequence[int], both: dict[int, BodyPoint],
          platform: int) -> Leg | None:
     """A leg whose T exists wherever K_d is regular: none of it is driven, or one along its normal.
     """
@@ -136,7 +136,7 @@ class PointMotion(NamedTuple):
     D: list[list[Array]]
 
 
-def point_motion(tree: Robot, point: Point, q: Array, v: Array, a: Array) -> PointMotion:
+def point_motion(tree: Robot, point: BodyPoint, q: Array, v: Array, a: Array) -> PointMotion:
     """With w_i the axis of joint i, ω_p of the body before it, v_p, a_p of P relative to that body,
 
         W_i = ω_p × J_i + w_i × v_p
@@ -182,7 +182,7 @@ def point_motion(tree: Robot, point: Point, q: Array, v: Array, a: Array) -> Poi
 
 
 # ---------------------------------------------------------------------- what a leg does
-class Held(NamedTuple):
+class HeldLeg(NamedTuple):
     """A leg at one instant: P by its own velocities and by the platform's."""
 
     leg: Leg
@@ -192,7 +192,7 @@ class Held(NamedTuple):
     F: Array                     # T of velocities of P in the platform's axes
 
 
-class Forms(NamedTuple):
+class LegForms(NamedTuple):
     """How something follows from an acceleration, a velocity and a place."""
 
     a: Array
@@ -200,30 +200,30 @@ class Forms(NamedTuple):
     q: Array
 
 
-def _held(tree: Robot, leg: Leg, q: Array, v: Array, a: Array) -> Held:
+def _held(tree: Robot, leg: Leg, q: Array, v: Array, a: Array) -> HeldLeg:
     near, far = (point_motion(tree, point, q, v, a) for point in (leg.end, leg.held))
     x, y, z = near.J.T
     b = [cross(y, z), cross(z, x), cross(x, y)]
     T = namespace(near.J).stack(b) * (1 / (x @ b[0]))
-    return Held(leg, near, far, T, T @ (near.R.T @ far.R))
+    return HeldLeg(leg, near, far, T, T @ (near.R.T @ far.R))
 
 
-def _forms(held: Held, a: Array, v: Any, q: Any) -> Forms:
+def _forms(held: HeldLeg, a: Array, v: Any, q: Any) -> LegForms:
     """m_a, m_v and m_q."""
     T, near = held.T, held.near
     TW = T @ near.W
     by_v = v - a @ (2 * TW)
-    return Forms(a, by_v, q - by_v @ TW - a @ (T @ near.B))
+    return LegForms(a, by_v, q - by_v @ TW - a @ (T @ near.B))
 
 
-def _by_x(N: Forms, far: PointMotion) -> Forms:
+def _by_x(N: LegForms, far: PointMotion) -> LegForms:
     """The same by the velocities that move P on the platform's side."""
-    return Forms(N.a @ far.J, N.v @ far.J + 2 * (N.a @ far.W),
+    return LegForms(N.a @ far.J, N.v @ far.J + 2 * (N.a @ far.W),
                  N.q @ far.J + N.v @ far.W + N.a @ far.B)
 
 
 # ---------------------------------------------------------------------- all legs together
-class Slopes(NamedTuple):
+class DriveSlopes(NamedTuple):
     """How ẏ and ÿ follow, (n_y, n_y) each; ∂ÿ/∂ẋ is L too."""
 
     L: Array                     # ∂ẏ/∂x
@@ -232,16 +232,16 @@ class Slopes(NamedTuple):
     yy_X: Array                  # ∂ÿ/∂X
 
 
-def _slopes(platform: Platform, legs: Sequence[Held], ad: Array) -> Slopes:
+def _slopes(platform: Platform, legs: Sequence[HeldLeg], ad: Array) -> DriveSlopes:
     xp, n = namespace(legs[0].T, ad), len(platform.x)
     none = xp.zeros(n)
     rows = {place: [xp.eye(n)[at], none, -ad[at], none] for place, at in platform.own.items()}
     for held in legs:
         for m, place in zip(held.leg.driven, held.leg.places, strict=True):
-            N = Forms(*(x @ held.F for x in _forms(held, xp.eye(3)[m], 0, 0)))
-            x = Forms(*(_spread(platform, held.far.ways, x) for x in _by_x(N, held.far)))
+            N = LegForms(*(x @ held.F for x in _forms(held, xp.eye(3)[m], 0, 0)))
+            x = LegForms(*(_spread(platform, held.far.ways, x) for x in _by_x(N, held.far)))
             rows[place] = [x.a, x.v / 2, x.v, x.q]
-    return Slopes(*(xp.stack([rows[k][part] for k in range(n)]) for part in range(4)))
+    return DriveSlopes(*(xp.stack([rows[k][part] for k in range(n)]) for part in range(4)))
 
 
 def joint_bracket(s: Segment, v: Array) -> Array:
@@ -266,7 +266,7 @@ def _spread(platform: Platform, ways: Sequence[int], row: Array) -> Array:
     return xp.stack([entry[i] + xp.zeros(()) if i in entry else xp.zeros(()) for i in platform.x])
 
 
-class Found(NamedTuple):
+class TorqueSlopes(NamedTuple):
     """τ and its derivatives by ÿ, ẏ and y; of the tree those by its a, v and q."""
 
     tau: Array
@@ -276,7 +276,7 @@ class Found(NamedTuple):
 
 
 def derivatives(platform: Platform, tree: Robot, state: tuple[Array, Array, Array],
-                loads: Found) -> Found:
+                loads: TorqueSlopes) -> TorqueSlopes:
     """(iii): those of the robot from those of the tree, at the tree's q, v and a."""
     legs = [_held(tree, leg, *state) for leg in platform.legs]
     ad = _bracket(platform, tree, state[1])
@@ -290,10 +290,10 @@ def derivatives(platform: Platform, tree: Robot, state: tuple[Array, Array, Arra
     M_y = _mirrored(over(over(M).T).T)
     own = loads.a[np.ix_(platform.x, platform.x)] @ ad
     by_v = over((over(V - own) - M_y @ Y.yy_x).T).T
-    return Found(tau, M_y, by_v, over((over(Q) - M_y @ Y.yy_X - by_v @ Y.y_X).T).T)
+    return TorqueSlopes(tau, M_y, by_v, over((over(Q) - M_y @ Y.yy_X - by_v @ Y.y_X).T).T)
 
 
-def _gathered(platform: Platform, legs: Sequence[Held], tau: Array) -> Array:
+def _gathered(platform: Platform, legs: Sequence[HeldLeg], tau: Array) -> Array:
     """r of the tree's torques, of no motors."""
     found = tau[np.array(platform.x)]
     for held in legs:
@@ -302,7 +302,8 @@ def _gathered(platform: Platform, legs: Sequence[Held], tau: Array) -> Array:
     return found
 
 
-def _residual(platform: Platform, legs: Sequence[Held], loads: Found, tau: Array) -> Forms:
+def _residual(platform: Platform, legs: Sequence[HeldLeg], loads: TorqueSlopes,
+              tau: Array) -> LegForms:
     """(ii), with τ at the motors."""
     x = np.ix_(platform.x, platform.x)
     sums = [_Sum(X[x]) for X in loads[1:]]
@@ -314,13 +315,13 @@ def _residual(platform: Platform, legs: Sequence[Held], loads: Found, tau: Array
             load = load - namespace(load).eye(3)[n] * tau[place]
         M, V, Q = (X[own] for X in loads[1:])
         m = _forms(held, M, V, Q - _stiffness(near, held.T.T @ load))
-        N = Forms(_product(F, M @ F), *(F.T @ (x @ F) for x in m[1:]))
+        N = LegForms(_product(F, M @ F), *(F.T @ (x @ F) for x in m[1:]))
         by_x = _by_x(N, far)
         sums[0].add(at, _product(far.J, by_x.a))
         sums[1].add(at, far.J.T @ by_x.v)
         sums[2].add(at, far.J.T @ by_x.q + _stiffness(far, F.T @ load))
     xp = namespace(legs[0].T, loads.tau)
-    return Forms(*(total.array(xp) for total in sums))
+    return LegForms(*(total.array(xp) for total in sums))
 
 
 def _stiffness(point: PointMotion, force: Array) -> Array:

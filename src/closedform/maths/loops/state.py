@@ -141,7 +141,7 @@ def _derivatives(seen: Seen, found: Any, tau: Array) -> tuple[Array, Any]:
     e: LoopEmbedding = seen.e
     if e.platform is not None:
         state = (seen.q, *e.rates(seen.q, seen.motion))
-        tau, by_a, by_v, by_q = legs.derivatives(e.platform, e.free, state, legs.Found(
+        tau, by_a, by_v, by_q = legs.derivatives(e.platform, e.free, state, legs.TorqueSlopes(
             tau, found.dtau_da, found.dtau_dv, found.dtau_dq))
         return tau, found._replace(dtau_dq=by_q, dtau_dv=by_v, dtau_da=by_a)
     x = partials(seen)
