@@ -21,7 +21,7 @@ from closedform.maths.algorithms.regressors import regressor
 from closedform.maths.base_parameters.base_recursion import Regrouping, SparseRow, add_to
 from closedform.maths.base_parameters.exact_linear import Rationals
 from closedform.maths.base_parameters.numeric_rank import NumericRank, numeric_rank
-from closedform.model.loops.closure import determinant_sign
+from closedform.model.loops.elimination import determinant_sign
 from closedform.model.loops.gap import jacobian
 from closedform.model.robot import Robot
 
