@@ -12,6 +12,7 @@ from closedform.applications.studio import link, posture
 from closedform.applications.studio.dials import Dials, turned, wxyz
 from closedform.applications.studio.state import CRITERIA, WISHES, Wish, obey, start
 from closedform.applications.studio.subject import StudioRobot
+from closedform.model.loops.closure import y_index
 
 PLANAR = StudioRobot(cf.load("planar3r"))
 PANDA = StudioRobot(cf.load("panda"))
@@ -49,6 +50,23 @@ def test_a_free_base_has_six_dials():
 
 
 # ---------------------------------------------------------------------- loops
+@pytest.mark.parametrize("name", ["four_bar", "delta"])
+def test_loops_are_closed_by_compiled_steps_as_by_the_library(name, monkeypatch):
+    """Turned a little they follow by kernels; turned far, the library finds the way."""
+    subject = StudioRobot(cf.load(name))
+    near, own = subject.home, y_index(subject.robot.tree, subject.robot.closure)
+    asked = []
+    closed = type(subject.robot).closed
+    monkeypatch.setattr(type(subject.robot), "closed", lambda *args, **keywords: asked.append(
+        1) or closed(*args, **keywords))
+    for by, by_library in ((0.03, False), (0.3, True)):
+        q, asked[:] = near.copy(), []
+        q[own] += by
+        found = subject.kept(q, near)
+        assert bool(asked) == by_library
+        np.testing.assert_allclose(found, closed(subject.robot, q[own], near=near), atol=1e-12)
+
+
 @pytest.mark.parametrize("name", ["four_bar", "five_bar"])
 def test_loops_stay_closed_whatever_dial_is_turned(name):
     subject = StudioRobot(cf.load(name))

@@ -8,8 +8,9 @@ from functools import cached_property
 from typing import Any, final
 
 import numpy as np
+from numpy.typing import NDArray
 
-from closedform.applications.compile.kernels import fuse
+from closedform.applications.compile.kernels import CompiledRobot, compile, fuse
 from closedform.applications.compile.requests import Asked, At, Gravity, PayloadAt
 from closedform.applications.studio.dials import Dials
 from closedform.arrays import Floats
@@ -30,6 +31,8 @@ NEAR = 0.05
 """Of a range: so near to a limit no arm is at home."""
 SINGULAR, TRIED = 1e-3, 30
 """σ min / σ max that counts as singular; configurations that are tried."""
+NEARBY, STEPS, CLOSED = 0.1, 8, 1e-12
+"""rad, or robot sizes: how far y goes at once; then so many steps of Newton's until q rests."""
 LARGE, TANGLED = 40, 12
 """Velocities, and coordinates of a robot with loops, from which on slopes are left out: their
 kernels take minutes to make."""
@@ -119,7 +122,9 @@ class StudioRobot:
         if self.robot.closure is not None:
             own = y_index(self.robot.tree, self.robot.closure)
             y = np.clip(np.asarray(q, dtype=float)[own], self.lower[own], self.upper[own])
-            return self.robot.closed(y, near=q if near is None else near)
+            found = None if near is None else self._followed(y, near, own)
+            return self.robot.closed(y, near=q if near is None else near) if found is None \
+                else found
         q = np.clip(np.asarray(q, dtype=float), self.lower, self.upper)
         for body, i, _ in self.robot.parts:
             if body.joint.unit is not None:
@@ -127,6 +132,37 @@ class StudioRobot:
                 length = float(np.linalg.norm(turn))
                 turn[:] = turn / length if length > 1e-9 else [0, 0, 0, 1]
         return q
+
+    def _followed(self, y: Floats, near: Floats, own: NDArray[np.intp]) -> Floats | None:
+        """Loops closed at y by compiled steps from nearby; None where the branch may be lost."""
+        closure, arm = self.robot.closure, self._arm
+        assert closure is not None
+        if not self._plain[own].all() or (
+                np.abs(y - near[own]).max(initial=0) > NEARBY * min(1, closure.size)):
+            return None
+        q = near.copy()
+        q[own] = y
+        for _ in range(STEPS):
+            last, q = q, arm.loop_step(q)
+            if np.abs(q - last).max() < CLOSED * closure.size:
+                break
+        else:
+            return None
+        signs = np.sign(np.linalg.det(closure.K_d(arm.loop_jacobian(np.stack([near, q])))))
+        open_ = np.abs(arm.loop_residual(q)).max(initial=0) > 1e-9 * closure.size
+        return None if open_ or signs[0] != signs[1] else q
+
+    @cached_property
+    def _arm(self) -> CompiledRobot:
+        return compile(self.robot)
+
+    @cached_property
+    def _plain(self) -> NDArray[np.bool_]:
+        """Which coordinates of q are no part of a quaternion."""
+        found = np.zeros(self.robot.nq, dtype=bool)
+        for body, i, _ in self.robot.parts:
+            found[i] = body.joint.is_vector
+        return found
 
     def checked_tip(self, name: str) -> str:
         """The name of a frame, which must be one."""
