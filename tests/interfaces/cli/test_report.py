@@ -8,6 +8,7 @@ import subprocess
 import sys
 import sysconfig
 import time
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -215,14 +216,22 @@ def test_a_signal_that_ends_a_report_ends_its_workers(number, tmp_path):
     if not children.exists():
         process.kill()
         pytest.skip("the system does not tell the children of a process")
-    workers = _until(lambda: [int(x) for folder in children.parents[1].iterdir()
-                              for x in (folder / "children").read_text().split()])
+    workers = _until(lambda: _children(children.parents[1]))
     process.send_signal(getattr(signal, number))
-    assert process.wait(20) == 128 + getattr(signal, number)
+    assert process.wait(120) == 128 + getattr(signal, number)
     _until(lambda: not any(Path(f"/proc/{worker}").exists() for worker in workers))
 
 
-def _until(found, seconds=30.0):
+def _children(tasks):
+    """Processes begun by any of the threads; a thread may end while it is asked."""
+    found = []
+    for thread in list(tasks.iterdir()):
+        with suppress(FileNotFoundError, ProcessLookupError):
+            found += [int(x) for x in (thread / "children").read_text().split()]
+    return found
+
+
+def _until(found, seconds=120.0):
     """What `found` answers as soon as it is something."""
     end = time.monotonic() + seconds
     while not (answer := found()):

@@ -6,7 +6,6 @@ import math
 import pickle
 import subprocess
 import sys
-import time
 
 import numpy as np
 import pytest
@@ -376,15 +375,14 @@ def test_a_function_outlives_its_file_and_is_stored_with_its_path(tmp_path):
     assert done.returncode and "closedform-" in done.stderr         # the file is named
 
 
-def test_the_second_use_takes_it_from_the_cache(tmp_path):
+def test_the_second_use_takes_it_from_the_cache(tmp_path, monkeypatch):
     if not can_load_libraries():
         pytest.skip("NOT TESTED: no libraries here")
     cache = Cache(tmp_path / "cache")
     cf.compile(cf.load("planar2r"), cache=cache).forward_dynamics.casadi(20)
     kernel = cf.compile(cf.load("planar2r"), cache=cache).forward_dynamics
-    started = time.process_time()
+    monkeypatch.setattr(casadi_operator, "library_of", None)        # what would make it anew
     kernel.casadi(20)
-    assert time.process_time() - started < 0.1
 
 
 def test_without_a_cache_nothing_is_left_behind(tmp_path, monkeypatch):
