@@ -47,7 +47,13 @@ def is_cuda(x: object) -> bool:
             return int(where()[0]) in CUDA
         except Exception:                 # a library that refuses to say it: a traced array, say
             return False
-    return hasattr(type(x), "__cuda_array_interface__")
+    return _has_interface(x)
+
+
+def _has_interface(x: object) -> bool:
+    """Of its own or of its type; a type's property is not asked, which may refuse to answer."""
+    name = "__cuda_array_interface__"
+    return hasattr(type(x), name) or name in getattr(x, "__dict__", ())
 
 
 class Placed(NamedTuple):
@@ -138,7 +144,7 @@ LOOKS: dict[type, Callable[[Sequence[Any]], SeenArrays]] = {}
 def library_of(x: object) -> ArrayLibrary:
     """The library of an array, by the module of its type."""
     root = type(x).__module__.partition(".")[0]
-    plain = _plain if hasattr(type(x), "__cuda_array_interface__") else _dlpack
+    plain = _plain if _has_interface(x) else _dlpack
     library = LIBRARIES.get(root, plain)()
     LOOKS[type(x)] = library.look
     return library
