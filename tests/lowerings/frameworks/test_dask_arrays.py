@@ -177,8 +177,8 @@ def test_processes_get_a_recipe_and_compile_it_once(cluster):
     np.testing.assert_array_equal(tau.compute(scheduler=cluster), kernel(*x))
     told = cluster.run(lambda: recalled.cache_info()._asdict())
     assert len(told) == 2
-    for one in told.values():
-        assert one["misses"] == one["currsize"] and one["hits"] >= 5
+    assert all(one["misses"] == one["currsize"] for one in told.values())
+    assert sum(one["hits"] for one in told.values()) >= 30      # one of them may get more tasks
 
 
 def test_a_kernel_in_a_worker_uses_the_workers_thread(cluster):
