@@ -1,7 +1,6 @@
 """The studio in a real browser: pixels move with a slider, numbers are there, nothing leaves."""
 
 import io
-import time
 
 import numpy as np
 import pytest
@@ -32,7 +31,7 @@ def opened(tmp_path_factory):
     session = next(iter(studio.sessions.values()))
     wait(lambda: cell(driver, "reach"), "the panel of the reach")
     wait(lambda: session.idle, "the jobs")
-    time.sleep(2.0)
+    wait(lambda: changed(pixels(driver), pixels(driver)) < 0.001, "a picture that rests")
     yield studio, session, driver
     driver.quit()
     studio.stop()
@@ -53,9 +52,8 @@ def test_something_is_drawn_and_moves_with_a_slider(opened):
     _, session, driver = opened
     session.ask("dial", {0: 0.0})
     wait(lambda: session.state.q[0] == 0.0, "the state")
-    time.sleep(2.0)
-    still, again = pixels(driver), pixels(driver)
-    assert changed(still, again) < 0.001
+    wait(lambda: changed(pixels(driver), pixels(driver)) < 0.001, "a picture that rests")
+    still = pixels(driver)
     assert driver.execute_script(          # what we take hold of in viser's page is there
         "return window.__viserMutable.requestRender === window.closedformStudio.draw")
     assert np.std(still) > 5

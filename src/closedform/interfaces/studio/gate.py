@@ -29,6 +29,8 @@ MESSAGE = 8 << 20
 """Bytes of one message of a client; pictures of the scene are the largest."""
 CLIENTS = 16
 """At most so many at once."""
+ENDED = 60.0
+"""Seconds that a busy machine may take to end a server."""
 PATH = 8000
 """Characters of an address."""
 HEADERS = {"X-Content-Type-Options": "nosniff", "X-Frame-Options": "SAMEORIGIN",
@@ -74,9 +76,10 @@ class Gate:
         client.gui._websock_interface.queue_message(messages.RunJavascriptMessage(source=source))
 
     def stop(self) -> None:
-        """End the server; quiet, viser prints otherwise."""
+        """End the server; quiet, viser prints otherwise. Its port is free when this returns."""
         with contextlib.redirect_stdout(io.StringIO()):
             self.server.stop()
+        self.server._websock_server._server_thread.join(ENDED)   # viser waits for one second
 
 
 def is_local(host: str) -> bool:
