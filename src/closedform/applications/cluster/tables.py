@@ -135,7 +135,11 @@ class InParquet(BlockTable):
         path.mkdir(parents=True, exist_ok=True)
         told = path / ABOUT
         if told.exists():
-            _require_same(json.loads(told.read_text(encoding="utf8")), layout, path)
+            try:
+                about = dict(json.loads(told.read_text(encoding="utf8")))
+            except (TypeError, ValueError) as error:
+                raise ArgumentError(f"out: {told} is damaged: {error}") from error
+            _require_same(about, layout, path)
         elif any(not x.name.startswith(".") for x in path.iterdir()):   # of a writer that died
             raise ArgumentError(f"out: {path} is a folder with other files in it")
         else:
@@ -148,8 +152,11 @@ class InParquet(BlockTable):
     def mark(self, block: Range) -> int:
         if not self._file(block).exists():
             return 0
-        about = self._parquet.read_schema(self._file(block)).metadata or {}
-        return int(about.get(MARK, NOTHING_GIVEN))
+        try:
+            about = self._parquet.read_schema(self._file(block)).metadata or {}
+            return int(about.get(MARK, NOTHING_GIVEN))
+        except (OSError, ValueError):           # damaged: as if it were not there
+            return 0
 
     def put(self, block: Range, rows: BlockRows, mark: int = NOTHING_GIVEN) -> None:
         flat = {name: x for c in self.layout.columns for name, x in _columns(c, rows[c.name])}
@@ -203,7 +210,10 @@ class InZarr(BlockTable):
         self._group = zarr.open_group(str(path), mode="r+")
 
     def mark(self, block: Range) -> int:
-        return int(self._group["done"][block.number])
+        try:
+            return int(self._group["done"][block.number])
+        except (OSError, ValueError, RuntimeError):     # the disk was full, or a writer was killed
+            return 0
 
     def put(self, block: Range, rows: BlockRows, mark: int = NOTHING_GIVEN) -> None:
         for c in self.layout.columns:
@@ -222,7 +232,7 @@ def table_at(out: str | Path | None, layout: TableLayout) -> BlockTable:
     """The table of a place: memory for None, else by how the name ends."""
     if out is None:
         return InMemory(layout)
-    path = Path(out)
+    path = Path(out) if isinstance(out, str | Path) else Path()
     if path.suffix not in KINDS:
         raise ArgumentError(f"out must end in {' or '.join(KINDS)}, not {str(out)!r}")
     return KINDS[path.suffix](path, layout)

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, final
 import numpy as np
 
 from closedform.applications.cluster.blocks import Range, Work, computed, ranges
+from closedform.applications.counts import counted
 from closedform.applications.redundancy.certificate import (
     MET,
     Solution,
@@ -171,8 +172,7 @@ def branches(robot: Robot, task: TaskLike, target: ArrayLike,
     x = problem.task.checked(target, robot)
     if x.shape != problem.shape:
         raise ArgumentError(f"branches takes one target of shape {problem.shape}, not {x.shape}")
-    if not isinstance(starts, int) or starts < 1:
-        raise ArgumentError(f"starts must be a positive whole number, not {starts!r}")
+    starts = counted(starts, "starts")
     rng = np.random.default_rng(0)
     drawn = list(problem.drawn(rng, starts))
     work = ReachBlock(robot, problem.task, problem.criterion, bool(limits), x)

@@ -20,6 +20,7 @@ import numpy as np
 from closedform.applications.compile.digest import robot_digest
 from closedform.applications.compile.requests import Asked, asked_request
 from closedform.applications.progress import compiling
+from closedform.applications.studies.states import one_result
 from closedform.arrays import Array, Floats
 from closedform.errors import ArgumentError, UnknownName, suggestion
 from closedform.lowerings.call.kernel import Kernel
@@ -29,7 +30,7 @@ from closedform.maths.quantity import takes_base
 from closedform.model.inertia import Inertia
 from closedform.model.robot import Robot
 from closedform.program.pipeline import optimised
-from closedform.program.record import record
+from closedform.program.record import named_arrays, record
 
 
 @dataclass(frozen=True)
@@ -106,8 +107,7 @@ class Load:
             raise ArgumentError(f"{self.label}: masses must not be negative")
 
     def put(self, robot: Robot, change: Any) -> Robot:
-        load = np.array([change, *[0 * change] * 9], dtype=object if isinstance(
-            change, object) and not isinstance(change, float) else float)
+        load = np.array([change, *[0 * change] * 9])
         return robot.with_payload(Inertia.from_parameters(load), at=self.frame)
 
 
@@ -152,10 +152,14 @@ def designed(robot: Robot, variables: Sequence[Variable], design: Sequence[float
 
 
 @lru_cache(maxsize=16)
-def design_kernel(robot: Robot, variables: tuple[Variable, ...], quantity: Asked) -> Kernel:
-    """(inputs of the quantity, change) → the quantity; change is what is added to usual values."""
+def design_kernel(robot: Robot, variables: tuple[Variable, ...], quantity: Asked,
+                  only: str | None = None) -> Kernel:
+    """(inputs of the quantity, change) → the quantity; change is what is added to usual values.
+
+    Of a quantity with several results it gives the one that `only` names.
+    """
     request = asked_request(robot, quantity)
-    row = request.row
+    result, row = one_result(robot, request, only), request.row
     shapes = {**row.input_shapes(robot), "change": (len(variables),)}
     at = {} if request.frame is None else {"frame": request.frame}
     if request.reference is not None:
@@ -166,7 +170,7 @@ def design_kernel(robot: Robot, variables: tuple[Variable, ...], quantity: Asked
             changed = robot
             for variable, x in zip(variables, arrays[-1], strict=True):
                 changed = variable.put(changed, x)
-            return algorithm(changed, *arrays[:-1], **at)
+            return named_arrays(algorithm(changed, *arrays[:-1], **at), row.name)[result.part]
         return function
 
     known = [a for a in row.algorithms if applies(a, robot) and not takes_base(a)]
@@ -174,7 +178,7 @@ def design_kernel(robot: Robot, variables: tuple[Variable, ...], quantity: Asked
     trial = function_trial(row.name, shapes, by(row.definition), q=robot.random)
     names = [(type(v).__name__, getattr(v, "body", None) or getattr(v, "frame", None))
              for v in variables]
-    key = f"design {robot_digest(robot)} {request.text} {names}"
+    key = f"design {robot_digest(robot)} {result.text} {names}"
     return Kernel.load(key, lambda: trial.program(optimised(
         *(record(by(way), shapes, row.name) for way in ways))), watch=compiling,
         judge=trial.code)

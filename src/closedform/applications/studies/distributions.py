@@ -8,7 +8,7 @@ from typing import final
 
 import numpy as np
 
-from closedform.arrays import ArrayLike, Floats
+from closedform.arrays import NO_ARRAY, ArrayLike, Floats
 from closedform.errors import ArgumentError
 
 DRAWS = 256
@@ -35,8 +35,16 @@ class Distribution(ABC):
         return found[start - first * DRAWS:stop - first * DRAWS]
 
 
+def _numbers(x: ArrayLike) -> Floats:
+    """An array; NaN for what is none."""
+    try:
+        return np.asarray(x, dtype=float)
+    except NO_ARRAY:
+        return np.full(1, np.nan)
+
+
 def _vector(x: ArrayLike, what: str) -> Floats:
-    a = np.atleast_1d(np.asarray(x, dtype=float))
+    a = np.atleast_1d(_numbers(x))
     if a.ndim != 1 or not np.all(np.isfinite(a)):
         raise ArgumentError(f"{what} of a distribution must be finite numbers, not {x!r}")
     return a
@@ -53,7 +61,10 @@ class Normal(Distribution):
 
     def __post_init__(self) -> None:
         mean, sd = _vector(self.mean, "mean"), _vector(self.sd, "sd")
-        D = None if self.directions is None else np.asarray(self.directions, dtype=float)
+        D = None if self.directions is None else _numbers(self.directions)
+        if D is not None and not np.all(np.isfinite(D)):
+            raise ArgumentError("directions of a distribution must be finite numbers, not "
+                                f"{self.directions!r}")
         if np.any(sd < 0) or (len(sd) != len(mean) if D is None
                               else D.shape != (len(mean), len(sd))):
             raise ArgumentError(f"sd must be {len(mean)} numbers that are not negative, or as many "

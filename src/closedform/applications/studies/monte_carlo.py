@@ -20,13 +20,15 @@ from closedform.applications.cluster.tables import (
 )
 from closedform.applications.compile.kernels import fuse
 from closedform.applications.compile.requests import Asked, Parameters, asked_request
+from closedform.applications.counts import counted
 from closedform.applications.studies.distributions import Distribution
 from closedform.applications.studies.states import (
     block_size,
     checked_states,
     entry_names,
+    one_result,
     over_states,
-    single_output,
+    require_robot,
 )
 from closedform.arrays import Floats
 from closedform.errors import ArgumentError
@@ -79,6 +81,8 @@ class MonteCarlo:
 
     def quantile(self, part: float) -> Floats:
         """What so large a part of the samples is below of."""
+        if not (isinstance(part, int | float | np.floating) and 0 <= part <= 1):
+            raise ArgumentError(f"quantile: a part between 0 and 1 expected, not {part!r}")
         return np.nanquantile(self.samples, part, axis=0)
 
     def __repr__(self) -> str:
@@ -86,28 +90,30 @@ class MonteCarlo:
 
 
 def monte_carlo(robot: Robot, quantity: Asked, distribution: Distribution, states: Sequence[Any],
-                samples: int = 1000, *, seed: int = 0, client: Any = None,
+                samples: int = 1000, *, only: str | None = None, seed: int = 0, client: Any = None,
                 out: str | Path | None = None, aside: bool = False) -> MonteCarlo:
     """A quantity at some states for `samples` draws of the robot's parameters.
 
     `distribution` is of `robot.parameters`: `Normal`, `Uniform`, or `fit.distribution` of an
-    identification. `states` are arrays for the quantity's inputs, of one state or of many.
+    identification. `states` are arrays for the quantity's inputs, of one state or of many. `only`
+    names the result of a quantity that has several, as "dtau_dq".
     `client`, `out` and `aside` are as of `redundancy.map`: results are equal for any workers.
     """
+    require_robot(robot)
     request = asked_request(robot, quantity)
+    result = one_result(robot, request, only)
     if not isinstance(distribution, Distribution):
         raise ArgumentError(f"distribution must be one of cf.studies, not {distribution!r}")
     if distribution.size != len(robot.parameters):
         raise ArgumentError(f"the distribution has {distribution.size} numbers; {robot.name} has "
                             f"{len(robot.parameters)} parameters")
-    for name, x, least in (("samples", samples, 1), ("seed", seed, 0)):
-        if isinstance(x, bool) or not isinstance(x, int) or x < least:
-            raise ArgumentError(f"{name} must be a whole number of {least} at least, not {x!r}")
+    samples, seed = counted(samples, "samples"), counted(seed, "seed", 0)
     arrays = checked_states(robot, request, states)
-    shape = len(arrays[0]), *single_output(robot, request)
-    kernel = fuse(robot, quantity, inputs=Parameters())
+    shape = len(arrays[0]), *result.shape
+    several = len(request.row.outputs) > 1
+    kernel = fuse(robot, quantity, only=result.part if several else (), inputs=Parameters())
     draws = Draws(kernel, tuple(arrays), distribution, seed)
-    about = {"quantity": request.text, "kernel": kernel.identity, "seed": str(seed),
+    about = {"quantity": result.text, "kernel": kernel.identity, "seed": str(seed),
              "numbers": _digest(*arrays, distribution.draws(0, 1, seed))}
     layout = TableLayout((TableColumn("value", "f8", entry_names(shape[0], shape[1:])),), samples,
                     block_size(arrays), about)

@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from closedform.applications.compile.requests import Asked, Request, asked_request
 from closedform.arrays import Floats, real_array
-from closedform.errors import ArgumentError
+from closedform.errors import ArgumentError, UnknownName, suggestion
 from closedform.model.robot import Robot
 
 TOGETHER = 1 << 16
 """Evaluations of a block: some tens of milliseconds, and some megabytes of results."""
+
+
+def require_robot(robot: Any) -> None:
+    """Refuse what is no robot."""
+    if not isinstance(robot, Robot):
+        raise ArgumentError(f"robot must be a cf.Robot, not {type(robot).__name__}; "
+                            "cf.load(path or name) makes one")
 
 
 def checked_states(robot: Robot, request: Request, states: Sequence[Any]) -> list[Floats]:
@@ -63,13 +70,27 @@ def block_size(states: Sequence[Floats]) -> int:
     return max(1, TOGETHER // len(states[0]))
 
 
-def single_output(robot: Robot, request: Request) -> tuple[int, ...]:
-    """The shape of a quantity's result; those of several parts are refused."""
-    if len(request.row.outputs) != 1:
-        parts = ", ".join(name for name, _ in request.row.outputs)
-        raise ArgumentError(f"{request.text} has several results ({parts}); a study takes one")
-    shape, = request.row.output_shapes(robot).values()
-    return shape
+class Result(NamedTuple):
+    """The result of a quantity that a study is of."""
+
+    text: str               # quantity and part
+    part: str               # its name among the results; the quantity's where there is one
+    shape: tuple[int, ...]
+
+
+def one_result(robot: Robot, request: Request, only: str | None) -> Result:
+    """The quantity's result, or the one that `only` names of several."""
+    shapes = request.row.output_shapes(robot)
+    if only is None and len(shapes) == 1:
+        part, = shapes
+        return Result(request.text, part, shapes[part])
+    if only is None:
+        raise ArgumentError(f"{request.text} has several results; a study takes one: only= "
+                            f"{' or '.join(map(repr, shapes))}")
+    if not isinstance(only, str) or only not in shapes:
+        raise UnknownName(f"{request.text} has no result {only!r}; "
+                          f"{suggestion(str(only), list(shapes))}")
+    return Result(f"{request.text}.{only}" if len(shapes) > 1 else request.text, only, shapes[only])
 
 
 def entry_names(count: int, shape: tuple[int, ...]) -> tuple[str, ...]:

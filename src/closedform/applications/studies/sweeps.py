@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -20,20 +20,20 @@ from closedform.applications.cluster.tables import (
 )
 from closedform.applications.compile.digest import robot_digest
 from closedform.applications.compile.requests import Asked, asked_request
+from closedform.applications.counts import counted
 from closedform.applications.studies.designs import (
-    Length,
-    Load,
-    Mass,
     Variable,
     changes,
     design_kernel,
 )
 from closedform.applications.studies.distributions import Uniform
 from closedform.applications.studies.states import (
+    Result,
     block_size,
     checked_states,
+    one_result,
     over_states,
-    single_output,
+    require_robot,
 )
 from closedform.arrays import Floats
 from closedform.errors import ArgumentError, UnknownName, suggestion
@@ -81,13 +81,14 @@ class SweepWork:
 
     robot: Robot
     quantity: Asked
+    result: Result
     states: tuple[Floats, ...]
     designs: Designs
     kept: str
 
     def __call__(self, block: Range) -> dict[str, Floats]:
         rows, variables = self.designs.rows(block), self.designs.variables
-        kernel = design_kernel(self.robot, variables, self.quantity)
+        kernel = design_kernel(self.robot, variables, self.quantity, self.result.part)
         found = OVER_STATES[self.kept](over_states(kernel, self.states, changes(variables, rows)))
         return {"design": rows, "value": found.reshape(len(rows), -1)}
 
@@ -96,11 +97,9 @@ class SweepWork:
 class Sweep:
     """A row for each design."""
 
-    def __init__(self, work: SweepWork, shape: tuple[int, ...], table: BlockTable,
-                 aside: tuple[Aside, ...]) -> None:
-        self.shape, self.table, self.aside = shape, table, aside
-        self.robot, self.kept = work.robot, work.kept
-        self.quantity = asked_request(work.robot, work.quantity).text
+    def __init__(self, work: SweepWork, table: BlockTable, aside: tuple[Aside, ...]) -> None:
+        self.shape, self.table, self.aside = work.result.shape, table, aside
+        self.robot, self.kept, self.quantity = work.robot, work.kept, work.result.text
         self.labels = tuple(v.label for v in work.designs.variables)
 
     def __len__(self) -> int:
@@ -122,51 +121,54 @@ class Sweep:
 
 
 def sweep(robot: Robot, quantity: Asked, over: Sequence[Variable], states: Sequence[Any],
-          kept: str = "max", *, samples: int | None = None, seed: int = 0, client: Any = None,
-          out: str | Path | None = None, aside: bool = False) -> Sweep:
+          kept: str = "max", *, only: str | None = None, samples: int | None = None,
+          seed: int = 0, client: Any = None, out: str | Path | None = None,
+          aside: bool = False) -> Sweep:
     """A quantity for designs of a robot: every combination of values, or `samples` between them.
 
     `over` are `Length(body, factors)`, `Mass(body, factors)`, `Load(frame, kg)`. Of the `states`
-    the largest magnitude is kept, the "mean" or the "rms". One kernel serves all designs. `client`,
-    `out` and `aside` are as of `redundancy.map`.
+    the largest magnitude is kept, the "mean" or the "rms". One kernel serves all designs. `only`
+    names the result of a quantity that has several. `client`, `out` and `aside` are as of
+    `redundancy.map`.
     """
-    request, variables = asked_request(robot, quantity), tuple(over)
-    if not variables or not all(isinstance(v, Length | Mass | Load) for v in variables):
-        raise ArgumentError("over must be Length(body, …), Mass(body, …) or Load(frame, …) of "
-                            f"cf.studies, or several, not {over!r}")
-    if kept not in OVER_STATES:
-        raise UnknownName(f"sweep: nothing is kept by {kept!r}; {suggestion(kept, OVER_STATES)}")
+    require_robot(robot)
+    request, variables = asked_request(robot, quantity), _variables(over)
+    result = one_result(robot, request, only)
+    if not isinstance(kept, str) or kept not in OVER_STATES:
+        raise UnknownName(f"sweep: nothing is kept by {kept!r}; "
+                          f"{suggestion(str(kept), OVER_STATES)}")
     for variable in variables:
         variable.require(robot)
     labels = [v.label for v in variables]
     if len(set(labels)) < len(labels):
         raise ArgumentError(f"over has the same twice: {', '.join(labels)}")
-    designs = Designs(variables, _count(samples), seed)
+    designs = Designs(variables, None if samples is None else counted(samples, "samples"),
+                      counted(seed, "seed", 0))
     if len(designs) > MOST:
         raise ArgumentError(f"a sweep has {MOST:.0e} designs at most, not {len(designs):.3g}")
     arrays = checked_states(robot, request, states)
-    shape = single_output(robot, request)
-    work = SweepWork(robot, quantity, tuple(arrays), designs, kept)
-    design_kernel(robot, variables, quantity)        # refusals come before anything is begun
-    return Sweep(work, shape, *filled_at(
-        out, _layout(work, shape), work, Work(client, aside, f"sweeping {robot.name}")))
+    work = SweepWork(robot, quantity, result, tuple(arrays), designs, kept)
+    design_kernel(robot, variables, quantity, result.part)      # refusals before all else
+    return Sweep(work, *filled_at(
+        out, _layout(work), work, Work(client, aside, f"sweeping {robot.name}")))
 
 
-def _layout(work: SweepWork, shape: tuple[int, ...]) -> TableLayout:
-    designs, request = work.designs, asked_request(work.robot, work.quantity)
+def _layout(work: SweepWork) -> TableLayout:
+    designs, result = work.designs, work.result
     numbers = hashlib.sha256(b"".join(x.tobytes() for x in work.states)).hexdigest()
-    about = {"robot": robot_digest(work.robot), "quantity": request.text, "kept": work.kept,
+    about = {"robot": robot_digest(work.robot), "quantity": result.text, "kept": work.kept,
              "over": str([(v.label, v.values) for v in designs.variables]),
              "samples": str(designs.samples), "seed": str(designs.seed), "states": numbers}
     columns = (TableColumn("design", "f8", tuple(v.label for v in designs.variables)),
-               TableColumn("value", "f8", tuple(".".join(map(str, at)) or request.row.name
-                                           for at in np.ndindex(*shape))))
+               TableColumn("value", "f8", tuple(".".join(map(str, at)) or work.result.part
+                                           for at in np.ndindex(*work.result.shape))))
     return TableLayout(columns, len(designs), block_size(work.states), about)
 
 
-def _count(samples: Any) -> int | None:
-    if samples is not None and (isinstance(samples, bool) or not isinstance(samples, int)
-                                or samples < 1):
-        raise ArgumentError(f"samples must be a positive whole number or None, not {samples!r}")
-    found: int | None = samples
-    return found
+def _variables(over: Any) -> tuple[Variable, ...]:
+    given = [over] if isinstance(over, Variable) else over
+    variables = tuple(given) if isinstance(given, Iterable) else ()
+    if not variables or not all(isinstance(v, Variable) for v in variables):
+        raise ArgumentError("over must be Length(body, …), Mass(body, …) or Load(frame, …) of "
+                            f"cf.studies, or several, not {over!r}")
+    return variables

@@ -23,6 +23,8 @@ GOLDEN = np.sqrt(2.0), 1.533751168755204288118041
 """The two irrational numbers of the spiral: ψ⁴ = ψ + 4."""
 MOST, LONGEST = 10**12, 10**7
 """Targets of a grid, and places along one of its axes."""
+STRAIGHT = 1e-6
+"""How far RRᵀ of a rotation may be from 1, as of a target's."""
 
 
 class Targets(Protocol):
@@ -46,6 +48,35 @@ def even_rotations(count: int) -> Floats:
     return found
 
 
+NUMBERS, WHOLE = (int, float, np.integer, np.floating), (int, np.integer)
+
+
+def _corner(x: Any) -> Floats:
+    """Coordinates; of what are none, none."""
+    try:
+        return np.asarray(x, dtype=float)
+    except NO_ARRAY:
+        return np.zeros(0)
+
+
+def _check_orientations(given: Any) -> None:
+    """Refuse what is neither how many nor rotations."""
+    if isinstance(given, WHOLE) and given >= 0:
+        return
+    try:
+        R = np.asarray(given, dtype=float)
+    except NO_ARRAY:
+        R = np.zeros(0)
+    if R.shape[1:] != (3, 3):
+        raise ArgumentError("orientations must be how many, or rotations of shape (k, 3, 3), not "
+                            f"{R.shape if R.ndim > 1 else repr(given)}")
+    straight = np.abs(R @ np.swapaxes(R, -1, -2) - np.eye(3)).max(axis=(-2, -1)) < STRAIGHT
+    bad = ~(straight & (np.linalg.det(R) > 0))
+    if bad.any():
+        raise ArgumentError(f"orientation {int(np.argmax(bad))} is no rotation: "
+                            f"{R[np.argmax(bad)].tolist()}")
+
+
 @final
 @dataclass(frozen=True)
 class Grid:
@@ -61,17 +92,14 @@ class Grid:
     orientations: int | ArrayLike = 0
 
     def __post_init__(self) -> None:
-        lower, upper = (np.asarray(x, dtype=float) for x in (self.lower, self.upper))
+        lower, upper = _corner(self.lower), _corner(self.upper)
         if lower.shape not in ((2,), (3,)) or upper.shape != lower.shape or not (
                 np.all(np.isfinite([*lower, *upper])) and np.all(upper >= lower)):
             raise ArgumentError("a grid goes from lower to upper, two numbers each or three, "
                                 f"not {self.lower!r} and {self.upper!r}")
-        if not 0 < self.step < np.inf:
+        if not (isinstance(self.step, NUMBERS) and 0 < self.step < np.inf):
             raise ArgumentError(f"a grid's step must be positive, not {self.step!r}")
-        given: Any = self.orientations
-        if not (given >= 0 if isinstance(given, int) else np.shape(given)[1:] == (3, 3)):
-            raise ArgumentError("orientations must be how many, or rotations of shape (k, 3, 3), "
-                                f"not {given if isinstance(given, int) else np.shape(given)}")
+        _check_orientations(self.orientations)
         if len(self.rotations) and len(lower) != 3:
             raise ArgumentError("a grid with orientations has places of three numbers")
         places = np.prod((upper - lower) / self.step + 1)           # before axes are made
@@ -94,17 +122,17 @@ class Grid:
     @cached_property
     def rotations(self) -> Floats:
         """(k, 3, 3)."""
-        if isinstance(self.orientations, int):
-            return even_rotations(self.orientations)
+        if isinstance(self.orientations, WHOLE):
+            return even_rotations(int(self.orientations))
         return np.asarray(self.orientations, dtype=float)
 
     @property
     def key(self) -> str:
         """The same text for the same targets, and another for others."""
         given = self.orientations
-        turned = given if isinstance(given, int) else hashlib.sha256(
+        turned = int(given) if isinstance(given, WHOLE) else hashlib.sha256(
             self.rotations.tobytes()).hexdigest()
-        return f"{[[*map(float, x)] for x in (self.lower, self.upper)]} {self.step} {turned}"
+        return f"{[[*map(float, x)] for x in (self.lower, self.upper)]} {float(self.step)} {turned}"
 
     def __len__(self) -> int:
         return int(np.prod(self.shape, dtype=object)) * max(len(self.rotations), 1)
@@ -112,7 +140,8 @@ class Grid:
     def __getitem__(self, rows: slice | int) -> Floats:
         """Targets: (rows, 2), (rows, 3) or (rows, 4, 4); or one of them."""
         if not isinstance(rows, slice):
-            one: Floats = self[rows:rows + 1 or None][0]
+            at = range(len(self))[rows]         # with the error of a list beyond the end
+            one: Floats = self[at:at + 1][0]
             return one
         k = np.arange(*rows.indices(len(self)))
         each = max(len(self.rotations), 1)

@@ -27,6 +27,7 @@ from closedform.applications.cluster.tables import (
     TableLayout,
     filled_at,
 )
+from closedform.applications.counts import counted
 from closedform.applications.redundancy.certificate import Verdict
 from closedform.applications.redundancy.criteria import CriterionLike
 from closedform.applications.redundancy.problem import Problem, problem_of
@@ -225,9 +226,7 @@ def map(robot: Robot, task: TaskLike, grid: Grid | ArrayLike | Targets, criterio
     """
     problem = problem_of(robot, task, criterion, limits)
     targets = checked_targets(grid, problem.task, robot)
-    for name, x in (("starts", starts), ("block", block)):
-        if isinstance(x, bool) or not isinstance(x, int) or x < 1:
-            raise ArgumentError(f"map: {name} must be a positive whole number, not {x!r}")
+    starts, block = counted(starts, "map: starts"), counted(block, "map: block")
     own = isinstance(targets, Grid)
     work = MapWork(robot, task_of(task), criterion, bool(limits), starts,
                    targets if isinstance(targets, Grid) else None)
