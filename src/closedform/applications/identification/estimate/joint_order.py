@@ -39,6 +39,8 @@ WINDOWS = 12
 LIKELIER = float(np.log(4.0))
 ENOUGH = 3
 """Rows for each unknown, at least."""
+ROUGHLY = 3
+"""Turns of weights: readings are a factor apart, not a per mille."""
 POSITIONS, TORQUES, BOTH = "positions", "torques", "positions and torques"
 
 
@@ -83,7 +85,7 @@ def other_order(info: Information) -> OtherOrder | None:
 
 def unlikeliness(info: Information) -> float:
     """(1), of least squares weighted by their own noise."""
-    sigma = noise(info, weighted(info)[0])
+    sigma = noise(info, weighted(info, ROUGHLY)[0])
     return float(2 * np.sum(np.log(np.maximum(sigma, 1e-12 * max(sigma.max(), 1e-300)))))
 
 
