@@ -67,6 +67,26 @@ def test_least_squares_on_little_motion_does_not_hold():
     assert not idn.verdict(fit, trial).holds
 
 
+@pytest.mark.parametrize("what", ["positions and torques", "torques"])
+def test_columns_of_two_joints_in_each_others_place_are_named(fit, what):
+    """Of two wrist joints, whose torques are a hundredth of all: the error alone is no reason."""
+    order, data = [0, 1, 2, 3, 5, 4], run(TRUE)
+    wrong = {**data, "tau": data["tau"][:, order]}
+    if what != "torques":
+        wrong["q"] = data["q"][:, order]
+    model = fit.model
+    said = idn.verdict(idn.fit(idn.information(model, idn.read(wrong, FILE), signals=SIGNALS)))
+    named = f"with the {what} of wrist_2_joint and wrist_3_joint exchanged"
+    assert any(named in reason for reason in said.reasons)
+    assert fit.other_order is None
+
+
+def test_a_limit_that_is_no_number_is_refused(fit):
+    for limit in ("1", -1.0, float("nan")):
+        with pytest.raises(ArgumentError, match="limit must be"):
+            idn.verdict(fit, None, limit)
+
+
 def test_limits_of_a_file_do_not_outweigh_a_good_fit(fit):
     """Positions leave the file's limits and would keep them in another order: a remark."""
     words = f"positions {OTHER_ORDER}"

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from closedform.applications.cluster.blocks import Aside, Work, computed
 from closedform.applications.identification.logs.log import Log
 from closedform.applications.identification.model import Model
+from closedform.applications.identification.real_numbers import is_count
 from closedform.applications.identification.repetition import repeats_after
 from closedform.applications.identification.rows import (
     effort_kind,
@@ -56,12 +57,12 @@ def information(model: Model, logs: Log | Sequence[Log], signals: Signals | None
     given = [logs] if isinstance(logs, Log) else list(logs)
     if not given or not all(isinstance(x, Log) for x in given):
         raise ArgumentError("information: logs must be what idn.read returns, one or several")
-    if blocks < 2:
-        raise ArgumentError(f"information: blocks must be 2 at least, not {blocks}")
+    if not is_count(blocks, 2):
+        raise ArgumentError(f"information: blocks must be a number, 2 at least, not {blocks!r}")
+    if not (signals is None or isinstance(signals, Signals)):
+        raise ArgumentError(f"information: signals must be idn.Signals(…), not {signals!r}")
     given = _told_apart(given)
-    on = [True] * len(given) if loaded is None else list(loaded)
-    if len(on) != len(given):
-        raise ArgumentError(f"information: loaded must have {len(given)} entries, one for each log")
+    on = _switched_on(loaded, len(given))
     whole = partial(_packed_information, model, signals or Signals(), blocks, keep)
     named = len(given) > 1 and not all(Path(log.source).is_file() for log in given)
     done = computed(whole, [LogBlock(*x) for x in zip(given, on, strict=True)],
@@ -76,6 +77,16 @@ def information(model: Model, logs: Log | Sequence[Log], signals: Signals | None
         raise ArgumentError(f"information: all logs were set aside, the first is {left[0]}")
     found = reduce(operator.add, parts)
     return replace(found, notes=(*found.notes, *(f"set aside: {x}" for x in left)))
+
+
+def _switched_on(loaded: Sequence[bool] | None, logs: int) -> list[bool]:
+    """Whether each log has the payload on."""
+    if loaded is None:
+        return [True] * logs
+    if np.shape(loaded) != (logs,) or not set(loaded) <= {True, False}:
+        raise ArgumentError(f"information: loaded must have {logs} entries, True or False for each "
+                            f"log, not {loaded!r}")
+    return [bool(x) for x in loaded]
 
 
 class LogBlock(NamedTuple):

@@ -117,6 +117,8 @@ def validate(fit: Fit, log: Log, signals: Signals | None = None, *,
         raise ArgumentError(f"validate: fit must be idn.fit(…), not {type(fit).__name__}")
     if not isinstance(log, Log):
         raise ArgumentError(f"validate: log must be idn.read(…), not {type(log).__name__}")
+    if not (signals is None or isinstance(signals, Signals)):
+        raise ArgumentError(f"validate: signals must be idn.Signals(…), not {signals!r}")
     model, info = fit.model, fit.info
     log = with_positions(model, log)
     prepared = (signals or info.signals or Signals()).prepare(log, model)

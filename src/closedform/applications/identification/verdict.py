@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from closedform.applications.identification.estimate.consistent import FREE
 from closedform.applications.identification.estimate.found import Fit
+from closedform.applications.identification.real_numbers import is_number
 from closedform.applications.identification.signals.findings import OTHER_ORDER
 from closedform.applications.identification.validate import Validation
 from closedform.errors import ArgumentError
@@ -38,7 +39,8 @@ HALF = 0.5
 SURE = 1.5
 """Times an interval's reach by which data contradict a bound."""
 DOUBT, TILTED, BODIES = 1.0, 2.0, 12
-"""Gravity is tested where a fit leaves more %; a tilt counts from so many degrees; of so many."""
+"""Gravity and order are tested where a fit leaves more %; a tilt counts from so many degrees; of
+robots of so many bodies at most."""
 AT_REST, SLOW = 1e-3, 0.1
 """Mean speed below which a joint stands, rad/s or m/s; and of that in the fit, hardly moves."""
 
@@ -71,7 +73,10 @@ def verdict(fit: Fit, trial: Validation | None = None, limit: float | None = Non
         raise ArgumentError(f"verdict: fit must be idn.fit(…), not {type(fit).__name__}")
     if trial is not None and not isinstance(trial, Validation):
         raise ArgumentError(f"verdict: trial must be idn.validate(…), not {type(trial).__name__}")
-    reasons = [*_data(fit), *_against_the_file(fit), *_gravity(fit), *_bodies(fit), *_bounds(fit),
+    if limit is not None and not is_number(limit):
+        raise ArgumentError(f"verdict: limit must be a number of per cent, not {limit!r}")
+    reasons = [*_data(fit), *_against_the_file(fit), *_order(fit), *_gravity(fit),
+               *_bodies(fit), *_bounds(fit),
                *_held_out(fit, trial, limit), *_structure(trial)]
     remarks = [f"the signals: {note}" for note in fit.info.faults if _by_limits(fit, note)]
     coloured = [] if trial is None else [
@@ -131,6 +136,15 @@ def _against_the_file(fit: Fit) -> list[str]:
         reasons.append(f"torques are {usual:.2g} times what the file's masses make: are they "
                        "currents, of motors, or in another unit?")
     return reasons
+
+
+def _order(fit: Fit) -> list[str]:
+    """Columns of two joints in each other's place: looked for where a joint is not explained."""
+    worst = max((fit.residuals[fit.model.velocity_names[i]][0] for i in fit.model.actuated),
+                default=0.0)
+    if worst < DOUBT or len(fit.model.robot.bodies) > BODIES or fit.other_order is None:
+        return []
+    return [str(fit.other_order)]
 
 
 def _gravity(fit: Fit) -> list[str]:

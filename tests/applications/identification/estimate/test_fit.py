@@ -89,6 +89,16 @@ def test_the_consistent_solution_is_a_minimum(info):
         assert objective(other) > least - 1e-10
 
 
+@pytest.mark.filterwarnings("error")
+def test_the_certificate_is_finite_where_a_joint_stands():
+    """Of its friction no row says anything: there is nothing to be polished in that direction."""
+    robot = cf.load("planar2r")
+    still = run(robot)
+    still["q"][:, 1] = 0.3
+    found = idn.fit(idn.information(idn.Model(robot), idn.read(still, robot), signals=SIGNALS))
+    assert found.equations.rank < len(found.x) and found.certificate.polish < 1e-6
+
+
 def test_the_solution_is_that_of_a_conic_solver(info):
     cvxpy = pytest.importorskip("cvxpy", reason="NOT TESTED: cvxpy is not installed")
     _, weights = weighted(info)

@@ -154,6 +154,16 @@ def test_arrays_with_a_row_for_each_joint_are_refused():
         idn.read({"t": GOOD["t"], "q": GOOD["q"].T, "tau": GOOD["tau"].T}, ARM)
 
 
+def test_complex_numbers_are_refused_and_masked_ones_are_none():
+    with pytest.raises(cf.ArgumentError, match="q must be real numbers"):
+        idn.read({**GOOD, "q": GOOD["q"] + 0j}, ARM)
+    hidden = np.ma.masked_array(GOOD["tau"], np.zeros(GOOD["tau"].shape, bool))
+    assert not idn.diagnose(idn.read({**GOOD, "tau": hidden}, ARM)).errors
+    hidden[5, 1] = np.ma.masked
+    found = idn.diagnose(idn.read({**GOOD, "tau": hidden}, ARM)).errors
+    assert [f.rule for f in found] == ["not-a-number"] and "first in row 5" in found[0].message
+
+
 def broken(change):
     data = {kind: x.copy() for kind, x in GOOD.items()}
     change(data)

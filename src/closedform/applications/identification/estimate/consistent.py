@@ -41,6 +41,8 @@ CLOSED = 1e-6
 """Newton's decrement, in the units of the prior's weight, at which a solution stands."""
 FAINT = 1e-12
 """Singular values of the polish, of the largest, that are none."""
+UNSEEN = 1e-16
+"""Of the largest column: in such directions there is nothing to be polished."""
 FREE = ("offset", "stribeck")
 """Friction numbers that may have any sign."""
 
@@ -190,7 +192,8 @@ def _free_step(cone: _Cone, s: Floats, data: tuple[Floats, Floats, Floats], mu: 
         rows.append(own)
     free = null_space(E @ J) if len(E) else np.eye(len(s))
     F = np.concatenate(rows) @ J @ free
-    scale = np.maximum(np.linalg.norm(F, axis=0), 1e-300)
+    size = np.linalg.norm(F, axis=0)
+    scale = np.where(size > UNSEEN * size.max(initial=0.0), size, 1.0)
     R: Floats = np.asarray(np.linalg.qr(F / scale, mode="r"))
     slope = free.T @ (J.T @ g) / scale
     if independent(R, FAINT):

@@ -33,6 +33,7 @@ from closedform.applications.identification.estimate.uncertainty import (
 from closedform.applications.identification.model import Model
 from closedform.applications.identification.output.files import write_toml
 from closedform.applications.identification.output.page import write_page
+from closedform.applications.identification.real_numbers import is_number
 from closedform.applications.identification.triangles import Information
 from closedform.arrays import Floats
 from closedform.errors import ArgumentError, UnknownName, suggestion
@@ -174,7 +175,7 @@ def _consistent(info: Information, weights: Floats, prior: Floats, weight: float
     tried: tuple[tuple[float, float], ...] = ()
     if weight == "auto":
         weight, near, tried = PriorWeight(info, weights, problem, left_out).found()
-    if isinstance(weight, bool) or not isinstance(weight, int | float) or not weight > 0:
+    if not is_number(weight):
         raise ArgumentError(f'fit: weight must be "auto" or a positive number, not {weight!r}; '
                             "without a prior masses run away")
     y, certificate = consistent.solved(problem, float(weight), near)

@@ -15,6 +15,7 @@ from closedform.applications.identification.estimate.consistent import Optimalit
 from closedform.applications.identification.estimate.essential import essential
 from closedform.applications.identification.estimate.friction_error import friction_error
 from closedform.applications.identification.estimate.gravity import GravityTest, gravity_of
+from closedform.applications.identification.estimate.joint_order import OtherOrder, other_order
 from closedform.applications.identification.estimate.least_squares import (
     Equations,
     joint_residuals,
@@ -142,6 +143,11 @@ class Fit:
     def gravity(self) -> GravityTest:
         """Where gravity points by the logs, which are read again: a test of the file's mounting."""
         return gravity_of(self.info, self.prior, self.weights)
+
+    @cached_property
+    def other_order(self) -> OtherOrder | None:
+        """Two joints whose columns change places by the logs, which are read again; or None."""
+        return other_order(self.info)
 
     @cached_property
     def unidentifiable(self) -> tuple[str, ...]:

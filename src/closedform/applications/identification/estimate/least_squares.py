@@ -222,11 +222,11 @@ def joint_weights(sigma: Floats, info: Information) -> Floats:
     return np.where(rows > 1, 1 / np.maximum(sigma, np.maximum(least, 1e-300)), 0.0)
 
 
-def weighted(info: Information) -> tuple[Floats, Floats]:
+def weighted(info: Information, turns: int = TURNS) -> tuple[Floats, Floats]:
     """x and the weights 1/σ_j that belong to it, found in turns."""
     weights: Floats = np.ones(len(info.support))
     x = equations(info, weights).solve()
-    for _ in range(TURNS):
+    for _ in range(turns):
         weights = joint_weights(noise(info, x), info)
         new = equations(info, weights).solve()
         done = np.linalg.norm(new - x) <= 1e-10 * np.linalg.norm(x)

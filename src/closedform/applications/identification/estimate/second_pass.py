@@ -28,6 +28,7 @@ from closedform.applications.identification.estimate.least_squares import (
 from closedform.applications.identification.information import information, log_information
 from closedform.applications.identification.logs.log import Samples
 from closedform.applications.identification.logs.read import read
+from closedform.applications.identification.real_numbers import is_number
 from closedform.applications.identification.result import identified_robot
 from closedform.applications.identification.rows import (
     effort_kind,
@@ -108,7 +109,7 @@ def instrumental(info: Information, period: float) -> Instrumental:
     factors of least squares would not do: their WᵀW has the noise of W squared in it, and their
     residuals that of the torques alone.
     """
-    if not period > 0:
+    if not is_number(period):
         raise ArgumentError(f"fit: period must be the seconds of one repetition, not {period!r}")
     x, _ = weighted(info)
     weights = joint_weights(noise(info, x), info)

@@ -99,11 +99,14 @@ class Arrays:
 
 def _numbers(x: object, what: str) -> Floats:
     try:
-        numbers = np.asarray(x)
-        if numbers.dtype.kind not in "fiub":
+        hidden = np.ma.isMaskedArray(x) and np.ma.is_masked(x)      # what is masked is no number
+        numbers = np.ma.filled(np.ma.asarray(x, float), np.nan) if hidden else np.asarray(x)
+        if numbers.dtype.kind not in "fiubc":
             numbers = numbers.astype(float)
     except (TypeError, ValueError):
         raise ArgumentError(f"{what} must be numbers, not {type(x).__name__}") from None
+    if numbers.dtype.kind == "c":
+        raise ArgumentError(f"{what} must be real numbers, not complex ones")
     if numbers.ndim not in (1, 2):
         raise ArgumentError(f"{what} must be (N,) or (N, width), not {numbers.shape}")
     return numbers

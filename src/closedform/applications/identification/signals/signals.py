@@ -11,9 +11,10 @@ import numpy as np
 
 from closedform.applications.identification.logs.log import Log
 from closedform.applications.identification.model import Model
+from closedform.applications.identification.real_numbers import is_number
 from closedform.applications.identification.signals import clock as clocks
 from closedform.applications.identification.signals.delay import torque_delay
-from closedform.applications.identification.signals.filter import LowPass, Window
+from closedform.applications.identification.signals.filter import LENGTH, LowPass, Window
 from closedform.applications.identification.signals.findings import (
     findings,
     is_fault,
@@ -71,7 +72,7 @@ class Signals:
                 raise ArgumentError(f"{name}: {suggestion(getattr(self, name), known)}")
         for name, word in (("cutoff", "auto"), ("delay", "estimate"), ("rate", None)):
             given = getattr(self, name)
-            if given != word and not _is_number(given, least=-np.inf if name == "delay" else 0.0):
+            if given != word and not is_number(given, least=-np.inf if name == "delay" else 0.0):
                 told = f"{word!r} or " if word else ""
                 raise ArgumentError(f"{name} must be {told}a number"
                                     f"{'' if name == 'delay' else ' above zero'}, not {given!r}")
@@ -94,12 +95,13 @@ class Signals:
         if self.derivatives == "logged" and "v" not in log.kinds:
             raise ArgumentError(f"{log.source}: no velocities are logged: derivatives must be "
                                 "'positions'")
+        if 2 * LENGTH / made.cutoff > made.duration:     # of such filters none is made at all
+            raise _too_short(made, 2 * LENGTH / made.cutoff)
         plan, said, late = self._plan(made, model)
         rows = sum(max(kept_rows(plan, end - begin), 0) for begin, end in made.stretches)
         if rows < 1:
-            need = 2 * (plan.fine.half * plan.period + plan.coarse.half * plan.period * plan.every)
-            raise ArgumentError(f"{log.source}: {made.duration:.3g} s are too short: a cutoff of "
-                                f"{plan.cutoff:.3g} Hz needs stretches of {need:.3g} s")
+            raise _too_short(made, 2 * (plan.fine.half + plan.coarse.half * plan.every)
+                             * plan.period)
         faults = (*(f.message for f in found if is_fault(f)), *late)
         seen = [f.message for f in found if f.rule in ("standing", "no-torques")]
         return Prepared(log, self, made, plan, rows,
@@ -173,6 +175,11 @@ class Prepared:
         yield from stream.close()
 
 
+def _too_short(made: Survey, need: float) -> ArgumentError:
+    return ArgumentError(f"{made.log.source}: {made.duration:.3g} s are too short: a cutoff of "
+                         f"{made.cutoff:.3g} Hz needs stretches of {need:.3g} s")
+
+
 def velocity_noise(made: Survey, cutoff: float) -> Floats:
     """White noise of the positions, as it comes through a filter into velocities."""
     if made.found is None:
@@ -216,8 +223,3 @@ def _clock_words(made: Survey) -> list[str]:
         said.append(f"gaps ({len(made.gaps)}, the longest {longest:.3g} s) part the log into "
                     "stretches")
     return said
-
-
-def _is_number(x: object, least: float) -> bool:
-    return isinstance(x, int | float) and not isinstance(x, bool) and math.isfinite(x) \
-        and x > least

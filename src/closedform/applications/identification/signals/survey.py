@@ -162,7 +162,8 @@ def _begun(log: Log, head: Samples, wish: str, cutoff: float | None) -> Survey:
     chosen = auto if cutoff is None else min(cutoff, 1 / (4 * T))
     return Survey(log, clock, max(3.5 * T, 0.1 / chosen), chosen,
                   why if cutoff is None else "as told", found,
-                  agreement(log.robot, part, T, faster(chosen, T)), unmended=unmended)
+                  agreement(log.robot, part, T, faster(max(chosen, 1 / (part.t[-1] - part.t[0])),
+                                                       T)), unmended=unmended)
 
 
 def _full_pass(made: Survey, pieces: Iterator[Samples]) -> None:
