@@ -76,6 +76,8 @@ class Robot(Tree):
             self._close(closure)
         elif independent is not None:
             raise ModelError(f"{name}: independent is for robots with loops, and there are none")
+        elif self.actuated is not None:
+            named_velocities(self, self.actuated, "actuated")
 
     def _close(self, known: Closure | None) -> None:
         """Find how the loops close, and count velocities by the independent ones."""

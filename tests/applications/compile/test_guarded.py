@@ -1,6 +1,7 @@
 """Kernels of a frame's inertia: errors at singularities, and all else a kernel has."""
 
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -62,3 +63,21 @@ def test_quantities_without_such_an_inertia_stay_plain_kernels():
     robot, inertia = cf.load("ur5"), cf.At("operational_space_inertia", "wrist_3_link")
     assert type(cf.fuse(robot, ["mass_matrix", inertia], only="mass_matrix")) is type(
         cf.fuse(robot, "mass_matrix"))
+
+
+@pytest.mark.parametrize("name", ["mass_matrix", "loop_configuration", "forward_dynamics"])
+def test_independent_coordinates_out_of_reach_are_an_error_that_names_the_loop(name):
+    made = cf.load("four_bar")
+    robot = replace(made, independent=made.body_names[2:])
+    lever, *rest = robot.closed(robot.neutral()[2:]), [1.0], [1.0]
+    kernel = getattr(cf.compile(robot, inputs=cf.Independent()), name)
+    rest = rest if name == "forward_dynamics" else []
+    assert np.all(np.isfinite(kernel(lever[2:], *rest)))
+    for y in ([0.1], [[lever[2]], [0.1]]):
+        with pytest.raises(cf.OpenLoop, match=r"cannot be closed at y = \[0.1\]"):
+            kernel(y, *[np.broadcast_to(x, np.shape(y)) for x in rest])
+
+
+def test_states_that_are_no_numbers_stay_so():
+    kernel = cf.compile(cf.load("four_bar"), inputs=cf.Independent()).mass_matrix
+    assert np.all(np.isnan(kernel([np.nan])))

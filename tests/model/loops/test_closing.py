@@ -1,6 +1,7 @@
 """Closed configurations, their branches, and what is refused."""
 
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -82,6 +83,15 @@ def test_a_wrong_number_of_independent_joints_is_told_with_those_that_would_do()
         four_bar(independent=["crank", "rocker"])
     with pytest.raises(cf.ModelError, match=r"no moving joint 'carnk'.*did you mean 'crank'"):
         four_bar(independent=["carnk"])
+    with pytest.raises(cf.ModelError, match=r"no moving joint \['crank'\]"):
+        four_bar(independent=[["crank"]])
+
+
+def test_motors_are_looked_up_without_loops_too():
+    tree = four_bar().tree
+    assert replace(tree, actuated=["crank"]).actuated_velocities == (0,)
+    with pytest.raises(cf.ModelError, match=r"actuated: no moving joint 'carnk'"):
+        replace(tree, actuated=["carnk"])
 
 
 def test_a_configuration_out_of_reach_is_refused():

@@ -13,14 +13,16 @@ from closedform.errors import SingularMatrix
 from closedform.lowerings.call.kernel import Kernel
 from closedform.lowerings.frameworks.dask_arrays import any_dask, lazy
 from closedform.maths.definitions.operational_space import immobile
+from closedform.maths.loops.forces import loop_embedding
 from closedform.model.robot import Robot
 
 
 def guarded(kernel: Kernel, robot: Robot, requests: Sequence[Request]) -> Any:
     """The kernel of these requests, guarded if what it returns may not exist at some states.
 
-    That is the inertia of a frame, and of a robot with followers by polynomials whatever M is
-    divided into: where the slope of a polynomial is zero, nothing may move with its joint.
+    That is the inertia of a frame; of a robot with followers by polynomials whatever M is divided
+    into: where the slope of a polynomial is zero, nothing may move with its joint; and what is
+    computed from independent coordinates, which may be out of the loops' reach.
     """
     asked = {name: request.frame for request, (name, *_) in
              zip(requests, output_names(requests), strict=True)
@@ -28,12 +30,13 @@ def guarded(kernel: Kernel, robot: Robot, requests: Sequence[Request]) -> Any:
     kept = {slot.name for slot in kernel.interface.outputs}
     frames = {name: frame for name, frame in asked.items() if name in kept}
     solves = robot.is_embedded and any(request.row.solves for request in requests)
-    return Guarded(kernel, robot, frames, solves) if frames or solves else kernel
+    by_y = bool(robot.loops) and any(x.name == "y" for x in kernel.interface.inputs)
+    return Guarded(kernel, robot, frames, solves) if frames or solves or by_y else kernel
 
 
 @final
 class Guarded:
-    """A kernel with an error where a frame cannot move freely, or M is singular.
+    """A kernel with an error where a frame cannot move freely, M is singular or loops are open.
 
     All else is the kernel's own. The condition of a frame's inertia Λ is that of the mobility whose
     inverse it is. Results on a GPU are not looked at: that would wait for them.
@@ -53,13 +56,29 @@ class Guarded:
         parts = found if isinstance(found, tuple) else (found,)
         if not all(isinstance(x, np.ndarray | np.floating) for x in parts):
             return found
-        if self._solves and not all(np.all(np.isfinite(x)) for x in parts):
-            raise SingularMatrix(
-                f"the mass matrix of {self._robot.name} is singular here: of a joint that follows "
-                "another by a polynomial, the slope is zero; or the state is not finite")
+        if not all(np.all(np.isfinite(x)) for x in parts):
+            self._refuse_loops(args, named)
+            if self._solves:
+                raise SingularMatrix(
+                    f"the mass matrix of {self._robot.name} is singular here: of a joint that "
+                    "follows another by a polynomial, the slope is zero; or the state is not "
+                    "finite")
         for name, frame in self._frames.items():
             self._check(found if len(parts) == 1 else getattr(found, name), frame)
         return found
+
+    def _refuse_loops(self, args: Sequence[Any], named: Mapping[str, Any]) -> None:
+        """The error of a loop that is open or singular at one of the states, if that is why."""
+        robot, slots = self._robot, self._kernel.interface.inputs
+        if not robot.loops:
+            return
+        _, given = self._kernel._path.meant(args, {k: x for k, x in named.items()
+                                                   if k not in ("out", "threads")})
+        for slot, x in zip(slots, given, strict=False):
+            if slot.name in ("q", "y"):
+                for at in np.asarray(x, dtype=float).reshape(-1, *slot.shape):
+                    if np.all(np.isfinite(at)):
+                        loop_embedding(robot, at if slot.name == "q" else robot.closed(at))
 
     def _lazily(self, args: Sequence[Any], out: Any = None, threads: int | None = None,
                 **named: Any) -> Any:

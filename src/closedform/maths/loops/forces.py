@@ -52,10 +52,13 @@ def loop_configuration(robot: Robot, y: Array) -> Array:
     """q, (nq,), closed at the independent coordinates y, of loops that have a closed form.
 
     On the branch of `robot.neutral()`, turns within half a turn of it; `robot.closed` is for all.
+    Numbers out of reach are an `OpenLoop`.
     """
     if robot.closure is None:
         return y
     q = configuration_of(robot)(y)
+    if q.dtype.kind == "f" and np.all(np.isfinite(y)) and not np.all(np.isfinite(q)):
+        robot.closed(y)                      # which says what does not close
     return numbers(q) if q.dtype == object else q
 
 

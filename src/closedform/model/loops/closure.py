@@ -174,7 +174,7 @@ def named_velocities(tree: Tree, given: Any, what: str) -> tuple[int, ...]:
             known.update((f"{name}[{i}]", own[i:i + 1]) for i in range(len(own)))
     found: set[int] = set()
     for name in given:
-        if name not in known:
+        if not isinstance(name, str) or name not in known:
             raise ModelError(f"{what}: no moving joint {name!r} in {tree.name}; "
                              f"{suggestion(name, [b.name for b, _, _ in tree.parts])}")
         if found & set(known[name]):
