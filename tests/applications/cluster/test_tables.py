@@ -1,7 +1,5 @@
 """BlockRows in blocks: in memory, in Zarr, in Parquet; what is there is not computed again."""
 
-import errno
-
 import numpy as np
 import pytest
 
@@ -9,7 +7,6 @@ import closedform as cf
 from closedform.applications.cluster import client
 from closedform.applications.cluster.blocks import BlockError, Work
 from closedform.applications.cluster.tables import (
-    BlockTable,
     TableColumn,
     TableLayout,
     filled,
@@ -63,6 +60,28 @@ def test_a_run_that_was_stopped_goes_on_and_nothing_is_done_twice(tmp_path, name
     filled(again, lambda block: done.append(10 + block.number) or rows(block), Work())
     assert {n for n in done if n >= 10} == {13, 14}
     np.testing.assert_array_equal(again.column("x"), np.arange(23.0)**2)
+
+
+@pytest.mark.parametrize("left", [0, 3])
+@pytest.mark.parametrize(("name", "part"), [("rows.zarr", "done/c/1"),
+                                            ("rows.parquet", "part-00000001.parquet")])
+def test_a_block_that_is_damaged_on_disk_is_made_again(tmp_path, name, part, left):
+    """As a full disk or a lost machine leaves it: a file with its name and not all of its bytes."""
+    out, done = place(tmp_path, name), []
+    filled(table_at(out, LAYOUT), rows, Work())
+    file = out / part
+    file.write_bytes(file.read_bytes()[:left])
+    filled(table_at(out, LAYOUT), lambda block: done.append(block.number) or rows(block), Work())
+    assert done == [1]
+    np.testing.assert_array_equal(table_at(out, LAYOUT).column("x"), np.arange(23.0)**2)
+
+
+def test_a_damaged_description_is_named(tmp_path):
+    out = place(tmp_path, "rows.parquet")
+    table_at(out, LAYOUT)
+    (out / "_about.json").write_text("{")
+    with pytest.raises(cf.ArgumentError, match=r"_about\.json is damaged"):
+        table_at(out, LAYOUT)
 
 
 @pytest.mark.parametrize("name", PLACES[1:])
@@ -156,26 +175,41 @@ def test_blocks_set_aside_are_empty_and_are_tried_again(tmp_path, name):
         np.testing.assert_array_equal(table.column("x"), np.arange(23.0)**2)
 
 
-class Full(BlockTable):
-    """A disk with room for two blocks."""
+@pytest.fixture
+def short_files():
+    """What the system says where a disk is full, of files above 64 kB; until it is taken back."""
+    resource = pytest.importorskip("resource")
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
 
-    def __init__(self):
-        self.layout, self.blocks = LAYOUT, {}
-
-    def mark(self, block):
-        return int(block.number in self.blocks)
-
-    def put(self, block, given, mark=1):
-        if len(self.blocks) == 2:
-            raise OSError(errno.ENOSPC, "No space left on device", "rows.zarr")
-        self.blocks[block.number] = given
-
-    def column(self, name):
-        raise NotImplementedError
+    def limit(on):
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 16, before[1]) if on else before)
+    yield limit
+    limit(False)
 
 
-def test_a_full_disk_names_the_block_and_keeps_those_before_it():
-    table = Full()
-    with pytest.raises(BlockError, match=r"block 2 .* could not be written: .*No space left"):
-        filled(table, rows, Work())
-    assert set(table.blocks) == {0, 1}
+@pytest.mark.parametrize("name", PLACES[1:])
+def test_a_disk_that_is_full_names_the_block_and_a_run_with_room_goes_on(
+        tmp_path, name, short_files):
+    """Block 2 is of numbers that do not pack; those before it are small."""
+    out, n, done = place(tmp_path, name), 50_000, []
+    layout = TableLayout(COLUMNS[:1], 4 * n, n, {"work": "noise"})
+
+    def noise(block):
+        done.append(block.number)
+        x = np.random.default_rng(block.number).normal(size=n) * (block.number >= 2)
+        return {"x": x}
+    table = table_at(out, layout)
+    short_files(True)
+    try:
+        with pytest.raises(BlockError, match=r"block 2 .* could not be written: .*large"):
+            filled(table, noise, Work())
+    finally:
+        short_files(False)
+    assert [b.number for b in layout.blocks if table.has(b)] == [0, 1]
+    done.clear()
+    again = table_at(out, layout)
+    filled(again, noise, Work())
+    assert sorted(done) == [2, 3]
+    x = again.column("x")
+    for block in layout.blocks:
+        np.testing.assert_array_equal(x[block.start:block.stop], noise(block)["x"])

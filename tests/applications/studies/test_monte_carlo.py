@@ -62,6 +62,10 @@ def test_numbers_that_cannot_be_are_refused(given, message):
         monte_carlo(ROBOT, "mass_matrix", Normal(MEAN, SD), (Q,), **given)
     with pytest.raises(cf.ArgumentError, match="sd must be"):
         Normal(MEAN, -SD)
+    for make, what in ((lambda: Normal("a", SD), "mean"), (lambda: Uniform([1j], [2]), "lower"),
+                       (lambda: Normal([1], [1], [[np.nan]]), "directions")):
+        with pytest.raises(cf.ArgumentError, match=f"{what} of a distribution must be finite"):
+            make()
     with pytest.raises(cf.ArgumentError, match="the distribution has 1 numbers"):
         monte_carlo(ROBOT, "mass_matrix", Uniform(0.0, 1.0), (Q,))
 

@@ -30,6 +30,27 @@ def test_every_design_is_the_robot_made_for_it(quantity, states):
         np.testing.assert_allclose(value, expected, rtol=1e-10, atol=1e-10)
 
 
+def test_one_of_several_results_is_swept_and_sampled():
+    only, last = "dtau_dq", len(LINKS) - 1
+    over = [Mass(LINKS[last], (0.5, 2.0))]
+    found = sweep(ROBOT, "inverse_dynamics_derivatives", over, (Q, V, A), "mean", only=only)
+    assert found.quantity == "inverse_dynamics_derivatives.dtau_dq"
+    for design, value in zip(found.design, found.value, strict=True):
+        one = designed(ROBOT, over, design)
+        expected = np.mean([cf.inverse_dynamics_derivatives(one, *x).dtau_dq
+                            for x in zip(Q, V, A, strict=True)], axis=0)
+        np.testing.assert_allclose(value, expected, rtol=1e-10, atol=1e-10)
+    pi = ROBOT.parameters
+    drawn = monte_carlo(ROBOT, "inverse_dynamics_derivatives", Uniform(pi, pi), (Q, V, A), 2,
+                        only=only)
+    for k in range(len(Q)):
+        np.testing.assert_allclose(
+            drawn.samples[1, k],
+            cf.inverse_dynamics_derivatives(ROBOT, Q[k], V[k], A[k]).dtau_dq, atol=1e-10)
+    with pytest.raises(cf.ClosedformError, match="no result 'dtau'"):
+        sweep(ROBOT, "inverse_dynamics_derivatives", over, (Q, V, A), only="dtau")
+
+
 def test_a_link_twice_as_long_puts_the_next_joint_twice_as_far():
     """Also of its own inertia: the same mass twice as wide is four times as hard to turn."""
     longer = designed(ROBOT, [Length(LINKS[0], (2.0,))], [2.0])
@@ -66,7 +87,7 @@ def test_a_sweep_on_disk_goes_on(tmp_path):
 
 
 @pytest.mark.parametrize(("over", "message"), [
-    ([], "over must be"), ([Length("nobody", (1.0,))], "no body 'nobody'"),
+    ([], "over must be"), (None, "over must be"), ([Length("nobody", (1.0,))], "no body 'nobody'"),
     ([Length(LINKS[0], (0.0, 1.0))], "must be positive"),
     ([Load(LINKS[0], (-1.0,))], "must not be negative"),
     ([Mass(LINKS[0]), Mass(LINKS[0], (2.0,))], "the same twice"),
@@ -79,8 +100,14 @@ def test_designs_that_cannot_be_are_refused(over, message):
 def test_states_and_names_that_do_not_fit_are_refused():
     with pytest.raises(cf.ArgumentError, match="must be 3 arrays"):
         sweep(ROBOT, "inverse_dynamics", OVER, (Q, V))
-    with pytest.raises(cf.ArgumentError, match="several results"):
+    with pytest.raises(cf.ArgumentError, match=r"several results; .* 'dtau_dq' or 'dtau_dv'"):
         sweep(ROBOT, "inverse_dynamics_derivatives", OVER, (Q, V, A))
+    for given, message in (({"seed": -1}, "seed must be"), ({"samples": 0}, "samples must be"),
+                           ({"kept": ["max"]}, "nothing is kept"), ({"out": 5}, "out must end")):
+        with pytest.raises(cf.ClosedformError, match=message):
+            sweep(ROBOT, "mass_matrix", OVER, (Q,), **given)
+    with pytest.raises(cf.ArgumentError, match=r"robot must be a cf\.Robot, not str"):
+        sweep("planar3r", "mass_matrix", OVER, (Q,))
     with pytest.raises(cf.ClosedformError, match="nothing is kept by 'all'"):
         sweep(ROBOT, "mass_matrix", OVER, (Q,), kept="all")
     with pytest.raises(cf.ArgumentError, match="the distribution has 1 numbers"):

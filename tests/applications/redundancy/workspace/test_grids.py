@@ -45,6 +45,22 @@ def test_a_grid_around_a_robot_has_about_so_many_targets_and_holds_its_reach():
     assert np.all(p > grid.lower) and np.all(p < grid.upper)
 
 
+def test_a_grid_around_a_robot_holds_it_at_full_stretch():
+    """An arm that turns about itself with every joint stretched out: rarely met at random."""
+    bodies, T = [], np.eye(4)
+    for k in range(6):
+        bodies.append(cf.Body(f"b{k}", f"b{k - 1}" if k else None,
+                              cf.Revolute(np.eye(3)[2 - k % 2], lower=-3, upper=3), T))
+        T = np.eye(4)
+        T[0, 3] = 0.5
+    robot = cf.Robot("chain", bodies, frames=[cf.Frame("tip", "b5", T)])
+    grid = grid_around(robot, "tip", 1000, 0)
+    far = np.array([2.95, 2.95, 2.45])          # the first link turns about z and never points up
+    assert np.all(np.array(grid.lower)[1:] < -far[1:]) and np.all(np.array(grid.upper) > far)
+    slide = cf.Robot("slide", [cf.Body("b", None, cf.Prismatic((1, 0, 0)))])
+    assert grid_around(slide, "b", 100, 0).upper[0] < 1.2          # without limits: 1 m each way
+
+
 @pytest.mark.parametrize(("args", "message"), [
     (((0, 0), (1, 1, 1), 0.1), "two numbers each or three"),
     (((0, 0), (-1, 1), 0.1), "from lower to upper"),
@@ -52,7 +68,20 @@ def test_a_grid_around_a_robot_has_about_so_many_targets_and_holds_its_reach():
     (((0, 0), (1, 1), 0.1, 3), "places of three numbers"),
     (((0, 0, 0), (1, 1, 1), 0.1, np.eye(3)), "orientations must be"),
     (((0, 0, 0), (1, 1, 1), 1e-9, 3), "targets at most"),
+    (((0, 0), (1, 1), "fine"), "step must be positive, not 'fine'"),
+    (((0, 0), (1, 1), [0.1]), "step must be positive"),
+    ((("a", 0), (1, 1), 0.1), "two numbers each or three"),
+    (((0, 0, 0), (1, 1, 1), 0.5, None), "orientations must be how many"),
+    (((0, 0, 0), (1, 1, 1), 0.5, [np.eye(3), 2 * np.eye(3)]), "orientation 1 is no rotation"),
+    (((0, 0, 0), (1, 1, 1), 0.5, np.full((1, 3, 3), np.nan)), "orientation 0 is no rotation"),
 ])
 def test_grids_that_are_none_are_refused(args, message):
     with pytest.raises(cf.ArgumentError, match=message):
         Grid(*args)
+
+
+def test_numbers_of_numpy_are_taken_and_rows_end_as_those_of_lists():
+    grid = Grid(np.zeros(3), np.ones(3), np.float64(0.5), np.int64(3))
+    assert grid.key == Grid((0, 0, 0), (1, 1, 1), 0.5, 3).key and len(list(grid)) == len(grid) == 81
+    with pytest.raises(IndexError):
+        grid[81]

@@ -17,12 +17,15 @@ from scipy.spatial.transform import Rotation
 from closedform.applications.redundancy.tasks import PlanarPosition, Pose, Position, Task
 from closedform.arrays import NO_ARRAY, ArrayLike, Floats
 from closedform.errors import ArgumentError
+from closedform.maths.frames import LOCAL_WORLD_ALIGNED, frame_jacobian, frame_pose
 from closedform.model.robot import Robot
 
 GOLDEN = np.sqrt(2.0), 1.533751168755204288118041
 """The two irrational numbers of the spiral: ψ⁴ = ψ + 4."""
 MOST, LONGEST = 10**12, 10**7
 """Targets of a grid, and places along one of its axes."""
+CLIMBS = 40
+"""Steps to the end of what a frame reaches."""
 STRAIGHT = 1e-6
 """How far RRᵀ of a rotation may be from 1, as of a target's."""
 
@@ -71,7 +74,7 @@ def _check_orientations(given: Any) -> None:
         raise ArgumentError("orientations must be how many, or rotations of shape (k, 3, 3), not "
                             f"{R.shape if R.ndim > 1 else repr(given)}")
     straight = np.abs(R @ np.swapaxes(R, -1, -2) - np.eye(3)).max(axis=(-2, -1)) < STRAIGHT
-    bad = ~(straight & (np.linalg.det(R) > 0))
+    bad = ~(straight & (np.linalg.det(np.nan_to_num(R)) > 0))
     if bad.any():
         raise ArgumentError(f"orientation {int(np.argmax(bad))} is no rotation: "
                             f"{R[np.argmax(bad)].tolist()}")
@@ -161,15 +164,39 @@ class Grid:
 
 
 def grid_around(robot: Robot, frame: str, count: int, orientations: int) -> Grid:
-    """A grid of about `count` targets over all that a frame reaches: by random configurations."""
-    from closedform.maths.frames import frame_pose
+    """A grid of about `count` targets over all that a frame reaches.
+
+    From the farthest of random configurations a climb goes to the end in every direction; with
+    loops there are only these. Joints that slide without limits move by 1 m each way.
+    """
     rng = np.random.default_rng(0)
-    p = np.array([frame_pose(robot, robot.random(rng), frame)[:3, 3]
-                  for _ in range(60 if robot.loops else 500)])
+    q = [robot.random(rng) for _ in range(60 if robot.loops else 500)]
+    p = np.array([frame_pose(robot, x, frame)[:3, 3] for x in q])
+    if not robot.loops:
+        p = np.array([*p, *(_farthest(robot, frame, q[int(np.argmax(p @ way))], way)
+                            for way in (*np.eye(3), *-np.eye(3)))])
     room = 0.05 * (p.max(axis=0) - p.min(axis=0)).max()
     lower, upper = p.min(axis=0) - room, p.max(axis=0) + room
     step = float((np.prod(upper - lower) * max(orientations, 1) / count) ** (1 / 3))
     return Grid(tuple(lower.tolist()), tuple(upper.tolist()), step, orientations)
+
+
+def _farthest(robot: Robot, frame: str, q: Floats, way: Floats) -> Floats:
+    """The place of a frame at the end of a climb along `way`, within limits."""
+    limited = np.isfinite(robot.upper - robot.lower) if robot.nq == robot.nv else np.zeros(
+        robot.nv, dtype=bool)
+    p, size = frame_pose(robot, q, frame)[:3, 3], 0.5
+    for _ in range(CLIMBS):
+        J = frame_jacobian(robot, q, frame, LOCAL_WORLD_ALIGNED)
+        slope = np.where(limited | np.any(J[3:] != 0, axis=0), way @ J[:3], 0.0)
+        trial = np.clip(robot.integrate(q, size * slope / (np.linalg.norm(slope) + 1e-300)),
+                        robot.lower, robot.upper)
+        there = frame_pose(robot, trial, frame)[:3, 3]
+        if there @ way > p @ way:
+            q, p = trial, there
+        else:
+            size *= 0.4
+    return p
 
 
 def checked_targets(grid: Any, task: Task, robot: Robot) -> Targets:
