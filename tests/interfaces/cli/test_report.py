@@ -218,11 +218,11 @@ def test_a_signal_that_ends_a_report_ends_its_workers(number, tmp_path):
     workers = _until(lambda: [int(x) for folder in children.parents[1].iterdir()
                               for x in (folder / "children").read_text().split()])
     process.send_signal(getattr(signal, number))
-    assert process.wait(20) == 128 + getattr(signal, number)
+    assert process.wait(120) == 128 + getattr(signal, number)
     _until(lambda: not any(Path(f"/proc/{worker}").exists() for worker in workers))
 
 
-def _until(found, seconds=30.0):
+def _until(found, seconds=120.0):
     """What `found` answers as soon as it is something."""
     end = time.monotonic() + seconds
     while not (answer := found()):
