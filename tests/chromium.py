@@ -1,6 +1,7 @@
 """A headless Chromium for tests of pages, skipped loudly where there is none."""
 
 import shutil
+import time
 from contextlib import contextmanager
 
 import pytest
@@ -30,6 +31,16 @@ def browser(folder):
         yield made
     finally:
         made.quit()
+
+
+def wait(condition, what, seconds=120.0):
+    """What a condition gives, once it is true; a busy machine draws late."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        if found := condition():
+            return found
+        time.sleep(0.01)
+    raise AssertionError(f"waited in vain for {what}")
 
 
 def widen(driver, width):

@@ -69,7 +69,7 @@ FOLDERS = {
         "report": {"compile", "motion", "redundancy", "conventions", "base_parameters", "export",
                    "live"},
         "studio": {"compile", "motion", "redundancy", "flexible", "elastic", "base_parameters",
-                   "export", "identification", "report"},
+                   "export", "identification", "report", "live"},
     },
 }
 """Folders inside a room, each with those beside it that it may import."""

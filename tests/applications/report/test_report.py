@@ -202,7 +202,7 @@ def test_workers_do_not_run_the_script_that_asks(tmp_path):
                       "jobs = [('mass_matrix', False), ('bias', True)]\n"
                       "robot = cf.load('planar2r')\n"
                       "with common_cache() as cache, working(robot, jobs, cache) as p:\n"
-                      "    await_all(jobs, p, time.monotonic() + 60)\n"
+                      "    await_all(jobs, p, time.monotonic() + 300)\n"
                       "    print(sorted(p.done), sorted(p.counts))\n", encoding="utf8")
     done = subprocess.run([sys.executable, script], capture_output=True, text=True, check=True,
                           env=os.environ | {"CLOSEDFORM_CACHE": "off"})
@@ -226,7 +226,7 @@ def test_a_worker_that_ends_is_the_reason_for_its_own_job_only(monkeypatch):
     monkeypatch.setattr(report_workers, "SERVE", dies)
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1}, raising=False)
     with working(robot, asked, Cache(None)) as progress:
-        await_all(asked, progress, time.monotonic() + 60)
+        await_all(asked, progress, time.monotonic() + 300)
     assert progress.done == {("mass_matrix", False)}
     assert progress.missing("bias").endswith("ended early (status 7)")
     assert progress.missing("regressor") == progress.missing() == LATE

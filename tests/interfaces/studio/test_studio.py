@@ -170,8 +170,11 @@ def test_what_a_hostile_client_sends_for_a_slider_leaves_a_state_within_the_limi
 def test_keys_and_buttons_reach_the_state(studio, browser):
     browser.set("joint1", 0.5)
     browser.wait(lambda: session_of(studio).state.q[0] == 0.5)
+    named = lambda: browser.widget("configuration")[1]["value"]
+    browser.wait(lambda: named() == "—", what="a configuration without a name")
     browser.press("Home")
     browser.wait(lambda: session_of(studio).state.q[0] == 0.0)
+    browser.wait(lambda: named() == "home", what="its name")
     browser.press("Undo")
     browser.wait(lambda: session_of(studio).state.q[0] == 0.5)
 
@@ -319,6 +322,8 @@ def test_a_swing_is_played_and_can_be_stepped(studio, browser):
     browser.click("player", "+1")
     browser.wait(lambda: session.recording.index(session.time) == at + 1)
     q, v, _ = session.recording.moment(session.time)
+    part = 100 * session.time / session.recording.seconds
+    browser.wait(lambda: f"--now:{part:.2f}%" in browser.panel("cursor"), what="the line")
     browser.wait(lambda: np.array_equal(session.state.q, q))
     np.testing.assert_array_equal(session.state.v, np.clip(v, -1e3, 1e3))
 
@@ -369,6 +374,10 @@ def test_what_is_taken_away_arrives(studio, browser):
     browser.click("Page of the scene (HTML)")
     page = browser.download(".html")
     assert b"__VISER_EMBED_DATA__" in page and b"http://localhost" not in page[:2000]
+    browser.click("Live page (HTML)")
+    live = browser.download("_live.html").decode()
+    q = session_of(studio).state.q.tolist()
+    assert "WebAssembly" in live and f"q = {q}" in live
 
 
 # ---------------------------------------------------------------------- uploads

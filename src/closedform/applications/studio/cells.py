@@ -158,10 +158,10 @@ def strip(times: Floats, shown: Strip) -> str:
                      for colour, k in zip(COLOURS, chosen, strict=False))
     more = f" and {len(size) - len(chosen)} smaller" if len(size) > len(chosen) else ""
     return (f'<figure class="strip"><figcaption>{shown.title} [{shown.unit}], {number(low)} to '
-            f'{number(high)}</figcaption><svg viewBox="0 0 {WIDTH:g} {HEIGHT:g}" '
+            f'{number(high)}</figcaption><div class="p"><svg viewBox="0 0 {WIDTH:g} {HEIGHT:g}" '
             f'preserveAspectRatio="none" role="img" aria-label="{shown.title}"><line x1="0" '
             f'x2="{WIDTH:g}" y1="{zero:.1f}" y2="{zero:.1f}" stroke="currentColor" opacity=".3"/>'
-            f'{"".join(drawn)}</svg><small>{names}{more}</small></figure>')
+            f'{"".join(drawn)}</svg></div><small>{names}{more}</small></figure>')
 
 
 def _line(times: Floats, x: Floats, at: Floats, span: tuple[float, float], pen: str) -> str:

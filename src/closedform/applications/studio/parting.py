@@ -12,7 +12,9 @@ from pathlib import Path
 import numpy as np
 
 from closedform.applications.export.export import export
-from closedform.applications.studio.shown import Shown
+from closedform.applications.live.page import live_page
+from closedform.applications.live.robots import live_robot, start
+from closedform.applications.studio.shown import Shown, as_robot
 from closedform.applications.studio.state import StudioState, gravity, load
 from closedform.applications.studio.subject import StudioRobot
 from closedform.errors import ArgumentError
@@ -39,6 +41,12 @@ def packed(robot: Robot, quantity: str, target: str) -> bytes:
             for path in files:
                 made.write(path, Path(path).relative_to(folder))
     return stream.getvalue()
+
+
+def live(subject: StudioRobot, state: StudioState) -> str:
+    """The live page of the robot with its load and mount, which begins at this posture."""
+    robot = as_robot(subject, state)
+    return live_page(live_robot(robot, start(robot, state.q)))
 
 
 def csv_of(s: Shown) -> str:

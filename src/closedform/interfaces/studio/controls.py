@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextvars
+import json
 import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, final
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 DEGREE = float(np.degrees(1.0))
 RATE = 10.0
 """rad/s or m/s, and per second: the ends of the sliders of rates."""
+ELSEWHERE = "—"
+"""What stands for a configuration that has no name."""
 OFTEN, SLOW = 0.1, 0.25
 """Seconds between two positions of sliders of joints, of rates, while a motion is played."""
 
@@ -58,8 +61,8 @@ class Controls:
     # ------------------------------------------------------------------ joints
     def _configurations(self) -> None:
         gui, ask = self.gui, self.session.ask
-        self.named = gui.add_dropdown("configuration", tuple(self.subject.configurations))
-        self.named.on_update(self._by_hand(lambda: ask("named", self.named.value)))
+        self.named = gui.add_dropdown("configuration", (*self.subject.configurations, ELSEWHERE))
+        self.named.on_update(self._by_hand(self._choose))
         home = gui.add_button_group("go", ("home", "random", "undo"))
         go = {"home": ("named", "home"), "random": ("random", None), "undo": ("undo", True)}
         home.on_click(lambda e: ask(*go.get(home.value, go["home"])))
@@ -73,6 +76,10 @@ class Controls:
             contextvars.copy_context().run(self._fill_joints)   # see `house`
 
         unit.on_update(change)
+
+    def _choose(self) -> None:
+        if self.named.value != ELSEWHERE:
+            self.session.ask("named", self.named.value)
 
     @staticmethod
     def _by_hand(act: Callable[[], None]) -> Callable[[Any], None]:
@@ -235,11 +242,18 @@ class Controls:
             ("Meshes or bones", "M"): self._swap,
             ("Undo", "Z"): lambda: ask("undo", True),
         }
+        keys |= {(f"Tab {name}", str(k)): lambda name=name: self._open(name)
+                 for k, name in enumerate(session.pages.tabs, start=1)}
         self.commands = []
         for (label, key), act in keys.items():
             command = self.gui.add_command(label, hotkey=key)
             command.on_trigger(lambda e, act=act: act())
             self.commands.append(command)
+
+    def _open(self, tab: str) -> None:
+        """Open a tab of panels."""
+        self.session.studio.gate.run_script(
+            self.session.client, f"window.closedformStudio.open({json.dumps(tab)})")
 
     def _swap(self) -> None:
         """Bones where meshes were, and back; where there are none, bones stay."""
@@ -274,6 +288,7 @@ class Controls:
         """Put sliders and gizmo where the state is; those in a hand are there already."""
         if self._are_due("joints", s.state.q, OFTEN):
             _put(self.sliders, self._positions(s.subject.dials.values(s.state.q)))
+            self._name(s.state.q)
         if self._are_due("rates", s.state.v, SLOW):
             x = np.concatenate([s.state.v, s.state.a])
             _put(self.rates, np.clip(np.round(x, 2), -RATE, RATE))
@@ -285,6 +300,14 @@ class Controls:
         if gizmo.visible and s.state.refused is None and not self.session.dragging:
             gizmo.position, gizmo.wxyz = T[:3, 3], wxyz(T[:3, :3])
         self.motion.show(s)
+
+    def _name(self, q: Floats) -> None:
+        """Say which named configuration this is; one of several that are the same stays."""
+        named = self.subject.configurations
+        if not np.array_equal(named.get(self.named.value, ()), q):
+            found = next((x for x, at in named.items() if np.array_equal(at, q)), ELSEWHERE)
+            if self.named.value != found:
+                self.named.value = found
 
     def _are_due(self, which: str, x: Floats, pause: float) -> bool:
         """Whether sliders are to be moved: another state, and a pause while a motion is played."""

@@ -127,7 +127,8 @@ class MotionControls:
             return
         if abs(self.clock.value - self.session.time) > 5e-4:
             self.clock.value = round(min(self.session.time, found.seconds), 3)
-        if self.cursor.content and not self.session.pages.sees("cursor"):
+        pages = self.session.pages
+        if self.cursor.content and not (pages.sees("cursor") or pages.sees("motion")):
             return
         k = found.index(self.session.time)
         part = 100 * (found.times[k] - found.times[0]) / max(found.seconds, 1e-9)
@@ -138,7 +139,7 @@ class MotionControls:
                 float(strip.values[k, largest])
         bar = (f'<div style="position:relative;height:4px;background:#8883"><i style="position:'
                f'absolute;left:{part:.2f}%;width:3px;height:10px;top:-3px;background:#d0392b"></i>'
-               "</div>")
+               f"</div><style>.cf .strip{{--now:{part:.2f}%}}</style>")
         self.cursor.content = cells.framed("cursor", "Now", bar + cells.facts(rows, "now"),
                                            self.session.serial)
 

@@ -1,4 +1,4 @@
-"""The folder Take away: picture, GIF, CSV, URDF, exports, page of the scene, link, Python."""
+"""The folder Take away: picture, GIF, CSV, URDF, exports, pages, link, Python."""
 
 from __future__ import annotations
 
@@ -39,6 +39,8 @@ class TakeAway:
                     f"_{what.value}_{to.value}.zip", parting.packed(
                         session.subject.robot, what.value, to.value)),
                 "Page of the scene (HTML)": self.page,
+                "Live page (HTML)": lambda: self._send("_live.html", parting.live(
+                    session.subject, session.state)),
                 "Python of this state": lambda: self._send(".py", parting.python(
                     session.subject, session.state)),
             }
