@@ -172,10 +172,9 @@ class Preparation:
             return                             # masses are known when it is called
         for request in requests:
             if request.row.solves:
-                refused = [self._refused_at(request, self.robot.random(seed), M)
-                           for seed in (0, 1)]
-                if refused[0] is not None and refused[1] is not None:
-                    raise refused[0]
+                refused = self._refused_at(request, self.robot.random(0), M)
+                if refused and self._refused_at(request, self.robot.random(1), M):
+                    raise refused
 
     def _refused_at(self, request: Request, q: Array,
                     M: Callable[[Array], Array] | None) -> SingularMatrix | None:

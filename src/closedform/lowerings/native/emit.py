@@ -47,6 +47,7 @@ class StepWriter:
         self.program, self.e, self.memory = program, e, memory
         self.scratch, self.places, self.pack = scratch, places, pack
         self.values: dict[int, str] = {}
+        self.emitters: dict[int, Emitter] = {}
         self.widths = program.widths if e.lanes.width == 1 else [e.lanes.width] * len(program.code)
         self.signed: dict[int, dict[tuple[float, ...], str]] = {}
         self.constants: dict[tuple[int, int], str] = {}
@@ -97,7 +98,10 @@ class StepWriter:
 
     def emitter(self, place: int) -> Emitter:
         """What writes registers of a value's width."""
-        return of_width(self.e, self.widths[place])
+        width = self.widths[place]
+        if width not in self.emitters:
+            self.emitters[width] = of_width(self.e, width)
+        return self.emitters[width]
 
     def value(self, place: int, user: Emitter | None = None) -> str:
         """A value computed here, waiting in the scratch memory, or constant in a user's lanes."""

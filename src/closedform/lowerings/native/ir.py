@@ -11,6 +11,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache, cached_property
 from types import MappingProxyType
 from typing import Any, ClassVar, Literal, cast
 
@@ -44,20 +45,20 @@ class Lanes:
         """The type of as many elements as there are lanes."""
         return element if self.width == 1 else f"<{self.width} x {element}>"
 
-    @property
+    @cached_property
     def type(self) -> str:
         return self.of(self.kind)
 
-    @property
+    @cached_property
     def bits(self) -> str:
         """The integers of the same size."""
         return self.of(BITS[self.kind])
 
-    @property
+    @cached_property
     def bytes(self) -> int:
         return self.width * BYTES[self.kind]
 
-    @property
+    @cached_property
     def suffix(self) -> str:
         """How an intrinsic's name ends."""
         return ("" if self.width == 1 else f"v{self.width}") + f"f{8 * BYTES[self.kind]}"
@@ -233,10 +234,9 @@ class Emitter:
         return self.function.let(f"fneg {FLAGS} {self.lanes.type} {x}")
 
     def intrinsic(self, name: str, *args: str) -> str:
-        t, full = self.lanes.type, f"@llvm.{name}.{self.lanes.suffix}"
-        types = ", ".join([t] * len(args))
-        self.function.module.declarations[f"declare {t} {full}({types})"] = None
-        return self.function.let(f"call {t} {full}({', '.join(f'{t} {x}' for x in args)})")
+        declared, called, t = _intrinsic(name, self.lanes, len(args))
+        self.function.module.declarations[declared] = None
+        return self.function.let(f"{called}({t} {f', {t} '.join(args)})")
 
     def multiply_add(self, x: str, y: str, z: str) -> str:
         """x y + z, in one rounding where the target can."""
@@ -293,6 +293,13 @@ class Emitter:
         place = self.function.offset(pointer, size)
         self.function.line(
             f"store {self.lanes.type} {x}, ptr {place}, align {align or self.lanes.bytes}")
+
+
+@cache
+def _intrinsic(name: str, lanes: Lanes, count: int) -> tuple[str, str, str]:
+    """How an intrinsic of so many arguments is declared and called, and their type."""
+    t, full = lanes.type, f"@llvm.{name}.{lanes.suffix}"
+    return f"declare {t} {full}({', '.join([t] * count)})", f"call {t} {full}", t
 
 
 def _sign(e: Any, x: str) -> str:

@@ -86,6 +86,8 @@ class _Registers:
         uses, waited, made = self.uses, self.waited, step.results
         away = [((uses[i][-1] - k) * (KEPT if i in waited else 1.0), i)
                 for i in self.held if i not in made]
+        if over == 1 and away:
+            return [max(away)[1]]
         return [i for _, i in heapq.nlargest(over, away)]
 
     def _leave(self, at: int, values: list[int]) -> None:

@@ -193,9 +193,9 @@ class LaneExpr:
         """This times a constant for each lane."""
         own, x = self.factors()
         total = [s * c * d for s, c, d in zip(self.signs, own, values, strict=True)]
-        signs = tuple(-1 if c < 0.0 else 1 for c in total)
-        sizes = tuple(abs(c) for c in total)
-        if all(c == sizes[0] for c in sizes):
+        signs = tuple([-1 if c < 0.0 else 1 for c in total])
+        sizes = tuple([abs(c) for c in total])
+        if sizes.count(sizes[0]) == len(sizes):
             return _made(Expr(self.graph, x, 1) * sizes[0], signs, self.limb)
         return self._multiple(sizes, x, signs)
 
@@ -204,7 +204,7 @@ class LaneExpr:
         ratio = _product(self.signs, signs)
         turned = ratio if ratio[0] > 0 else _opposite(ratio)
         own, x = self.factors()
-        values = tuple(s * c for s, c in zip(turned, own, strict=True))
+        values = tuple([s * c for s, c in zip(turned, own, strict=True)])
         left = signs if ratio[0] > 0 else _opposite(signs)
         if self.graph.nodes[self.node][0] == "lanes":
             own = self.graph.nodes[self.node][1]
@@ -233,8 +233,8 @@ for _op in FUNCTIONS:       # x.sin(), x.sqrt(), …
 
 def constant(values: Sequence[float], limb: Limb) -> Any:
     """A constant for each lane; a plain number where all are equal."""
-    numbers = tuple(float(x) for x in values)
-    return numbers[0] if all(x == numbers[0] for x in numbers) else LaneConstant(numbers, limb)
+    numbers = tuple([float(x) for x in values])
+    return numbers[0] if numbers.count(numbers[0]) == len(numbers) else LaneConstant(numbers, limb)
 
 
 def entries(graph: Graph, slot: int, indices: Sequence[int], limb: Limb) -> Any:
@@ -247,7 +247,7 @@ def entries(graph: Graph, slot: int, indices: Sequence[int], limb: Limb) -> Any:
 def values_in(x: Any, limb: Limb) -> LaneValues:
     """A constant in the lanes of a limb."""
     if isinstance(x, LaneConstant):
-        return tuple(x.values[lane] for lane in lanes_of(limb, x.limb))
+        return tuple([x.values[lane] for lane in lanes_of(limb, x.limb)])
     return (float(x),) * width(limb)
 
 
@@ -255,9 +255,9 @@ def lifted(x: Any, limb: Limb, graph: Graph | None = None) -> Any:
     """A number in the lanes of a limb that is farther from the trunk; plain ones stay."""
     if isinstance(x, LaneConstant):
         values = values_in(x, limb)
-        signs, sizes = tuple(-1 if c < 0 else 1 for c in values), tuple(abs(c) for c in values)
+        signs, sizes = tuple([-1 if c < 0 else 1 for c in values]), tuple([abs(c) for c in values])
         assert graph is not None
-        if all(c == sizes[0] for c in sizes):
+        if sizes.count(sizes[0]) == len(sizes):
             return LaneExpr(graph, graph.constant(sizes[0]), signs, limb)
         return LaneExpr(graph, graph.node(("lanes", sizes)), signs, limb)
     if not isinstance(x, Expr | LaneExpr):
@@ -266,7 +266,7 @@ def lifted(x: Any, limb: Limb, graph: Graph | None = None) -> Any:
     if near == limb:
         return x
     lanes = lanes_of(limb, near)
-    signs = (x.signum,) * len(lanes) if isinstance(x, Expr) else tuple(x.signs[k] for k in lanes)
+    signs = (x.signum,) * len(lanes) if isinstance(x, Expr) else tuple([x.signs[k] for k in lanes])
     return LaneExpr(x.graph, x.graph.node(("spread", x.node, lanes)), signs, limb)
 
 
