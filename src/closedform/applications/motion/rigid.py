@@ -198,7 +198,8 @@ class RigidSystem(System):
             return None
         names = velocity_names(self.robot.tree)
         would = ", ".join(names[i] for i in suitable(Ks[1], len(closure.dependent)))
-        return (f"the loops of {self.name} went into a singular configuration, where the "
+        loops = ", ".join(map(repr, dict.fromkeys(closure.names())))
+        return (f"the loops {loops} of {self.name} went into a singular configuration, where the "
                 f"independent joints {', '.join(self.robot.independent or ())} do not tell the "
                 f"others (singular values {values_text(closure.K_d(Ks[1]))}); as independent "
                 f"joints would do: {would}")

@@ -179,6 +179,15 @@ def test_a_tendon_equality_over_three_joints_is_a_gear():
                                rtol=1e-10)
 
 
+def test_an_equality_that_says_again_what_others_say_is_a_redundant_gear():
+    pair = '<joint joint1="j{}" joint2="j{}" polycoef="0 {} 0 0 0"/>'.format
+    chain, again = pair(1, 0, 0.5) + pair(2, 1, -3), pair(2, 0, -1.5)
+    robot, plain = load(with_tendon("", chain + again)), load(with_tendon("", chain))
+    assert robot.mobility == plain.nv == 1 and len(robot.loops) == 1
+    q = robot.closed([0.4])
+    np.testing.assert_allclose(mass_matrix(robot, q), mass_matrix(plain, [0.4]), rtol=1e-12)
+
+
 # ---------------------------------------------------------------------- welds
 MOCAP = ('<body name="hand" mocap="true" pos="1 0 0"/>'
          + link("a", HINGE.format(n="h"), 2, link("b", SLIDE.format(n="t"), 1.5)))

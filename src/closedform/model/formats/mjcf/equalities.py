@@ -157,7 +157,7 @@ class Constraints:
         elif len(terms) == 1:
             (j, c), = terms.items()
             self.hold(j, float(data[0]) / c)
-        elif all(map(self.is_bound, terms)):
+        elif all(map(self.is_bound, terms)) or len({*map(self.leader, terms)}) == 1:
             self.gear(e, terms, float(data[0]), label)
         else:
             self.couple(terms, float(data[0]))
@@ -235,6 +235,13 @@ class Constraints:
     def is_bound(self, j: int) -> bool:
         body = self.bodies[j]
         return body.joint.driver is not None or body.joint_name in self.held
+
+    def leader(self, j: int) -> int:
+        """The joint that a joint follows in the end, or itself."""
+        number = {body.name: k for k, body in self.bodies.items()}
+        while (driver := self.bodies[j].joint.driver) is not None:
+            j = number[str(driver.of)]
+        return j
 
     def zero(self, j: int) -> float:
         return float(self.model.qpos0[self.model.jnt_qposadr[j]])
