@@ -34,7 +34,7 @@ class Faults:
     gap: tuple = ()              # begin and end of a time without rows
 
 
-def simulated(robot, duration, faults=Faults(), highest=0.5, torques=True):  # noqa: B008
+def simulated(robot, duration, faults=Faults(), highest=0.5, torques=True):
     """t, q, v, tau as logged, and the times at which they were taken."""
     rng = np.random.default_rng(SEED)
     path = swings(robot, rng, highest)
