@@ -70,7 +70,7 @@ def test_least_squares_on_little_motion_does_not_hold():
 @pytest.mark.parametrize("what", ["positions and torques", "torques"])
 def test_columns_of_two_joints_in_each_others_place_are_named(fit, what):
     """Of two wrist joints, whose torques are a hundredth of all: the error alone is no reason."""
-    order, data = [0, 1, 2, 3, 5, 4], run(TRUE)
+    order, data = [0, 1, 2, 3, 5, 4], run(TRUE, seconds=10.0)
     wrong = {**data, "tau": data["tau"][:, order]}
     if what != "torques":
         wrong["q"] = data["q"][:, order]

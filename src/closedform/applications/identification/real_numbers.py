@@ -8,7 +8,8 @@ from numbers import Integral, Real
 
 def is_number(x: object, least: float = 0.0) -> bool:
     """Whether x is a finite number above `least`."""
-    return isinstance(x, Real) and not isinstance(x, bool) and math.isfinite(x) and x > least
+    return isinstance(x, Real) and not isinstance(x, bool) and math.isfinite(x) \
+        and float(x) > least
 
 
 def is_count(x: object, least: int) -> bool:

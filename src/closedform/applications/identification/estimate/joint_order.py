@@ -93,7 +93,8 @@ class _Sums:
     """Factors of the rows of one reading, and how many rows count."""
 
     def __init__(self, nv: int) -> None:
-        self.factors, self.counts = [np.zeros((0, 0))] * nv, [0] * nv
+        self.factors: list[Floats] = [np.zeros((0, 0))] * nv
+        self.counts = [0] * nv
 
     def add(self, rows: list[Floats], moving: np.ndarray) -> None:
         for j, own in enumerate(rows):
@@ -120,7 +121,7 @@ def _readings(info: Information) -> dict[_Reading, Information]:
                 order[list(pair)] = pair[::-1]
                 seen = replace(window, q=window.q[:, order], v=window.v[:, order],
                                a=window.a[:, order])
-                own = np.array([slip[i] for i in order if i in slip])
+                own = np.array([slip[i] for i in order.tolist() if i in slip])
                 rows = filtered_rows(model, seen, own, effort, False, loaded)
                 moving = window.moving[:, order]
                 if pair == (0, 0):
