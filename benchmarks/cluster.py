@@ -145,11 +145,16 @@ def identification() -> None:
                 pool.submit(plain_logs, model, logs[k::parts], signals) for k in range(parts)]]
         alone, both, threads, single, several = in_turns(
             by(one), by(all_), by(None), without(bare, 1), without(bares, CORES))
+        begin = time.process_time(), time.thread_time()
+        by(all_)()
+        driver, main_thread = time.process_time() - begin[0], time.thread_time() - begin[1]
         found = idn.information(model, logs[:1], signals)
     told(f"identification, {CORES} processes",
          f"{alone / both:.2f}x one; {LOGS * ROWS / both / 1e3:.0f} thousand rows a second",
          "≥ 1.8 on two idle cores")
     told("  threads of this process", f"{alone / threads:.2f}x one process")
+    told("  processor time of the driver meanwhile",
+         f"{driver:.2f} s, {main_thread:.2f} of it in its main thread; {both:.2f} s in all")
     told("  bytes of a log's result",
          f"{sum(R.nbytes for block in found.blocks for R in block.factors):,}")
     told(f"  {CORES} processes without Dask",

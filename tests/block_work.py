@@ -30,7 +30,10 @@ def deadly(block):
     return squared(block)
 
 
-def hungry(block, most):
-    if block.number == 2 and not Path(most).exists():
-        raise MemoryError("no room for an array")
+def hungry(block, folder, times):
+    """Block 2 asks so many times for more memory than any machine has."""
+    before = len(list(Path(folder).iterdir()))
+    if block.number == 2 and before < times:
+        (Path(folder) / str(before)).touch()
+        np.empty(1 << 56)
     return squared(block)

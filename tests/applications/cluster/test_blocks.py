@@ -45,7 +45,7 @@ def test_no_more_blocks_are_begun_than_are_taken(monkeypatch):
 
 def test_threads_compute_at_once(monkeypatch):
     monkeypatch.setattr(module, "cores", lambda: 2)
-    both = threading.Barrier(2, timeout=10)
+    both = threading.Barrier(2, timeout=120)
     assert len(list(computed(lambda k: both.wait(), range(2), Work()))) == 2
 
 

@@ -143,8 +143,8 @@ class Grid:
     def __getitem__(self, rows: slice | int) -> Floats:
         """Targets: (rows, 2), (rows, 3) or (rows, 4, 4); or one of them."""
         if not isinstance(rows, slice):
-            at = range(len(self))[rows]         # with the error of a list beyond the end
-            one: Floats = self[at:at + 1][0]
+            row = range(len(self))[rows]        # with the error of a list beyond the end
+            one: Floats = self[row:row + 1][0]
             return one
         k = np.arange(*rows.indices(len(self)))
         each = max(len(self.rotations), 1)

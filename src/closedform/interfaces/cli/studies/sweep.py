@@ -46,6 +46,8 @@ def sweep(
         help="Random states within the limits that the quantity is evaluated at.")] = 100,
     keep: Annotated[str, typer.Option(
         help="Of the states: max (of magnitudes), mean or rms.")] = "max",
+    only: Annotated[str | None, typer.Option(
+        help="The result to take of a quantity that has several.")] = None,
     seed: Annotated[int, typer.Option(help="Of states and samples.")] = 0,
     client: ClientOption = None,
     aside: AsideOption = False,
@@ -69,8 +71,8 @@ def sweep(
     variables = [_variable(text) for text in vary]
     began = time.perf_counter()
     at = random_states(arm, asked, states, seed)
-    found = swept(arm, asked, variables, at, keep, samples=samples, seed=seed, client=client,
-                  out=output / f"sweep.{kind}", aside=aside)
+    found = swept(arm, asked, variables, at, keep, only=only, samples=samples, seed=seed,
+                  client=client, out=output / f"sweep.{kind}", aside=aside)
     wall = time.perf_counter() - began
     _written(found, output)
     _report(found, wall, output, as_json)
