@@ -6,6 +6,7 @@ import contextvars
 import json
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
@@ -242,7 +243,7 @@ class Controls:
             ("Meshes or bones", "M"): self._swap,
             ("Undo", "Z"): lambda: ask("undo", True),
         }
-        keys |= {(f"Tab {name}", str(k)): lambda name=name: self._open(name)
+        keys |= {(f"Tab {name}", str(k)): partial(self._open, name)
                  for k, name in enumerate(session.pages.tabs, start=1)}
         self.commands = []
         for (label, key), act in keys.items():
