@@ -1,6 +1,6 @@
 """What Dask costs: tasks, inverse dynamics, identification and maps, with and without it.
 
-    python benchmarks/cluster.py                       all figures, under four minutes
+    python benchmarks/cluster.py                       all figures, under five minutes
     python benchmarks/cluster.py --targets 1000000     a map of a million targets
 
 Prints a line for each; ratios are of one run, contenders in turns, wall seconds of a machine that
@@ -41,7 +41,7 @@ from closedform.applications.redundancy.workspace.maps import BLOCK, MapWork
 from closedform.applications.redundancy.workspace.seeds import seeds_of
 
 ROUNDS, TASKS, PEERS = 3, 1000, 200
-LOGS, ROWS = 8, 50_000
+LOGS, ROWS = 8, 200_000
 FRAME = "panda_hand_tcp"
 CORES = len(os.sched_getaffinity(0))
 SPAWN = get_context("spawn")
@@ -129,25 +129,44 @@ def written_logs(folder: Path, robot: cf.Robot) -> list[Any]:
     return logs
 
 
+def by_dask(count: int, work: Callable[[Any], object]) -> float:
+    """Seconds of the second time, by so many workers that nobody else waits beside."""
+    with workers(count) as client:
+        work(client)
+        return timed(lambda: work(client))
+
+
+def by_processes(count: int, work: Callable[[Any, int], list[Any]]) -> float:
+    """The same by processes alone."""
+    with ProcessPoolExecutor(count, SPAWN) as pool:
+        def run() -> None:
+            for done in work(pool, count):
+                done.result()
+        run()
+        return timed(run)
+
+
 def identification() -> None:
     """Logs in files, by one worker process and by all, by threads, and by processes alone."""
     idn, robot = cf.identification, cf.load("panda")
     model, signals = idn.Model(robot), idn.Signals(cutoff=5.0, delay=0.0)
-    with (tempfile.TemporaryDirectory() as folder, workers(1) as one, workers(CORES) as all_,
-          ProcessPoolExecutor(1, SPAWN) as bare, ProcessPoolExecutor(CORES, SPAWN) as bares):
+    with tempfile.TemporaryDirectory() as folder:
         logs = written_logs(Path(folder), robot)
 
-        def by(client: Any) -> Callable[[], object]:
-            return lambda: idn.information(model, logs, signals, client=client)
+        def asked(client: Any) -> Any:
+            return idn.information(model, logs, signals, client=client)
 
-        def without(pool: ProcessPoolExecutor, parts: int) -> Callable[[], object]:
-            return lambda: [done.result() for done in [
-                pool.submit(plain_logs, model, logs[k::parts], signals) for k in range(parts)]]
-        alone, both, threads, single, several = in_turns(
-            by(one), by(all_), by(None), without(bare, 1), without(bares, CORES))
-        begin = time.process_time(), time.thread_time()
-        by(all_)()
-        driver, main_thread = time.process_time() - begin[0], time.thread_time() - begin[1]
+        def plain(pool: ProcessPoolExecutor, parts: int) -> list[Any]:
+            return [pool.submit(plain_logs, model, logs[k::parts], signals) for k in range(parts)]
+        asked(None)
+        walls = [[by_dask(1, asked), by_dask(CORES, asked), timed(lambda: asked(None)),
+                  by_processes(1, plain), by_processes(CORES, plain)] for _ in range(ROUNDS)]
+        alone, both, threads, single, several = map(statistics.median, zip(*walls, strict=True))
+        with workers(CORES) as client:
+            asked(client)
+            begin = time.process_time(), time.thread_time()
+            asked(client)
+            driver, main_thread = time.process_time() - begin[0], time.thread_time() - begin[1]
         found = idn.information(model, logs[:1], signals)
     told(f"identification, {CORES} processes",
          f"{alone / both:.2f}x one; {LOGS * ROWS / both / 1e3:.0f} thousand rows a second",

@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from closedform.applications.cluster.blocks import Aside, Work, computed
+from closedform.applications.counts import is_count
 from closedform.applications.identification.logs.log import Log
 from closedform.applications.identification.model import Model
-from closedform.applications.identification.real_numbers import is_count
 from closedform.applications.identification.repetition import repeats_after
 from closedform.applications.identification.rows import (
     effort_kind,

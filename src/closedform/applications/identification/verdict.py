@@ -8,9 +8,9 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
+from closedform.applications.counts import is_number
 from closedform.applications.identification.estimate.consistent import FREE
 from closedform.applications.identification.estimate.found import Fit
-from closedform.applications.identification.real_numbers import is_number
 from closedform.applications.identification.signals.findings import OTHER_ORDER
 from closedform.applications.identification.validate import Validation
 from closedform.errors import ArgumentError

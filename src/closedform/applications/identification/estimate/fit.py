@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from closedform.applications.counts import is_number
 from closedform.applications.identification.estimate import consistent, second_pass
 from closedform.applications.identification.estimate.found import Fit, Writers
 from closedform.applications.identification.estimate.least_squares import (
@@ -33,7 +34,6 @@ from closedform.applications.identification.estimate.uncertainty import (
 from closedform.applications.identification.model import Model
 from closedform.applications.identification.output.files import write_toml
 from closedform.applications.identification.output.page import write_page
-from closedform.applications.identification.real_numbers import is_number
 from closedform.applications.identification.triangles import Information
 from closedform.arrays import Floats
 from closedform.errors import ArgumentError, UnknownName, suggestion

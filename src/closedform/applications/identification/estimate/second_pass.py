@@ -17,6 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import solve_toeplitz
 
+from closedform.applications.counts import is_number
 from closedform.applications.identification.estimate.least_squares import (
     RANK,
     Equations,
@@ -28,7 +29,6 @@ from closedform.applications.identification.estimate.least_squares import (
 from closedform.applications.identification.information import information, log_information
 from closedform.applications.identification.logs.log import Samples
 from closedform.applications.identification.logs.read import read
-from closedform.applications.identification.real_numbers import is_number
 from closedform.applications.identification.result import identified_robot
 from closedform.applications.identification.rows import (
     effort_kind,

@@ -9,9 +9,9 @@ from typing import final
 
 import numpy as np
 
+from closedform.applications.counts import is_number
 from closedform.applications.identification.logs.log import Log
 from closedform.applications.identification.model import Model
-from closedform.applications.identification.real_numbers import is_number
 from closedform.applications.identification.signals import clock as clocks
 from closedform.applications.identification.signals.delay import torque_delay
 from closedform.applications.identification.signals.filter import LENGTH, LowPass, Window
