@@ -81,11 +81,12 @@ class Log:
         plain = bool(np.all(factors == 1.0))
         for block in self.table.blocks(columns, rows):
             piece = self._samples(block if plain else block * factors)
-            inside = (piece.t >= self.start) & (piece.t < self.stop)
+            odd = ~np.isfinite(piece.t)             # no time is outside, and to be told
+            inside = (piece.t >= self.start) & (piece.t < self.stop) | odd
             if inside.all():
                 yield piece
-            elif inside.any() or np.isnan(piece.t).any():
-                yield piece.rows(inside | np.isnan(piece.t))
+            elif inside.any():
+                yield piece.rows(inside)
 
     def samples(self) -> Samples:
         """All of it."""
