@@ -159,6 +159,11 @@ def log_information(model: Model, log: Log, signals: Signals, blocks: int, loade
 
 def with_positions(model: Model, log: Log) -> Log:
     """The log with the joints' positions, from those of the motors if they are all there is."""
+    mine, its = model.robot.joint_names, log.robot.joint_names
+    if mine != its or (model.robot.nq, model.robot.nv) != (log.robot.nq, log.robot.nv):
+        raise ArgumentError(f"{log.name} is a log of {log.robot.name} with joints "
+                            f"{', '.join(its)}, the model is of {model.robot.name} with "
+                            f"{', '.join(mine)}; read the log for that robot")
     if "q" in log.kinds or "motor_position" not in log.kinds:
         return log
     if model.drives is None:
