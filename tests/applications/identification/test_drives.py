@@ -24,6 +24,8 @@ def test_a_coupling_is_the_whole_matrix_or_what_comes_before_the_gears():
     ({"ratio": [0, 1]}, "none of them zero"), ({"ratio": "x"}, "ratio"),
     ({"ratio": [1, 1], "coupling": np.ones((2, 2))}, "inverse"),
     ({"ratio": [1, 1], "coupling": np.ones(2)}, "square"),
+    ({"ratio": [1, 1], "coupling": [[1, np.nan], [0, 1]]}, "inverse"),
+    ({"ratio": 1, "gain": [0.1, 0.0]}, "none of them zero"), ({"ratio": 1, "gain": np.nan}, "gain"),
     ({"ratio": [1, 1, 1]}, "one number or 2"),
     ({"ratio": [3, 2], "coupling": [[7.0, 0], [0, 7.0]]}, "diagonal")])
 def test_what_cannot_be_is_refused(given, message):

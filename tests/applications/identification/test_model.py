@@ -1,5 +1,7 @@
 """What torques are linear in."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -9,6 +11,7 @@ from closedform.applications.identification.model import Friction, Model
 from closedform.errors import ArgumentError, UnknownName
 from random_robots import random_robot
 
+idn = cf.identification
 PLAIN = Friction()
 SLIP = 1e-9
 
@@ -145,3 +148,26 @@ def test_what_is_known_is_an_equation():
 def test_what_makes_no_model_is_refused(make, error, message):
     with pytest.raises(error, match=message):
         make(cf.load("ur5"))
+
+
+@pytest.mark.parametrize(("known", "message"), [
+    ([1], "must be a mapping"), ({"2.m": "heavy"}, "must be a number"),
+    ({"2.m": float("nan")}, "must be a number"), ({"2.m": -1.0}, "below zero"),
+    ({"1.m + 2.m": -1.0}, "below zero"), ({"q1.coulomb": -0.1}, "below zero"),
+    ({"2.mass": 1.0}, "no parameter '2.mass'")])
+def test_what_cannot_be_known_is_refused(known, message):
+    """Bodies are called 1 and 2, the first joint q1."""
+    robot = cf.load("planar2r")
+    bodies = tuple(replace(b, name=str(k + 1), parent=str(k) if k else None,
+                           joint=replace(b.joint, name=f"q{k + 1}"))
+                   for k, b in enumerate(robot.bodies))
+    with pytest.raises(cf.ClosedformError, match=message):
+        idn.Model(cf.Robot("two", bodies), known=known)
+
+
+def test_a_log_of_another_robot_is_refused():
+    other = cf.load("stanford")
+    t = np.arange(100) * 0.01
+    log = idn.read({"t": t, "q": np.ones((100, 6)), "tau": np.ones((100, 6))}, other)
+    with pytest.raises(ArgumentError, match="is a log of stanford with joints"):
+        idn.information(idn.Model(cf.load("ur5")), log)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import closedform as cf
-from closedform.applications.identification.repetition import repeats_after
+from closedform.applications.identification.repetition import Path, repeats_after, shared
 from closedform.applications.identification.triangles import FOLDS
 from measured_runs import motion, run
 
@@ -56,3 +56,44 @@ def test_phases_are_saved(tmp_path):
     info = idn.information(model, idn.read(run(ROBOT), ROBOT), idn.Signals(cutoff=4.0, delay=0.0))
     again = idn.Information.load(info.save(tmp_path / "x.npz"), model)
     assert [b.phase for b in again.blocks] == [b.phase for b in info.blocks]
+
+
+def path(begin, end, step=0.05, seed=3, speed=1.0, noise=0.0):
+    """Some seconds of a motion whose period is ten."""
+    t = np.arange(begin, end, step)
+    q, v, _ = motion(ROBOT, speed * t, seed)
+    rng = np.random.default_rng(1)
+    return Path.of(ROBOT, t - begin, q + noise * rng.normal(size=q.shape),
+                   speed * v + noise * rng.normal(size=q.shape))
+
+
+@pytest.mark.parametrize(("other", "share", "of_it"), [
+    (path(0, 20, noise=0.01), 1.0, 1.0), (path(3.3, 23.3, noise=0.01), 1.0, 1.0),
+    (path(43.3, 56.3, step=0.013), 1.0, 1.0), (path(2, 9), 1.0, 0.63), (path(0, 20, seed=4), 0, 0),
+    (path(0, 20, speed=1.2), 0, 0), (path(0, 20, speed=-1.0), 0, 0), (path(0, 3), 1.0, 0.21),
+    (path(0, 0.5), 0, 0)])
+def test_a_motion_is_known_again_whenever_it_begins_and_however_it_is_sampled(other, share, of_it):
+    """Not another one, nor the same way at other speeds, nor backwards."""
+    found = shared(other, path(0, 20))
+    assert found == pytest.approx((share, of_it), abs=0.05)
+    assert shared(path(0, 20), other) == pytest.approx(found[::-1], abs=0.05)
+
+
+def test_a_gap_is_no_part_of_a_path():
+    """Straight lines across it, and what looks ahead into it, are not compared."""
+    t, q, v = path(0, 9.5)
+    kept = (t < 3) | (t > 6)
+    gap, whole = Path(t[kept], q[kept], v[kept]), Path(t, q, v)
+    assert shared(gap, whole) == pytest.approx((1.0, (8.5 - 3 - 1) / 8.5), abs=0.05)
+
+
+def test_paths_are_kept_with_information(tmp_path):
+    model = idn.Model(ROBOT, idn.Friction("viscous"))
+    signals = idn.Signals(cutoff=4.0, delay=0.0)
+    info = idn.information(model, idn.read(run(ROBOT), ROBOT), signals)
+    again = idn.Information.load(info.save(tmp_path / "x.npz"), model)
+    later = run(ROBOT, seconds=33.0)
+    later = {name: x[2000:] for name, x in later.items()}
+    for one in (info, again):
+        trial = idn.validate(idn.fit(one, "weighted"), idn.read(later, ROBOT), signals)
+        assert trial.seen and trial.known == 1.0

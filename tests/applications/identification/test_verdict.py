@@ -46,6 +46,33 @@ def test_a_repeated_motion_does_not_count(fit):
     assert not said.holds and any("repeats" in r for r in said.reasons)
 
 
+@pytest.mark.parametrize("part", [slice(800, 2900), slice(0, 1400)])
+def test_neither_does_it_from_another_moment_on_or_for_a_shorter_time(fit, part):
+    again = {name: x[part] for name, x in run(TRUE, seconds=30.0, rate=100.0).items()}
+    trial = idn.validate(fit, idn.read(again, FILE))
+    assert trial.seen and not idn.verdict(fit, trial).holds
+
+
+def test_rows_of_the_fit_itself_do_not_count(fit, tmp_path):
+    """However few: a file is known by its name, a table by itself."""
+    np.savez(tmp_path / "run.npz", **run(TRUE, 3, seconds=25.0, rate=100.0))
+    for source in (tmp_path / "run.npz", run(TRUE, 3, seconds=25.0, rate=100.0)):
+        log = idn.read(source, FILE)
+        info = idn.information(fit.model, log.between(0.0, 20.0), signals=SIGNALS)
+        made = idn.fit(info, "weighted")
+        assert idn.validate(made, log.between(15.0, 25.0)).seen
+        with pytest.raises(cf.ArgumentError, match="given twice"):
+            idn.information(fit.model, [log.between(0.0, 20.0), log.between(15.0, 25.0)])
+
+
+def test_a_part_of_the_motion_is_told(fit):
+    again = {name: x[:450] for name, x in run(TRUE, rate=100.0).items()}
+    trial = idn.validate(fit, idn.read(again, FILE))
+    said = idn.verdict(fit, trial)
+    assert not trial.seen and trial.known > 0.9
+    assert any("is a part of what the fit has seen" in r for r in said.remarks)
+
+
 def test_nothing_held_out_is_a_reason(fit):
     said = idn.verdict(fit)
     assert not said.holds and "held out" in said.reasons[0]

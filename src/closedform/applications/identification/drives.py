@@ -31,12 +31,16 @@ class Drives:
             raise ArgumentError(f"ratio must be gear ratios, none of them zero, not {self.ratio!r}")
         object.__setattr__(self, "ratio", ratio)
         if self.gain is not None:
-            object.__setattr__(self, "gain", np.atleast_1d(real_array(self.gain, (), "gain")))
+            gain = np.atleast_1d(real_array(self.gain, (), "gain"))
+            if gain.ndim != 1 or not np.all(np.isfinite(gain)) or np.any(gain == 0):
+                raise ArgumentError(f"gain must be Nm/A of each motor, none of them zero, not "
+                                    f"{self.gain!r}")
+            object.__setattr__(self, "gain", gain)
         if self.coupling is not None:
             P = real_array(self.coupling, (), "coupling")
             if P.ndim != 2 or P.shape[0] != P.shape[1]:
                 raise ArgumentError(f"coupling must be a square matrix, not of shape {P.shape}")
-            if not np.linalg.matrix_rank(P) == len(P):
+            if not np.all(np.isfinite(P)) or np.linalg.matrix_rank(P) < len(P):
                 raise ArgumentError("coupling must have an inverse: motors that turn independently")
             object.__setattr__(self, "coupling", P)
 

@@ -18,6 +18,7 @@ from closedform.applications.cluster.blocks import Aside, Work, computed
 from closedform.applications.counts import is_count
 from closedform.applications.identification.logs.log import Log
 from closedform.applications.identification.model import Model
+from closedform.applications.identification.repetition import Path as MotionPath
 from closedform.applications.identification.repetition import repeats_after
 from closedform.applications.identification.rows import (
     effort_kind,
@@ -37,7 +38,7 @@ from closedform.arrays import Floats
 from closedform.errors import ArgumentError, FormatError
 
 STATES = 4096
-"""Kept rows from which it is told whether a motion repeats."""
+"""Kept rows from which it is told whether a motion repeats, in a log or in another one."""
 
 
 def information(model: Model, logs: Log | Sequence[Log], signals: Signals | None = None,
@@ -103,11 +104,7 @@ def _told_apart(logs: Sequence[Log]) -> list[Log]:
     """Logs with names of their own; a file that is given twice is refused."""
     found: list[Log] = []
     for log in logs:
-        same = [x for x in found if x.source == log.source and x.table is log.table
-                and (x.start, x.stop) == (log.start, log.stop)]
-        if same or (Path(log.source).exists() and any(
-                x.source == log.source and x.start < log.stop and log.start < x.stop
-                for x in found)):
+        if any(log.overlaps(x) for x in found):
             raise ArgumentError(f"information: {log.source} is given twice; a log counts once")
         taken, name, n = {x.name for x in found}, log.name, 2
         while name in taken:
@@ -157,11 +154,16 @@ def log_information(model: Model, log: Log, signals: Signals, blocks: int, loade
     done = replace(signals, cutoff=prepared.plan.cutoff, delay=prepared.plan.delay,
                    rate=prepared.rate)
     return Information(model, made.blocks(log.name), prepared.notes, prepared.rate, gains, done,
-                       prepared.faults, ((log, loaded),))
+                       prepared.faults, ((log, loaded),), made.paths(log.name))
 
 
 def with_positions(model: Model, log: Log) -> Log:
     """The log with the joints' positions, from those of the motors if they are all there is."""
+    mine, its = model.robot.joint_names, log.robot.joint_names
+    if mine != its or (model.robot.nq, model.robot.nv) != (log.robot.nq, log.robot.nv):
+        raise ArgumentError(f"{log.name} is a log of {log.robot.name} with joints "
+                            f"{', '.join(its)}, the model is of {model.robot.name} with "
+                            f"{', '.join(mine)}; read the log for that robot")
     if "q" in log.kinds or "motor_position" not in log.kinds:
         return log
     if model.drives is None:
@@ -183,7 +185,7 @@ class _Accumulator:
         self.loaded = loaded
         self.times: dict[int, tuple[float, float]] = {}
         self.travel: dict[int, tuple[int, Floats]] = {}
-        self.states: list[tuple[Floats, Floats]] = []
+        self.states: list[tuple[Floats, Floats, Floats]] = []
         self.whole = len(prepared.survey.stretches) == 1
         self.rests = any(name.startswith("coulomb") for name in model.friction.names)
 
@@ -219,14 +221,21 @@ class _Accumulator:
         factors[j] = updated(factors[j], rows, use)
 
     def _note_states(self, window: Window, t: Floats) -> None:
-        """What tells after which time the motion repeats."""
-        if self.whole and sum(len(x) for x, _ in self.states) < STATES:
-            at = window.kept
-            self.states.append((t, np.concatenate([window.q[at], window.v[at]], axis=1)))
+        """What tells whether the motion repeats."""
+        if sum(len(x[0]) for x in self.states) < STATES:
+            self.states.append((t, window.q[window.kept], window.v[window.kept]))
+
+    def paths(self, log: str) -> tuple[tuple[str, MotionPath], ...]:
+        if not self.states:
+            return ()
+        t, q, v = (np.concatenate(x)[:STATES] for x in zip(*self.states, strict=True))
+        return ((log, MotionPath.of(self.model.robot, t, q, v)),)
 
     def blocks(self, log: str) -> tuple[TimeBlock, ...]:
-        every = repeats_after(*map(np.concatenate, zip(*self.states, strict=True))) \
-            if self.states else None
+        every = None
+        if self.whole and self.states:
+            t, q, v = map(np.concatenate, zip(*self.states, strict=True))
+            every = repeats_after(t, np.concatenate([q, v], axis=1))
         return tuple(TimeBlock(log, b, tuple(self.counts[b]), tuple(map(np.triu, self.factors[b])),
                                None if every is None else (self.times[b][0] / every,
                                                            self.times[b][1] / every),

@@ -18,6 +18,7 @@ import numpy as np
 
 from closedform.applications.compile.digest import robot_digest
 from closedform.applications.identification.drives import Drives
+from closedform.applications.identification.known import known_rows_of
 from closedform.applications.identification.logs.columns import driven
 from closedform.applications.identification.logs.units import slides
 from closedform.arrays import Array, Floats, namespace
@@ -54,8 +55,8 @@ class Friction:
     """Friction of every joint, linear in its numbers.
 
     `terms` are of "viscous", "coulomb", "offset", "asymmetric" (Coulomb of each direction),
-    "asymmetric_viscous" and "stribeck". `slip` is the scale of the smooth sign (by default from the
-    noise of the velocity), `speed` that of Stribeck's bump, both in rad/s or m/s.
+    "asymmetric_viscous" and "stribeck", sign(v) / (1 + (v / speed)²). `slip` is the scale of the
+    smooth sign (by default from the noise of the velocity); both in rad/s or m/s.
     """
 
     terms: tuple[str, ...]
@@ -214,16 +215,7 @@ class Model:
     @cached_property
     def _equalities(self) -> tuple[Floats, Floats]:
         """(A, b): what is known of the standard parameters, A s = b."""
-        rows, values = [], []
-        for text, value in self.known.items():
-            row = np.zeros(len(self.standard_names))
-            for name in (part.strip() for part in str(text).split(" + ")):
-                if name not in self.standard_names:
-                    raise UnknownName(f"known: no parameter {name!r} of {self.robot.name}; "
-                                      f"{suggestion(name, self.standard_names)}")
-                row[self.standard_names.index(name)] = 1.0
-            rows.append(row)
-            values.append(float(value))
+        rows, values = known_rows_of(self.known, self.standard_names, self.robot.name)
         if not self.rotors:
             first = 10 * len(self.body.bodies)
             for c, value in enumerate(self.body.parameters[first:], start=first):

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from closedform.applications.identification.logs.log import Log
 from closedform.applications.identification.model import Model
+from closedform.applications.identification.repetition import Path as MotionPath
 from closedform.applications.identification.signals.signals import Signals
 from closedform.applications.whole_files import whole_file
 from closedform.arrays import Floats
@@ -56,6 +57,7 @@ class Information:
     signals: Signals | None = None      # with the numbers that were chosen
     faults: tuple[str, ...] = ()        # of the signals, that no filter mends
     sources: tuple[tuple[Log, bool], ...] = ()   # the logs, and whether they carry the payload
+    paths: tuple[tuple[str, MotionPath], ...] = ()      # of each log, as far as it is kept
 
     def __add__(self, other: Information) -> Information:
         if not isinstance(other, Information):
@@ -69,7 +71,8 @@ class Information:
         both = sorted((*self.blocks, *other.blocks), key=lambda b: (b.log, b.number))
         notes = (*self.notes, *(n for n in other.notes if n not in self.notes))
         return replace(self, blocks=tuple(both), notes=notes, faults=(*self.faults, *other.faults),
-                       sources=(*self.sources, *other.sources))
+                       sources=(*self.sources, *other.sources),
+                       paths=tuple(sorted((*self.paths, *other.paths), key=lambda p: p[0])))
 
     @cached_property
     def columns(self) -> tuple[str, ...]:
@@ -139,9 +142,12 @@ class Information:
                  "blocks": [(b.log, b.number, b.rows) for b in self.blocks],
                  "phases": [b.phase for b in self.blocks],
                  "speeds": [b.speed for b in self.blocks],
+                 "paths": [log for log, _ in self.paths],
                  "signals": None if self.signals is None else asdict(self.signals)}
         arrays: dict[str, Any] = {f"R{i}_{j}": R for i, b in enumerate(self.blocks)
                                   for j, R in enumerate(b.factors)}
+        arrays |= {f"path{i}_{name}": x for i, (_, path) in enumerate(self.paths)
+                   for name, x in path._asdict().items()}
         with whole_file(path) as place, place.open("wb") as file:
             np.savez_compressed(file, about=np.array(json.dumps(about)), **arrays)
         return Path(path)
@@ -159,13 +165,16 @@ class Information:
                               None if phase is None else (phase[0], phase[1]), tuple(speed))
                     for i, ((log, number, rows), phase, speed) in enumerate(
                         zip(about["blocks"], about["phases"], about["speeds"], strict=True)))
+                paths = tuple((log, MotionPath(*(file[f"path{i}_{name}"]
+                                                 for name in MotionPath._fields)))
+                              for i, log in enumerate(about["paths"]))
         except FileNotFoundError:
             raise FormatError(f"{path}: there is no such file") from None
         except (OSError, EOFError, ValueError, KeyError, TypeError, BadZipFile) as error:
             raise FormatError(f"{path}: no information that closedform has saved "
                               f"({error})") from error
         info = Information(model, blocks, tuple(about["notes"]), float(about["rate"]),
-                           bool(about["gains"]), signals, tuple(about["faults"]))
+                           bool(about["gains"]), signals, tuple(about["faults"]), (), paths)
         if list(info.columns) != list(about["columns"]):
             raise FormatError(f"{path}: information on {about['robot']} with "
                               f"{len(about['columns'])} unknowns, not on this model of "

@@ -13,6 +13,7 @@ from closedform.applications.identification.information import log_information, 
 from closedform.applications.identification.logs.log import Log
 from closedform.applications.identification.model import Model
 from closedform.applications.identification.other_friction import OtherFriction
+from closedform.applications.identification.repetition import shared
 from closedform.applications.identification.rows import (
     effort_kind,
     filtered_rows,
@@ -33,6 +34,8 @@ QUIET = (0.4, 0.7)
 """Of the cutoff: where a residual is noise alone."""
 SAME = 0.1
 """Motions whose information differs by less, relative to itself, are one motion twice."""
+WHOLE, COVERED = 0.8, 0.5
+"""So much of a motion in one of the fit, and of that one in it: they are one motion twice."""
 
 
 class Trace(NamedTuple):
@@ -62,6 +65,7 @@ class Validation:
     cutoff: float            # Hz, of the filter
     other_friction: Floats   # share of each residual that friction of another kind explains
     faults: tuple[str, ...] = ()     # of its signals, that no filter mends
+    known: float = 0.0               # share of its motion that a log of the fit has too
 
     @property
     def total(self) -> float:
@@ -135,11 +139,16 @@ def validate(fit: Fit, log: Log, signals: Signals | None = None, *,
         sums.take(window, given, left)
         sums.friction.take(window, slip, left)
     own = log_information(model, log, signals or info.signals or Signals(), 2, loaded)
-    return sums.result(fit, log.name, repeats(own, info))
+    if any(log.overlaps(x) for x, _ in info.sources):
+        return sums.result(fit, log.name, True, 1.0)
+    shares = [shared(path, other) for _, path in own.paths for _, other in info.paths]
+    seen = any(share > WHOLE and of_it > COVERED for share, of_it in shares)
+    seen = seen or repeats(own, info)
+    return sums.result(fit, log.name, seen, max((share for share, _ in shares), default=0.0))
 
 
 def repeats(new: Information, old: Information) -> bool:
-    """Whether a log is the motion of one of others again: its information is the same, by rows."""
+    """Whether a log's information is that of one of others again, by rows."""
     def gram(info: Information, log: str) -> Floats:
         p = len(info.columns)
         G = np.zeros((p, p))
@@ -193,7 +202,7 @@ class _Sums:
         self.power += found / (np.sum(window**2) * self.rate)
         self.count += 1
 
-    def result(self, fit: Fit, log: str, seen: bool) -> Validation:
+    def result(self, fit: Fit, log: str, seen: bool, known: float) -> Validation:
         around = self.squares - self.total**2 / max(self.rows, 1)
         if not self.count:
             self._spectrum(self.rest)             # a log shorter than one stretch
@@ -202,4 +211,5 @@ class _Sums:
                           self.power / max(self.count, 1),
                           seen, self.speed / max(self.rows, 1),
                           Trace(*(np.concatenate(x) for x in zip(*self.traces, strict=True))),
-                          self.prepared.plan.cutoff, self.friction.share(), self.prepared.faults)
+                          self.prepared.plan.cutoff, self.friction.share(), self.prepared.faults,
+                          known)

@@ -35,7 +35,7 @@ WORTH = 0.01
 RUBS = 0.1
 """Of what is left of a torque: friction of another kind that explains it is worth a word."""
 HALF = 0.5
-"""Share of the unknowns that a prior may hold alone."""
+"""Share of the unknowns that a prior may hold alone, and of a motion that may be known."""
 SURE = 1.5
 """Times an interval's reach by which data contradict a bound."""
 DOUBT, TILTED, BODIES = 1.0, 2.0, 12
@@ -86,6 +86,9 @@ def verdict(fit: Fit, trial: Validation | None = None, limit: float | None = Non
     if coloured:
         remarks.append("what is left is not noise alone, of the torques' variation: "
                        + _few(coloured))
+    if trial is not None and trial.known > HALF and not trial.seen:
+        remarks.append(f"{100 * trial.known:.0f} % of {trial.log}'s motion is a part of what the "
+                       "fit has seen: it says little about other motions")
     if trial is not None and len(_idle(fit, trial)) == len(fit.model.actuated):
         remarks.append(f"what {trial.log} tells of gravity: torques in its poses are predicted "
                        f"to {trial.total:.2f} %")

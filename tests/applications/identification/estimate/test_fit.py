@@ -159,6 +159,12 @@ def test_gains_come_from_a_known_load():
     with pytest.raises(ArgumentError, match="known load"):
         bare = idn.Model(robot, FRICTION, drives=idn.Drives(50))
         idn.fit(idn.information(bare, logs[0], signals=SIGNALS))
+    with pytest.raises(ArgumentError, match="on in all of them"):
+        idn.fit(idn.information(model, logs[1], signals=SIGNALS))
+    mass = {f"{robot.body_names[-1]}.m": 1.0}                  # in a sum with other masses
+    with pytest.raises(ArgumentError, match="take any scale"):
+        idn.fit(idn.information(idn.Model(robot, FRICTION, drives=idn.Drives(50), known=mass),
+                                logs[0], signals=SIGNALS))
 
 
 def test_what_the_motion_does_not_excite_has_no_interval():

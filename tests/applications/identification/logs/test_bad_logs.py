@@ -180,6 +180,7 @@ def two_sources(data):
 
 FAULTS = {
     "inf": (lambda d: d["tau"].__setitem__((7, 2), np.inf), "tau of elbow_joint is no number"),
+    "time-without-end": (lambda d: d["t"].__setitem__(55, np.inf), "t is no number in 1 of"),
     "times-without-digits": (lambda d: d.update(t=np.round(d["t"] / 5) * 5),
                              "have the time of the row before and other positions"),
     "two-publishers": (two_sources, "tau jumps to and fro"),
@@ -194,6 +195,12 @@ def test_faults_are_told_and_refused(change, message):
     assert any(message in f.message for f in idn.diagnose(log).errors)
     with pytest.raises(cf.ArgumentError, match=message):
         idn.Signals().prepare(log)
+
+
+def test_rows_from_the_last_to_the_first_are_refused():
+    log = idn.read({kind: x[::-1] for kind, x in logged().items()}, ARM)
+    with pytest.raises(cf.ArgumentError, match="time goes back in most rows"):
+        idn.diagnose(log)
 
 
 def test_a_torque_that_is_the_same_in_every_row_is_a_reason():

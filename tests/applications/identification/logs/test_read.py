@@ -283,6 +283,22 @@ def test_npz_files_stream_out_of_the_archive(tmp_path, logged):
     assert any("gains" in note for note in log.notes)
 
 
+@pytest.mark.parametrize("order", [np.ascontiguousarray, np.asfortranarray])
+def test_what_else_is_kept_beside_a_log_is_left_aside(tmp_path, logged, order):
+    """Pickled settings, which are never opened, a rate, a small matrix."""
+    columns = {"times": logged["t"], "positions": order(logged["q"]), "torques": logged["tau"],
+               "positions_raw": logged["v"]}
+    more = {"contacts": np.array({}), "frequency": 250.0, "robot": "panda"}
+    np.savez(tmp_path / "run.npz", **columns, **more, P=np.asfortranarray(np.eye(7)))
+    for source in (tmp_path / "run.npz", {**columns, **more}):
+        log = idn.read(source, PANDA)
+        same(log, logged, ("t", "q", "tau"))
+        assert any("left aside" in note and "contacts" in note for note in log.notes)
+    np.savez(tmp_path / "odd.npz", **columns, contacts=np.array({}))
+    with np.load(tmp_path / "odd.npz") as arrays:
+        same(idn.read(arrays, PANDA), logged, ("t", "q", "tau"))
+
+
 def test_npz_files_by_joint_names(tmp_path, logged):
     np.savez(tmp_path / "run.npz", **joint_columns(PANDA, logged))
     same(idn.read(tmp_path / "run.npz", PANDA), logged)

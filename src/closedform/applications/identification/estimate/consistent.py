@@ -127,7 +127,8 @@ def solved(problem: NearPrior, weight: float, start: Floats | None = None,
     except np.linalg.LinAlgError as error:
         raise NoSolution(f"no consistent parameters of {problem.model.robot.name}: columns of the "
                          "logs are of sizes too different to be compared; look at the units of "
-                         "positions and torques") from error
+                         "positions and torques"
+                         + (", and at what is known" if problem.model.known else "")) from error
 
 
 def _solved(problem: NearPrior, weight: float, start: Floats | None,

@@ -43,6 +43,8 @@ from closedform.model.robot import Robot
 METHODS = ("least_squares", "weighted", "huber", "total", "consistent", "generalised",
            "instrumental", "didim")
 DIDIM_STEPS = 8
+NO_TORQUE = 1e-8
+"""Square of torques, of what a known load alone makes, that is none."""
 
 
 def fit(info: Information, method: str = "consistent", prior: Robot | None = None,
@@ -61,12 +63,27 @@ def fit(info: Information, method: str = "consistent", prior: Robot | None = Non
         raise ArgumentError(f"fit: info must be idn.information(…), not {type(info).__name__}")
     if method not in METHODS:
         raise UnknownName(f"fit: no method {method!r}; {suggestion(str(method), METHODS)}")
-    if info.gains and not len(info.model.equalities[1]):
-        raise ArgumentError("fit: gains of drives need a known load: "
-                            'Model(payload="tool", known={"tool.m": kg})')
+    _refuse_untold_gains(info)
     before = prior_parameters(info.model, prior)
     found = _fitted(info, method, before, weight, period, law)
     return replace(found, writers=Writers(write_page, write_toml))
+
+
+def _refuse_untold_gains(info: Information) -> None:
+    """Currents alone tell no scale: all of a robot may be heavier, and the gains larger."""
+    if not info.gains:
+        return
+    if not np.any(info.model.decided[1]):
+        raise ArgumentError("fit: gains of drives need a known load: "
+                            'Model(payload="tool", known={"tool.m": kg})'
+                            + ("; what is known is in sums with unknowns, which take any scale"
+                               if len(info.model.equalities[1]) else ""))
+    eq = equations(info, np.ones(len(info.support)))
+    known = eq.R @ eq.start
+    if eq.size <= NO_TORQUE * float(known @ known):
+        raise ArgumentError("fit: the logs do not tell the gains of drives: links take up the "
+                            "known load, which is on in all of them; give logs without it too, "
+                            "loaded=[False, True]")
 
 
 def _fitted(info: Information, method: str, before: Floats, weight: float | str,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import NamedTuple, final
 
 import numpy as np
@@ -81,11 +82,12 @@ class Log:
         plain = bool(np.all(factors == 1.0))
         for block in self.table.blocks(columns, rows):
             piece = self._samples(block if plain else block * factors)
-            inside = (piece.t >= self.start) & (piece.t < self.stop)
+            odd = ~np.isfinite(piece.t)             # no time is outside, and to be told
+            inside = (piece.t >= self.start) & (piece.t < self.stop) | odd
             if inside.all():
                 yield piece
-            elif inside.any() or np.isnan(piece.t).any():
-                yield piece.rows(inside | np.isnan(piece.t))
+            elif inside.any():
+                yield piece.rows(inside)
 
     def samples(self) -> Samples:
         """All of it."""
@@ -99,6 +101,12 @@ class Log:
         bounds = max(start, self.start), min(stop, self.stop)
         note = f"times from {start:.6g} to {stop:.6g} s"
         return replace(self, start=bounds[0], stop=bounds[1], notes=(*self.notes, note))
+
+    def overlaps(self, other: Log) -> bool:
+        """Whether both have rows of one file, or of one table, in common."""
+        same = self.table is other.table or (self.source == other.source
+                                             and Path(self.source).exists())
+        return same and self.start < other.stop and other.start < self.stop
 
     def with_motors(self, coupling: ArrayLike) -> Log:
         """The log with q = P⁻¹ θ from its motor positions θ = P q; P is (nv, nv)."""

@@ -12,6 +12,7 @@ from typing import IO, NamedTuple, final
 import numpy as np
 from numpy.lib import format as npy
 
+from closedform.applications.identification.logs.names import meaning
 from closedform.applications.identification.logs.table import Arrays, LogTable, names_and_groups
 from closedform.arrays import Floats
 from closedform.errors import FormatError
@@ -95,12 +96,6 @@ def open_npz(path: Path) -> LogTable:
     members = {name: Member(shape, dtype) for name, (shape, fortran, dtype) in found.items()
                if dtype.kind in "fiu" and len(shape) in (1, 2)}
     _refuse_transposed(path, members)
-    columns_first = [name for name, (shape, fortran, _) in found.items()
-                     if fortran and len(shape) == 2 and shape[1] > 1]
-    if columns_first:       # rows of such an array lie all over the file: no stream
-        with np.load(path) as arrays:
-            return Arrays({name: arrays[name] for name in members
-                           if len(arrays[name]) == len(arrays[columns_first[0]])}, str(path))
     lengths = [member.shape[0] for member in members.values()]
     most = max(lengths, key=lambda n: (lengths.count(n), n), default=0)
     aside = [f"{name} {m.shape}" for name, m in members.items() if m.shape[0] != most]
@@ -109,13 +104,17 @@ def open_npz(path: Path) -> LogTable:
               if name not in members]
     if others:
         notes.append(f"arrays that are no columns of numbers are left aside: {', '.join(others)}")
-    return Npz(path, {name: m for name, m in members.items() if m.shape[0] == most}, {},
-               tuple(notes))
+    members = {name: m for name, m in members.items() if m.shape[0] == most}
+    if any(found[name][1] and (m.width or 1) > 1 for name, m in members.items()):
+        with np.load(path) as arrays:       # rows of such an array lie all over the file: no stream
+            return Arrays({name: arrays[name] for name in members}, str(path), tuple(notes))
+    return Npz(path, members, {}, tuple(notes))
 
 
 def _refuse_objects(path: Path, found: Mapping[str, Header]) -> None:
+    """Columns that are pickled; what is none of a robot's columns is never opened."""
     for name, (_, _, dtype) in found.items():
-        if dtype.hasobject:
+        if dtype.hasobject and (path.suffix == ".npy" or meaning(name, ()) is not None):
             raise FormatError(f"{path}: array {name!r} holds pickled Python objects, which are "
                               "never loaded; save arrays of numbers")
 

@@ -17,6 +17,7 @@ from closedform.applications.identification.logs.columns import (
 )
 from closedform.applications.identification.logs.csv import open_csv
 from closedform.applications.identification.logs.log import Log, LogColumn, Samples
+from closedform.applications.identification.logs.names import meaning
 from closedform.applications.identification.logs.npz import open_npz
 from closedform.applications.identification.logs.parquet import open_parquet
 from closedform.applications.identification.logs.table import Arrays, LogTable
@@ -66,7 +67,7 @@ def _table(source: object, topic: str | Sequence[str] | None,
         kept = {kind: x for kind, x in source._asdict().items() if x is not None}
         return Arrays(kept), "the log"
     if hasattr(source, "keys") and hasattr(source, "__getitem__"):
-        return Arrays({str(name): source[name] for name in source.keys()}), "the log"  # noqa: SIM118
+        return _arrays(source), "the log"
     if not isinstance(source, str | Path):
         raise ArgumentError("a log must be a file, arrays by name or Samples, not "
                             f"{type(source).__name__}")
@@ -88,6 +89,32 @@ def _table(source: object, topic: str | Sequence[str] | None,
     if path.suffix in (".zstd", ".zst", ".gz", ".zip"):
         raise FormatError(f"{path}: unpack the file first; a log must end in {', '.join(FORMATS)}")
     raise FormatError(f"{path}: a log must end in {', '.join(FORMATS)}, or be the folder of a bag")
+
+
+def _arrays(source: Any) -> Arrays:
+    """The arrays of a mapping; what is no column and has no column's name is left aside."""
+    kept, aside = {}, []
+    for name in map(str, source.keys()):
+        columnar = meaning(name, ()) is not None
+        try:
+            x = source[name]
+            if columnar or _is_column(x):
+                kept[name] = x
+                continue
+        except ValueError as error:             # a pickle in an open .npz file
+            if columnar:
+                raise FormatError(f"the log: {name}: {error}") from None
+        aside.append(name)
+    note = f"what is no column of numbers is left aside: {', '.join(aside)}"
+    return Arrays(kept, notes=(note,) if aside else ())
+
+
+def _is_column(x: object) -> bool:
+    """Whether it has a number for each row."""
+    try:
+        return np.asarray(x).astype(float).ndim > 0
+    except (TypeError, ValueError):
+        return False
 
 
 def _told_units(units: object, found: Mapping[str, Match]) -> dict[str, str]:

@@ -113,7 +113,11 @@ def surveyed(log: Log, wish: str = "repair", cutoff: float | None = None) -> Sur
     rows = sum(len(x.t) for x in start)
     if rows < LEAST:
         raise ArgumentError(f"{log.source}: {rows} rows are too few; {LEAST} or more are needed")
-    head = _usable(joined(start))
+    first = joined(start)
+    head = _usable(first)
+    if len(head.t) < LEAST <= np.sum(np.diff(first.t) < 0):
+        raise ArgumentError(f"{log.source}: time goes back in most rows, from {first.t[0]:.6g} s "
+                            "on: sort the rows by time")
     made = _begun(log, head, wish, cutoff)
     made.woven = next((kind for kind, x in head._asdict().items()
                        if kind != "t" and x is not None and _to_and_fro(x)), "")
