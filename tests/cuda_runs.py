@@ -4,7 +4,8 @@ import numpy as np
 
 from closedform.lowerings.cuda.pieces import stages
 from closedform.lowerings.cuda.plan import GpuPlan
-from ptx_emulator import Emulator, Memory
+from ptx_emulator import Emulator
+from ptx_memory import Memory
 
 DTYPES = {"double": np.float64, "float": np.float32}
 CALL = 5

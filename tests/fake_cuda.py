@@ -22,7 +22,8 @@ from ctypes import (
 import numpy as np
 
 from closedform.lowerings.cuda import arrays, driver
-from ptx_emulator import Emulator, Memory
+from ptx_emulator import Emulator
+from ptx_memory import Memory
 
 ATTRIBUTES = {75: 9, 76: 0, 16: 4, 97: 232448}
 OUT_OF_MEMORY, INVALID = 2, 1

@@ -2,7 +2,8 @@
 
 Of the threads that can go on, those furthest behind do; a warp's barrier holds its threads until
 all that have not ended are there. Accesses out of an array or not aligned are errors, and so are
-registers that are read before they are written.
+registers that are read before they are written, and memory that is not used in order
+(`ptx_memory.py`).
 """
 
 import re
@@ -13,10 +14,10 @@ import numpy as np
 from closedform.lowerings.call.kernel import compile_program
 from closedform.lowerings.store.cache import Cache
 from closedform.program.record import record
+from ptx_memory import SharedMemory, Space, Writers
 
 TYPES = {"f64": np.float64, "f32": np.float32, "u32": np.uint32, "b32": np.uint32,
          "s32": np.int32, "u64": np.uint64, "b64": np.uint64, "s64": np.int64}
-GUARD = 256
 
 
 @cache
@@ -24,96 +25,6 @@ def fused():
     """x y + z in one rounding, by the machine's own instruction."""
     return compile_program(record(lambda x, y, z: x * y + z, dict.fromkeys("xyz", ()), "fma"),
                            Cache(None))
-
-
-class Memory:
-    """Arrays at addresses of their own, with untouchable gaps between them."""
-
-    def __init__(self):
-        self.bytes, self.owned = np.zeros(4096, np.uint8), np.zeros(4096, bool)
-
-    def put(self, array, align=256):
-        raw = np.frombuffer(array.tobytes(), np.uint8)
-        start = -(-len(self.bytes) // 256) * 256 + align % 256
-        pad = start - len(self.bytes)
-        self.bytes = np.concatenate((self.bytes, np.zeros(pad, np.uint8), raw,
-                                     np.zeros(GUARD, np.uint8)))
-        self.owned = np.concatenate((self.owned, np.zeros(pad, bool), np.ones(len(raw), bool),
-                                     np.zeros(GUARD, bool)))
-        return start
-
-    def space(self):
-        return Space(self.bytes, self.owned, "global memory")
-
-    def get(self, start, shape, dtype):
-        count = int(np.prod(shape)) * np.dtype(dtype).itemsize
-        return self.bytes[start:start + count].copy().view(dtype).reshape(shape)
-
-
-class FarMemory:
-    """Arrays at any address: rows of a table that lie further apart than one could allocate."""
-
-    def __init__(self):
-        self.starts, self.places, self.bytes = [], [], np.zeros(0, np.uint8)
-
-    def put(self, start, array=None):
-        if array is None:
-            start, array = 1 << 60, start
-        raw = np.frombuffer(array.tobytes(), np.uint8)
-        self.starts.append(start)
-        self.places.append(len(self.bytes))
-        self.bytes = np.concatenate((self.bytes, raw))
-        return start
-
-    def get(self, start, shape, dtype):
-        place = self.places[self.starts.index(start)]
-        count = int(np.prod(shape)) * np.dtype(dtype).itemsize
-        return self.bytes[place:place + count].copy().view(dtype).reshape(shape)
-
-    def space(self):
-        return _FarSpace(self)
-
-
-class Space:
-    """Bytes that threads read and write."""
-
-    def __init__(self, data, owned, name):
-        self.data, self.owned, self.name = data, owned, name
-
-    def at(self, address, dtype, many=1):
-        width = np.dtype(dtype).itemsize
-        if np.any(address % (width * many)):
-            raise RuntimeError(f"{self.name}: an access that is not aligned to {width * many}")
-        cells = address[:, None] + np.arange(width * many)
-        if cells.size and (cells.min() < 0 or cells.max() >= len(self.data)
-                           or not self.owned[cells].all()):
-            raise RuntimeError(f"{self.name}: an access outside of all arrays")
-        return cells
-
-    def read(self, address, dtype, many=1):
-        cells = self.at(address, dtype, many)
-        return np.ascontiguousarray(self.data[cells]).view(dtype).reshape(len(address), many)
-
-    def write(self, address, values, dtype):
-        cells = self.at(address, dtype, values.shape[1])
-        raw = np.ascontiguousarray(values.astype(dtype, copy=False)).view(np.uint8)
-        self.data[cells] = raw.reshape(cells.shape)
-
-
-class _FarSpace(Space):
-    def __init__(self, memory):
-        super().__init__(memory.bytes, np.ones(len(memory.bytes), bool), "far memory")
-        order = np.argsort(memory.starts)
-        self.starts = np.array(memory.starts, np.int64)[order]
-        self.places = np.array(memory.places, np.int64)[order]
-        self.sizes = np.diff([*memory.places, len(memory.bytes)])[order]
-
-    def at(self, address, dtype, many=1):
-        k = np.searchsorted(self.starts, address, side="right") - 1
-        within = address - self.starts[k]
-        if np.any(k < 0) or np.any(within >= self.sizes[k]):
-            raise RuntimeError(f"{self.name}: an access outside of all arrays")
-        return super().at(self.places[k] + within, dtype, many)
 
 
 class Emulator:
@@ -187,8 +98,8 @@ class _Block:
         self.waits = np.zeros(n, bool)
         self.ended = np.zeros(n, bool)
         self.spaces = {"global": memory.space(),
-                       "shared": Space(np.zeros(shared, np.uint8), np.ones(shared, bool),
-                                       "shared memory")}
+                       "shared": SharedMemory(shared, n)}
+        self.writers = Writers(self.spaces["global"], self.spaces["shared"].barriers)
         self.own = np.zeros((n, kernel.local), np.uint8)
 
     def run(self):
@@ -205,6 +116,7 @@ class _Block:
             warp = slice(start, start + 32)
             if (self.waits[warp] | self.ended[warp]).all() and self.waits[warp].any():
                 self.at[warp] += self.waits[warp]
+                self.spaces["shared"].barriers[warp] += 1
                 self.waits[warp] = False
 
     def _step(self, here, mask):
@@ -229,7 +141,12 @@ class _Block:
             self.ended |= taken
             return
         if op.startswith("cp.async.") and "shared" not in op:
-            self.at[mask] += 1                             # all copies are done when they are asked
+            self.at[mask] += 1
+            threads = np.flatnonzero(taken)
+            if op == "cp.async.commit_group":
+                self.spaces["shared"].commit(threads)
+            else:
+                self.spaces["shared"].wait(threads, int(args[0]))
             return
         if op in ("bar.warp.sync", "bar.sync"):
             self.waits |= taken
@@ -281,11 +198,12 @@ class _Block:
     # ------------------------------------------------------------------ instructions
     def _do(self, op, args, mask):
         head, *rest = op.split(".")
+        self.spaces["shared"].threads = np.flatnonzero(mask)
         if head == "cp":
             source, target = self._place(args[1], mask), self._place(args[0], mask)
             words = int(args[2]) // 4
             found = self.spaces["global"].read(source, np.uint32, words)
-            self.spaces["shared"].write(target, found, np.uint32)
+            self.spaces["shared"].ask(target, found)
         elif head in ("ld", "st"):
             self._move(head, rest, args, mask)
         elif head == "prefetch":                        # it must not leave the arrays either
@@ -384,4 +302,7 @@ class _Block:
                 self._set(name, np.ascontiguousarray(found[:, k]), mask)
         else:
             values = np.stack([self._value(x, dtype, mask) for x in names], axis=1)
-            memory.write(place, values, dtype)
+            if space == "global":
+                self.writers.write(np.flatnonzero(mask), place, values, dtype)
+            else:
+                memory.write(place, values, dtype)

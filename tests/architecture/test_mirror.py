@@ -80,7 +80,8 @@ HOLDS = {
         "lowerings/cuda", "memory pieces plan rare/careful rare/far_angles rare/watch staying "
         "steps/order steps/waiting text tiles"),
     "lowerings/cuda/test_kernel.py": (
-        "lowerings", "cuda/calls/launches cuda/calls/clock native/launching"),
+        "lowerings", "cuda/calls/launches cuda/calls/clock cuda/calls/device_array "
+        "native/launching"),
     "lowerings/cuda/test_errors.py": (
         "lowerings/cuda", "calls/dlpack driver"),
     "lowerings/frameworks/test_jax_operator.py": (

@@ -188,19 +188,6 @@ def test_inputs_on_the_host_and_wrong_shapes_are_named(cuda):
         fresh()(q, cuda.array(np.zeros((8, 2))), a)
 
 
-def test_memory_that_no_kernel_reaches_is_refused_where_it_cannot_be_copied(cuda):
-    q, _, a = arrays(cuda)
-    with pytest.raises(ArgumentError, match=r"v must have states first.*strides \(32, 16\)"):
-        fresh()(q, cuda.array(np.zeros((9, 4))[:, ::2]), a)
-
-
-def test_numbers_that_begin_between_two_are_not_read(cuda):
-    q, v, a = arrays(cuda)
-    v.pointer += 4
-    with pytest.raises(ArgumentError, match="v must have states first or last"):
-        fresh()(q, v, a)
-
-
 def test_no_states_give_none_and_launch_nothing(cuda):
     kernel = fresh()
     none = [cuda.array(np.zeros((0, 2))) for _ in range(3)]

@@ -9,7 +9,8 @@ from closedform.lowerings.native.cpu import host
 from closedform.lowerings.store.cache import Cache
 from closedform.program.record import record
 from cuda_runs import DTYPES, plan_of
-from ptx_emulator import Emulator, FarMemory
+from ptx_emulator import Emulator
+from ptx_memory import FarMemory
 
 pytestmark = pytest.mark.skipif(not host().fma, reason="this processor has no fused multiply-add, "
                                 "so that its own kernels round in another way")

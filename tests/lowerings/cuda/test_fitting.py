@@ -49,7 +49,8 @@ def test_two_warps_have_room_in_the_shared_memory_of_every_device(robot, name, k
             plan = fitting.fitting(found, kind, *layouts(found, layout), limits)
             assert limits.copies or not plan.staying
             for stage in stages(found, plan):
-                assert stage.code().shared * max(1, 2 // stage.plan.warps) <= limits.shared
+                each = stage.code().shared + 1024              # the system's own of a block
+                assert each * max(1, 2 // stage.plan.warps) <= limits.shared + 1024
 
 
 def test_the_device_that_was_measured_has_the_plans_that_were():
@@ -58,6 +59,14 @@ def test_the_device_that_was_measured_has_the_plans_that_were():
         for kind in DTYPES:
             parts = layouts(found, layout)
             assert fitting.fitting(found, kind, *parts) == chosen(found, kind, *parts)
+
+
+def test_memory_that_no_value_waits_in_is_left_to_tiles():
+    """Up to 215 values may wait; inverse dynamics of a humanoid have 15."""
+    found = program("humanoid25", "inverse_dynamics")
+    plan = fitting.fitting(found, "double", *layouts(found, "rows"), LIMITS["sm_86"])
+    assert {*plan.inputs, *plan.outputs} == {"tile"}
+    assert plan.slots == max(stage.code().slots for stage in stages(found, plan))
 
 
 def test_without_room_nothing_goes_through_shared_memory():

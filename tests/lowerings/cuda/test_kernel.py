@@ -60,6 +60,19 @@ def test_a_call_gives_the_cpus_numbers_in_rows_states_last_and_with_gaps(cuda, n
             same(cuda, kernel(*there), expected)
 
 
+def test_what_no_kernel_reaches_is_copied(cuda):
+    """Gaps within a state, numbers that begin between two, axes that only others have."""
+    kernel, (q, v, a) = fresh(), states(6)
+    shifted = cuda.array(np.concatenate((np.zeros(4, np.uint8), v.view(np.uint8).ravel())))
+    shifted.pointer, shifted.shape, shifted.strides = shifted.pointer + 4, v.shape, v.strides
+    shifted.dtype = v.dtype
+    gaps = cuda.array(np.repeat(a, 2, 1)[:, ::-2])
+    for _ in range(2):
+        same(cuda, kernel(cuda.array(q), shifted, gaps), kernel(q, v, a[:, ::-1]))
+    q, v = q.reshape(6, 1, 2), np.stack((v, -v)).swapaxes(0, 1).copy()
+    same(cuda, kernel(cuda.array(q), cuda.array(v), cuda.array(a[0])), kernel(q, v, a[0]))
+
+
 def test_the_second_call_finds_all_that_the_first_has_decided(cuda, monkeypatch):
     kernel, x = fresh(), states()
     there, out = [cuda.array(a) for a in x], cuda.array(np.zeros((STATES, 2)))

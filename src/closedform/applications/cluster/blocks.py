@@ -7,7 +7,6 @@ way or wait for an earlier one: what is not taken holds back what is not begun.
 
 from __future__ import annotations
 
-import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -19,6 +18,7 @@ from typing import Any, NamedTuple, final
 from closedform.applications.cluster.client import AHEAD, Submits, by_client, joined, room
 from closedform.applications.progress import Bar
 from closedform.errors import ArgumentError, ClosedformError
+from closedform.lowerings.call.threads import cores
 
 
 class BlockError(ClosedformError):
@@ -167,10 +167,3 @@ class _Now:
 
     def cancel(self) -> None:
         """Nothing has begun."""
-
-
-def cores() -> int:
-    """The cores this process may use; at most CLOSEDFORM_THREADS where that is set."""
-    here = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    limit = os.environ.get("CLOSEDFORM_THREADS", "")
-    return min(here, int(limit)) if limit.isdecimal() and int(limit) > 0 else here

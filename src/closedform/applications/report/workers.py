@@ -26,6 +26,7 @@ from closedform.applications.compile.kernels import CompiledRobot, compile
 from closedform.applications.compile.requests import At, Request, asked_request
 from closedform.errors import ArgumentError, ClosedformError
 from closedform.lowerings.call.kernel import Kernel
+from closedform.lowerings.call.threads import cores
 from closedform.lowerings.store.cache import Cache
 from closedform.maths.catalogue import quantity
 from closedform.maths.quantity import Quantity
@@ -135,8 +136,7 @@ def common_cache() -> Iterator[Cache]:
 def working(robot: Robot, jobs: Sequence[Job], cache: Cache) -> Iterator[Progress]:
     """Workers at these jobs, in their order; they end with the block."""
     progress, waiting, running = Progress(), list(jobs), list[Any]()
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    for _ in range(min(cores or 1, MOST_WORKERS, len(waiting))):
+    for _ in range(min(cores(), MOST_WORKERS, len(waiting))):
         progress.threads.append(threading.Thread(
             target=_work, args=((robot, cache), waiting, progress, running), daemon=True))
         progress.threads[-1].start()

@@ -27,7 +27,7 @@ LINES = len(COLOURS)
 """Of so many curves a strip has a line; those that are largest."""
 POINTS = 240
 """Points of a line in a strip."""
-HEIGHT, WIDTH, FOOT = 74.0, 360.0, 4.0
+HEIGHT, WIDTH = 74.0, 360.0
 
 
 def escape(text: object) -> str:

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from closedform.interfaces.studio.session import Session
 
 MAKERS = ("release", "hold typed torques", "PD to home", "PD to home, elastic joints")
-STRIP = 74 + 34
-"""Pixels of a strip with its words."""
 
 
 @final

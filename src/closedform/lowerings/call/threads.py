@@ -33,7 +33,7 @@ def thread_count(states: int, operations: int, asked: int | None) -> int:
         return max(min(asked, states, states * operations // PART_WORK), 1)
     if states < ENOUGH_STATES or states * operations < ENOUGH_WORK or _in_a_pool():
         return 1
-    return _limit(_cores())
+    return cores()
 
 
 def _in_a_pool() -> bool:
@@ -45,17 +45,17 @@ def _in_a_pool() -> bool:
     return any(pool in name for pool in POOLS)
 
 
-def _limit(cores: int) -> int:
+def cores() -> int:
+    """The cores this process may use; at most CLOSEDFORM_THREADS where that is set."""
     text = os.environ.get("CLOSEDFORM_THREADS")
     if text is None:
-        return cores
+        return _cores()
     if not text.isdecimal() or int(text) < 1:
         raise ArgumentError(f"CLOSEDFORM_THREADS is {text!r}; expected a positive whole number")
-    return min(cores, int(text))
+    return min(_cores(), int(text))
 
 
 def _cores() -> int:
-    """The cores this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

@@ -18,8 +18,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from closedform.errors import ArgumentError
+from closedform.lowerings.cuda.calls.device_array import DeviceArray, c_strides
 from closedform.lowerings.cuda.calls.dlpack import from_dlpack
-from closedform.lowerings.cuda.driver import Device, device, device_of
+from closedform.lowerings.cuda.driver import device, device_of
 from closedform.lowerings.cuda.plan import ArrayLayout
 
 CUDA = (2, 13)
@@ -127,7 +128,7 @@ class ArrayLibrary:
     look: Callable[[Sequence[Any]], SeenArrays]
     maker: Callable[[Any, tuple[int, ...], int], Callable[[], Any]]
     stream: Callable[[int], Callable[[], int]]
-    contiguous: Callable[[Any, tuple[int, ...]], Any] | None
+    contiguous: Callable[[Any, tuple[int, ...]], Any]
     ordered: bool = True
     lasts: bool = True
     pointer: Callable[[Any], int] | None = None
@@ -188,14 +189,6 @@ def _alignment(pointers: Sequence[int]) -> int:
         for pointer in pointers:
             left = left << 4 | pointer & 15
     return left
-
-
-def c_strides(shape: Sequence[int], size: int) -> tuple[int, ...]:
-    strides = []
-    for length in reversed(shape):
-        strides.append(size)
-        size *= length
-    return tuple(reversed(strides))
 
 
 def _strides(shape: tuple[int, ...], last: int) -> tuple[int, ...]:
@@ -324,7 +317,19 @@ def _default_stream(at: int) -> Callable[[], int]:
 @functools.cache
 def _plain() -> ArrayLibrary:
     return ArrayLibrary(interface_view, interface_look, _device_arrays(interface_view),
-                        _default_stream, None, ordered=False)
+                        _default_stream, _gathering(interface_view), ordered=False)
+
+
+def _gathering(view: Callable[[Any], View]) -> Callable[[Any, tuple[int, ...]], DeviceArray]:
+    def contiguous(x: Any, shape: tuple[int, ...]) -> DeviceArray:
+        found = view(x)
+        first, behind = extent(found)
+        numbers = np.empty(behind - first, np.uint8)
+        device(found.device).read(found.pointer + first, numbers)
+        seen = np.ndarray(found.shape, found.dtype, numbers, -first, found.strides)
+        return DeviceArray.of(np.broadcast_to(seen, shape), found.device)
+
+    return contiguous
 
 
 def _device_arrays(view: Callable[[Any], View]) -> Callable[..., Callable[[], Any]]:
@@ -357,27 +362,8 @@ def _dlpack() -> ArrayLibrary:
             return _device_arrays(view)(like, shape, last)
         return functools.partial(namespace().empty, shape, dtype=like.dtype, device=like.device)
 
-    return ArrayLibrary(view, look, maker, _default_stream, None, ordered=False, lasts=False)
-
-
-class DeviceArray:
-    """Memory of our own for results, where the caller's library is not known."""
-
-    def __init__(self, shape: tuple[int, ...], strides: tuple[int, ...], dtype: Any,
-                 at: int) -> None:
-        self.shape, self.dtype, self._device = shape, np.dtype(dtype), device(at)
-        self.strides = tuple(s * self.dtype.itemsize for s in strides)
-        self.pointer = self._device.allocate(max(math.prod(shape) * self.dtype.itemsize, 1))
-
-    @property
-    def __cuda_array_interface__(self) -> dict[str, Any]:
-        return {"shape": self.shape, "typestr": self.dtype.str, "data": (self.pointer, False),
-                "version": 3, "strides": self.strides}
-
-    def __del__(self) -> None:
-        owner: Device | None = getattr(self, "_device", None)
-        if owner is not None and hasattr(self, "pointer"):
-            owner.free(self.pointer)
+    return ArrayLibrary(view, look, maker, _default_stream, _gathering(view), ordered=False,
+                        lasts=False)
 
 
 LIBRARIES: Mapping[str, Callable[[], ArrayLibrary]] = MappingProxyType({

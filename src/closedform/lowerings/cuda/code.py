@@ -66,8 +66,8 @@ class CudaCode:
         self.watch.note_kept()
         self.arrays.end()
         if self.rare:
-            if "tile" in self.plan.outputs and not self.plan.staying:
-                self.text.together()                    # all lanes have written a thread's row
+            if self.arrays.tiles and not (self.plan.staying or self.plan.segment):
+                self.text.together()                    # other lanes have written a thread's row
             self.text.line(f"@{self.watch.found()} bra RARE")
             self.rare.call(self.text, self.arrays.names,
                            (*self.plan.inputs, *self.plan.outputs))

@@ -16,6 +16,8 @@ from ctypes import byref, c_char_p, c_int, c_size_t, c_uint, c_uint64, c_void_p
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from closedform.errors import ClosedformError, MissingDependency
 from closedform.lowerings.cuda.fitting import GpuLimits
 from closedform.lowerings.native.launching import DRIVER, WORDS, Launcher
@@ -226,6 +228,18 @@ class Device:
             check(library().cuMemsetD8_v2(c_uint64(start), c_uint(0), c_size_t(size)), self.name)
             check(library().cuStreamSynchronize(None), self.name)
         return start
+
+    def read(self, start: int, into: np.ndarray[Any, Any]) -> None:
+        """Fill an array of the host from memory of the device."""
+        with self.current():
+            check(library().cuMemcpyDtoH_v2(c_void_p(into.ctypes.data), c_uint64(start),
+                                            c_size_t(into.nbytes)), self.name)
+
+    def write(self, start: int, x: np.ndarray[Any, Any]) -> None:
+        """Put an array of the host, without gaps, into memory of the device."""
+        with self.current():
+            check(library().cuMemcpyHtoD_v2(c_uint64(start), c_void_p(x.ctypes.data),
+                                            c_size_t(x.nbytes)), self.name)
 
     def free(self, pointer: int) -> None:
         with self.current():

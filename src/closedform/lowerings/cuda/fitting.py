@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from closedform.lowerings.cuda.memory import ThreadArrays
+from closedform.lowerings.cuda.pieces import stages
 from closedform.lowerings.cuda.plan import LARGEST_TILE, WARP, ArrayLayout, GpuPlan, chosen
 from closedform.lowerings.cuda.staying import StayingArrays
 from closedform.lowerings.cuda.text import PtxText
@@ -14,6 +15,9 @@ from closedform.program.program import Program
 
 TOGETHER = 2
 """Warps of a multiprocessor that have room, at least: one computes while another waits."""
+OF_A_BLOCK = 1 << 10
+"""Bytes that the system takes for each block beside its own; a multiprocessor has so many more than
+a block may have."""
 
 
 @dataclass(frozen=True)
@@ -34,12 +38,15 @@ def fitting(program: Program, kind: Kind, inputs: tuple[ArrayLayout, ...],
     plan = chosen(program, kind, inputs, outputs, tile)
     if not limits.copies:
         plan = replace(plan, staying=False)
+    if _needed(program, plan) > _room(plan, limits):              # as many slots may not be wanted
+        wanted = max(stage.code().slots for stage in stages(program, plan))
+        plan = replace(plan, slots=min(plan.slots, wanted))
     found = []
     for smaller in _smaller(plan):
-        least = _needed(program, replace(smaller, slots=0))
+        least, room = _needed(program, replace(smaller, slots=0)), _room(smaller, limits)
         each = smaller.width * WARP * plan.size * max(smaller.warps, TOGETHER)
-        slots = min(plan.slots, (limits.shared - least) // each)
-        if least <= limits.shared:
+        slots = min(plan.slots, (room - least) // each)
+        if least <= room:
             found.append(replace(smaller, slots=slots))
             if 2 * slots >= plan.slots:
                 return found[-1]
@@ -50,6 +57,11 @@ def _needed(program: Program, plan: GpuPlan) -> int:
     """Shared memory of a block, or of the warps that should run together."""
     kind = StayingArrays if plan.staying else ThreadArrays
     return kind(PtxText(plan.kind), program, plan, plan.slots).bytes * max(plan.warps, TOGETHER)
+
+
+def _room(plan: GpuPlan, limits: GpuLimits) -> int:
+    """Shared memory that the blocks of these warps may have."""
+    return limits.shared - OF_A_BLOCK * (-(-TOGETHER // plan.warps) - 1)
 
 
 def _smaller(plan: GpuPlan) -> Iterator[GpuPlan]:

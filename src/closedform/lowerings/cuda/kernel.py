@@ -177,10 +177,9 @@ class CudaKernel:
                 if low < pointers[i] - pointers[j] < high:
                     self._check_overlap(call.views, pointers, i, j)
         held = []
-        if call.copied and library.contiguous is not None:
-            for k in call.copied:
-                held.append(library.contiguous(given[k], call.batch + self.slots[k].shape))
-                pointers[k] = library.pointers(held[-1:])[0]
+        for k in call.copied:
+            held.append(library.contiguous(given[k], call.batch + self.slots[k].shape))
+            pointers[k] = library.pointers(held[-1:])[0]
         if call.waiting is not None:
             call, scratch = self._scratch(call, given[0])
             held.append(scratch)
@@ -236,10 +235,6 @@ class CudaKernel:
         for k, (view, slot) in enumerate(zip(views, program.inputs, strict=True)):
             part = located(view, slot.shape, batch)
             if part is None:
-                if library.contiguous is None:
-                    raise ArgumentError(
-                        f"{self.title}: {slot.name} must have states first or last and no gaps "
-                        f"within them, not the strides {view.strides} for the shape {view.shape}")
                 copied.append(k)
                 part = Placed("rows", math.prod(slot.shape) * dtype.itemsize)
             inputs.append(part)

@@ -15,7 +15,8 @@ from closedform.lowerings.frameworks.xla import frame
 from closedform.lowerings.frameworks.xla.loaded import HandlerKind
 from closedform.lowerings.frameworks.xla.records import NO_LIMIT, SPREAD, record
 from cuda_runs import DTYPES
-from ptx_emulator import Emulator, Memory
+from ptx_emulator import Emulator
+from ptx_memory import Memory
 
 ERROR, STREAM, CONTEXT, EARLIER_ERROR = 4242, 77, 1234, 999
 WORDS = 1 << 20

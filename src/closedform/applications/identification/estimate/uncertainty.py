@@ -11,8 +11,6 @@ Cites: [EfronTibshirani1993, ch. 11]; [Kunsch1989] for blocks.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
@@ -23,14 +21,6 @@ from closedform.applications.identification.triangles import Information
 from closedform.arrays import Floats
 
 LEVEL = 0.95
-
-
-class Uncertainty(NamedTuple):
-    """Standard deviations of estimates, and how far a 95 % interval reaches on either side."""
-
-    sd: Floats
-    naive: Floats
-    reach: Floats
 
 
 def jackknife(info: Information, weights: Floats, x: Floats, eq: Equations,

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from closedform.arrays import Floats
-from closedform.lowerings.cuda.arrays import DeviceArray, c_strides
+from closedform.lowerings.cuda.calls.device_array import DeviceArray, c_strides
 from closedform.lowerings.cuda.driver import Device, check, library
 
 ROUNDS, CALLS = 7, 3
@@ -39,10 +39,8 @@ class GpuClock:
         each = x[0].nbytes
         made = self.empty((count, *x.shape[1:]), x.dtype)
         there, done = made.pointer, min(len(x), count) * each
+        self.on.write(there, np.ascontiguousarray(x[:count]))
         with self.on.current():
-            source = np.ascontiguousarray(x[:count])
-            check(library().cuMemcpyHtoD_v2(c_uint64(there), c_void_p(source.ctypes.data),
-                                            c_size_t(done)), self.on.name)
             while done < count * each:          # twice as much each time
                 more = min(done, count * each - done)
                 self._copy(there + done, there, more)
@@ -55,9 +53,7 @@ class GpuClock:
     def first(self, x: DeviceArray, count: int) -> Floats:
         """The first states of an array, on the host."""
         found = np.empty((count, *x.shape[1:]), x.dtype)
-        with self.on.current():
-            check(library().cuMemcpyDtoH_v2(c_void_p(found.ctypes.data), c_uint64(x.pointer),
-                                            c_size_t(found.nbytes)), self.on.name)
+        self.on.read(x.pointer, found)
         return found
 
     def bandwidth(self, size: int) -> float:

@@ -74,6 +74,9 @@ class _Copies:
 
     def before(self, step: Step) -> Iterator[Step]:
         """A step, with the new names of what it takes, behind the copies that it needs."""
+        if self.made_by.keys().isdisjoint(step.args):
+            yield step
+            return
         for i in step.args:
             yield from self._copied(i)
         for x in step.results:
