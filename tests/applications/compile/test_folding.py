@@ -212,7 +212,7 @@ def hands_that_follow():
     rod = cf.Inertia(1.0, (0.1, 0, 0), 0.1 * np.eye(3))
     bodies = [cf.Body("trunk", None, cf.Free(), inertia=rod)]
     for i in range(2):
-        bodies.append(cf.Body(f"arm{i}", "trunk", cf.Revolute((0, 0, 1)),
+        bodies.append(cf.Body(f"arm{i}", "trunk", cf.Revolute((0, 0, 1), rotor_inertia=0.2),
                               pose(None, (0.5, i - 0.5, 0)), rod))
         for j in range(2):
             turn = cf.Revolute((1, 0, 0), rotor_inertia=0.3, stiffness=2.0)
