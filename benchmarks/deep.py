@@ -11,6 +11,7 @@ import argparse
 import statistics
 import time
 import warnings
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 from unittest.mock import patch
@@ -19,13 +20,15 @@ import numpy as np
 from clock import FULL, Effort, Job, measured, pin_to_one_core
 from contenders_ours import native_loop
 from contenders_pinocchio import CPP, Pinocchio
+from figures import at_least
 from rich.console import Console
-from rich.table import Table
 from subjects import DERIVATIVES, FD, ID, MASS, MATRICES, Subject, Task
+from tables import NOTHING, Table
 
 import closedform as cf
 from closedform.applications.compile import kernels
 from closedform.applications.compile.loops import sweeping
+from closedform.applications.compile.loops.plans import DEPTH
 from closedform.lowerings.store.cache import Cache
 from closedform.maths.catalogue import quantity
 from closedform.model.pose import pose
@@ -33,6 +36,10 @@ from closedform.model.pose import pose
 STATES = 64
 AFFORDABLE = {"inverse_dynamics": 200, "forward_dynamics": 100}
 """Joints up to which straight-line code is compiled for comparison; 40 where nothing is said."""
+
+LEAST = {ID: 11, FD: 8, DERIVATIVES: 5.5}
+"""Ratios to Pinocchio C++ to reach at `AIM` joints, by the path that is taken there."""
+AIM = 100
 
 TASKS = (
     Task(ID, ("inverse_dynamics",)), Task(FD, ("forward_dynamics",), third="tau"),
@@ -70,8 +77,8 @@ def job(label: str, kernel: Any, given: dict[str, Any], states: int) -> Job:
     return native_loop(label, kernel.native, [*inputs, *outputs])
 
 
-def row(subject: Subject, task: Task, effort: Effort) -> list[str]:
-    """What is printed of a task of a robot."""
+def row(subject: Subject, task: Task, effort: Effort) -> tuple[str, ...]:
+    """What is told of a task of a robot."""
     name, n = task.quantities[0], subject.robot.nv
     states = 8 if any(len(shape) > 1 for shape in _shapes(name, subject.robot)) else STATES
     given, jobs, spent = subject.states(), [], {}
@@ -83,39 +90,51 @@ def row(subject: Subject, task: Task, effort: Effort) -> list[str]:
     jobs += [x for x in peer.jobs(task) if x.label == CPP]
     times = measured(jobs, effort)
 
+    def ratios(theirs: str, ours: str) -> list[float]:
+        pairs = zip(times.get(theirs, ()), times.get(ours, ()), strict=False)
+        return [t / o for t, o in pairs]
+
     def ratio(theirs: str, ours: str) -> str:
-        if theirs not in times or ours not in times:
-            return "–"
-        all_ = [t / o for t, o in zip(times[theirs], times[ours], strict=True)]
-        return f"{statistics.quantiles(all_, n=4)[0]:.1f}, {statistics.median(all_):.1f}"
+        found = ratios(theirs, ours)
+        return (f"{statistics.quantiles(found, n=4)[0]:.1f}, {statistics.median(found):.1f}"
+                if found else NOTHING)
 
     def us(label: str) -> str:
-        return f"{statistics.median(times[label]) / 1000:.1f}" if label in times else "–"
+        return f"{statistics.median(times[label]) / 1000:.1f}" if label in times else NOTHING
 
-    return [str(n), task.name, us("loops"), us("straight"), ratio(CPP, "loops"),
+    least = LEAST.get(task.name) if n == AIM else None
+    taken = ratios(CPP, "loops" if n >= DEPTH[name] else "straight")
+    verdict = at_least(statistics.median(taken) if taken else None, least) if least else ""
+    return (str(n), task.name, us("loops"), us("straight"), ratio(CPP, "loops"),
             ratio(CPP, "straight"), ratio("straight", "loops"),
-            *(f"{spent[x]:.2f}" if x in spent else "–" for x in ("loops", "straight"))]
+            *(f"{spent[x]:.2f}" if x in spent else NOTHING for x in ("loops", "straight")),
+            f"≥ {least:g}" if least else "", verdict)
 
 
 def _shapes(name: str, robot: cf.Robot) -> list[tuple[int, ...]]:
     return list(quantity(name).output_shapes(robot).values())
 
 
+def deep_table(joints: Sequence[int], effort: Effort = FULL) -> Table:
+    """Chains of so many joints, a row for each quantity."""
+    rows = [row(Subject(f"chain of {n}", "arm", chain(n)), task, effort)
+            for n in joints for task in TASKS]
+    return Table("Long chains", (
+        "joints", "quantity", "loops, µs", "straight, µs", "Pinocchio C++ / loops",
+        "Pinocchio C++ / straight", "straight / loops", "compiling loops, s", "straight, s",
+        "target", "verdict"), rows,
+        "One state by loops and as straight-line code; ratios: lower quartile, median of rounds in "
+        "which all take turns. 8 states in turn for matrices. The verdict is on the path that is "
+        "taken at that depth.")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("joints", nargs="*", type=int, default=[30, 60, 100, 200])
     options = parser.parse_args()
-    core = pin_to_one_core()
+    pin_to_one_core()
     warnings.simplefilter("ignore")
-    table = Table("joints", "quantity", "loops, µs", "straight, µs", "Pinocchio C++ / loops",
-                  "Pinocchio C++ / straight", "straight / loops", "compiling loops, s",
-                  "straight, s")
-    for n in options.joints:
-        subject = Subject(f"chain of {n}", "arm", chain(n))
-        for task in TASKS:
-            table.add_row(*row(subject, task, FULL))
-    Console(width=150).print(table)
-    print(f"Ratios: lower quartile, median of rounds in which all take turns; {core}.")
+    deep_table(options.joints).print(Console(width=170))
 
 
 if __name__ == "__main__":

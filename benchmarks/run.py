@@ -16,6 +16,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+import deep
 import limbs
 from building import MissingError
 from clock import FULL, QUICK, Effort, Job, Times, measured, pin_to_one_core
@@ -139,12 +140,15 @@ def main() -> None:
                                                               remarks)
             else:
                 remarks.tell(f"{task.name}: not in the catalogue yet")
-    lanes = []
-    try:
-        lanes = [] if quick else [limbs.limbs_table([])]
-    except (MissingError, DisagreementError) as error:
-        remarks.tell(f"limbs in lanes: {error}")
-    tables = [figures_table(measurements, robots), *lanes, *compiled, counts_table(effort),
+    large = []
+    for what, make in (() if quick else (
+            ("limbs in lanes", lambda: limbs.limbs_table([])),
+            ("long chains", lambda: deep.deep_table([deep.AIM])))):
+        try:
+            large.append(make())
+        except (MissingError, DisagreementError) as error:
+            remarks.tell(f"{what}: {error}")
+    tables = [figures_table(measurements, robots), *large, *compiled, counts_table(effort),
               jets_table(), contenders_table(measurements, robots)]
     console = Console(width=None if sys.stdout.isatty() else 160)
     for table in tables:

@@ -27,6 +27,7 @@ from closedform.maths.algorithms.applicability import applies
 from closedform.maths.algorithms.own_frames import derivatives, matrices
 from closedform.maths.catalogue import quantity
 from closedform.maths.quantity import may_fold, takes_base
+from closedform.model.pose import pose
 from closedform.program.check import check
 from closedform.program.lanes.unfolded import unfolded
 from closedform.program.record import record
@@ -195,6 +196,38 @@ def test_what_folds_is_its_definition_for_random_robots(robot, number, wrenches)
 @given(robots, st.integers(0, 10_000), st.booleans())
 def test_what_folds_is_its_definition_for_many_random_robots(robot, number, wrenches):
     try_a_row_that_folds(robot, number, wrenches)
+
+
+def roots_of_equal_legs():
+    """Limbs on the world itself, without a trunk."""
+    joints = (cf.Revolute((0, 0, 1)), cf.Revolute((0, 1, 0), (0.1, 0, 0.2)))
+    return cf.Robot("legs", [
+        cf.Body(f"leg{i}{k}", f"leg{i}0" if k else None, joint, pose(None, (0.3 * k, 0.4 * i, 0.1)),
+                cf.Inertia(1.0 + i, (0.1, 0.2, 0.05), np.diag([0.02, 0.03, 0.04])))
+        for i in range(2) for k, joint in enumerate(joints)])
+
+
+def hands_that_follow():
+    """Two arms whose fingers move with the arm, by equal numbers."""
+    rod = cf.Inertia(1.0, (0.1, 0, 0), 0.1 * np.eye(3))
+    bodies = [cf.Body("trunk", None, cf.Free(), inertia=rod)]
+    for i in range(2):
+        bodies.append(cf.Body(f"arm{i}", "trunk", cf.Revolute((0, 0, 1), rotor_inertia=0.2),
+                              pose(None, (0.5, i - 0.5, 0)), rod))
+        for j in range(2):
+            turn = cf.Revolute((1, 0, 0), rotor_inertia=0.3, stiffness=2.0)
+            bodies.append(cf.Body(f"finger{i}{j}", f"arm{i}", cf.Mimic(turn, f"arm{i}", 0.7),
+                                  pose(None, (0, 0, 0.1 * j + 0.2)), rod))
+    return cf.Robot("hands", bodies)
+
+
+@pytest.mark.parametrize("name, algorithm", FOLDING, ids=[
+    f"{name}-{algorithm.__module__.split('.')[-1]}" for name, algorithm in FOLDING])
+@pytest.mark.parametrize("robot", [roots_of_equal_legs(), hands_that_follow()], ids=str)
+def test_sums_reach_the_world_and_drivers(robot, name, algorithm):
+    """Wrong once: momenta of legs on the world, and what several mimics give to one driver."""
+    if applies(algorithm, robot) and folds_for(robot, quantity(name)):
+        assert_folded_is_the_definition(robot, name, algorithm)
 
 
 def test_an_arm_is_recorded_as_it_is():

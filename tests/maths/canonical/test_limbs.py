@@ -72,6 +72,29 @@ def test_limbs_with_mimic_joints_do_not_share():
     assert widths(robot) == [1, 1, 1, 1]
 
 
+def gripper(follower):
+    """Two arms with two fingers each, which follow as `follower` says of an arm."""
+    arms = [body(f"arm{i}", f"base{i}" if k else "trunk") if k else body(f"base{i}", "trunk")
+            for i in range(2) for k in range(2)]
+    fingers = [body(f"finger{i}{j}", f"arm{i}", follower(i)) for i in range(2) for j in range(2)]
+    return cf.Robot("gripper", [body("trunk", None), *arms, *fingers])
+
+
+def test_fingers_that_follow_their_arm_have_no_more_lanes_than_it():
+    """What several of them give to one coordinate would have to be added up."""
+    turn = cf.Revolute((0, 0, 1))
+    assert widths(gripper(lambda i: turn)) == [1, 2, 2, 4]
+    assert widths(gripper(lambda i: cf.Mimic(turn, f"arm{i}"))) == [1, 2, 2, 2, 2]
+    assert widths(gripper(lambda i: cf.Mimic(turn, {f"arm{i}": 0.5, f"base{i}": 0.2}))) == [
+        1, 2, 2, 2, 2]
+    assert widths(gripper(lambda i: cf.Mimic(turn, "trunk"))) == [1] * 9
+
+
+def test_mimics_of_several_joints_share_only_where_they_hang_on_all_of_them():
+    turn = cf.Revolute((0, 0, 1))
+    assert widths(gripper(lambda i: cf.Mimic(turn, {"arm0": 0.5, "arm1": 0.2}))) == [1] * 9
+
+
 def test_long_chains_and_long_limbs_take_time_in_proportion_to_their_length():
     """A shape that was written out held those behind it again and again: 30 s at 25 joints."""
     def chain(name, parent, length):

@@ -26,7 +26,7 @@ from closedform.maths.canonical.limbs import is_folded, positions
 from closedform.maths.quantity import Form, Quantity
 from closedform.maths.scalars.series import Series
 from closedform.model.inertia import Inertia
-from closedform.model.robot import Robot
+from closedform.model.robot import Body, Robot
 from closedform.program.expr import Expr, Graph
 from closedform.program.lanes.limbs import TRUNK, LanesMeetError, Limb, lanes_of, outer
 from closedform.program.lanes.numbers import (
@@ -164,11 +164,10 @@ class Folding:
                 found["bodies"][b] = LanePlace(k, lane, position.limb)
         found["parameters"] = [LanePlace(10 * place.at + c, place.lane, place.limb)
                                for place in found["bodies"] for c in range(10)]
-        first = {_velocity(column): r for r, column in enumerate(self.robot.rotor_map.T)}
-        for column in self.flat.rotor_map.T:
-            place = found["nv"][_velocity(column)]
-            found["parameters"].append(
-                place._replace(at=10 * len(self.tree) + first[place.at]))
+        first = 10 * len(self.tree) + np.cumsum([0, *map(_rotors, self.robot.bodies)])
+        for place, body in zip(found["bodies"], self.flat.bodies, strict=True):
+            found["parameters"] += [place._replace(at=int(first[place.at]) + r)
+                                    for r in range(_rotors(body))]
         return found
 
     @cached_property
@@ -274,9 +273,9 @@ class Folding:
         return lane_of(x, far.limb, far.lane)
 
 
-def _velocity(rotor: np.ndarray) -> int:
-    """The first velocity that a rotor turns with."""
-    return int(np.flatnonzero(rotor)[0])
+def _rotors(body: Body) -> int:
+    """How many rotor inertias a body's joint is given."""
+    return 0 if body.joint.rotor_inertia is None else np.size(body.joint.rotor_inertia)
 
 
 def lane_of(x: Any, limb: Limb, lane: int) -> Any:

@@ -3,6 +3,8 @@
 From a position, children with equal subtrees (kinds of joints and the same branching) form groups;
 8, 4 or 2 of them become one position with so many times the lanes, in every lane alike. What is
 left over are positions with the lanes of their parent. Constants need not be equal, nor mirrored.
+Mimics have no more lanes than what they follow: what follows a joint above it, such as the fingers
+of a gripper that move as one, is not put side by side.
 """
 
 from __future__ import annotations
@@ -44,14 +46,18 @@ class _Folding:
         for k, p in enumerate(robot.parents):
             self.children[p].append(k)
         self.shape = [0] * len(robot.bodies)             # equal numbers for equal subtrees
+        self.above = [0] * len(robot.bodies)             # how far above them are those they follow
         known: dict[Any, int] = {}
-        follows = [_follows(robot, k) for k in range(len(robot.bodies))]
-        coupled = {x for x in follows if isinstance(x, str)}
+        ways = [_way(robot, k) for k in range(len(robot.bodies))]
+        coupled = {name for body, way in zip(robot.bodies, ways, strict=True)
+                   if way is None for name in (body.name, *_drivers(body))}
         for k in reversed(range(len(robot.bodies))):
             body = robot.bodies[k]
-            alone = body.name if isinstance(follows[k], str) or body.name in coupled else follows[k]
+            follows = body.name if body.name in coupled else ways[k]
             below = tuple(sorted(self.shape[c] for c in self.children[k + 1]))
-            self.shape[k] = known.setdefault((alone, _kind(body), below), len(known))
+            self.shape[k] = known.setdefault((follows, _kind(body), below), len(known))
+            own = max(ways[k][0]) if ways[k] else 0
+            self.above[k] = max([own, *(self.above[c] - 1 for c in self.children[k + 1])])
         self.found: list[SharedPosition] = []
         self.groups = 0
         left = [*self._behind((0,), 0, ())][::-1]
@@ -66,7 +72,9 @@ class _Folding:
         rows = [self._by_shape(number) for number in above]
         for shape in rows[0]:
             children = [row[shape] for row in rows]
-            for start, stop in _runs(len(children[0]), WIDEST // len(above)):
+            apart = self.above[children[0][0]] > 0
+            most = 1 if apart else WIDEST // len(above)
+            for start, stop in _runs(len(children[0]), most):
                 bodies = tuple(c for row in children for c in row[start:stop])
                 own = limb
                 if stop - start > 1:
@@ -81,17 +89,26 @@ class _Folding:
         return found
 
 
-def _follows(robot: Robot, k: int) -> Any:
-    """Whom a mimic follows: how far towards the root and how, where that is one it hangs on."""
+def _drivers(body: Body) -> tuple[str, ...]:
+    """The bodies that a mimic follows; those of others are none."""
+    return () if body.joint.driver is None else body.joint.driver.bodies
+
+
+def _way(robot: Robot, k: int) -> Any:
+    """How a body follows others: how far towards the root they are, and by which numbers.
+
+    None where it does not hang on all of them.
+    """
     driver = robot.bodies[k].joint.driver
     if driver is None:
+        return ()
+    steps, at = dict[str, int](), robot.parents[k]
+    while at:
+        steps[robot.bodies[at - 1].name] = 1 + len(steps)
+        at = robot.parents[at - 1]
+    if not all(name in steps for name in driver.bodies):
         return None
-    steps, at = 0, k
-    while robot.parents[at]:
-        steps, at = steps + 1, robot.parents[at] - 1
-        if robot.bodies[at].name == driver.of:
-            return steps, driver.polynomial
-    return driver.of
+    return tuple(steps[name] for name in driver.bodies), driver.polynomial
 
 
 def _runs(count: int, most: int) -> Iterator[tuple[int, int]]:

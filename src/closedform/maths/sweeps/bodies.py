@@ -1,4 +1,4 @@
-"""What one body adds to the sweeps over a robot; everything is written in the world's frame.
+"""What one body adds to the sweeps over a robot; everything is written in the world's axes.
 
 The names of arguments and results are those of the arrays: `X_p` is the parent's X. What follows
 from S, V and A is in `moments`, `operators` and `one_frame.screws`.

@@ -1,6 +1,7 @@
-"""Poses and motions of bodies and frames, of what their units have in the world's frame.
+"""Poses and motions of bodies and frames, of what their units have in the world's axes.
 
-The frame (R_b, p_b) is fixed in the frame of its unit u. A twist about the world's origin becomes
+The frame (R_b, p_b) is fixed in the frame of its unit u, the world is at o_w. A twist about the
+origin becomes
 
     (v + ω × p; ω) at the frame's origin,      with Rᵀ in the frame's axes.
 """
@@ -16,9 +17,9 @@ from closedform.maths.spatial import cross, homogeneous
 from closedform.maths.sweeps.joints import StepArrays, StepFunction
 
 
-def placed(R_u: Array, o_u: Array, Rb: Array, pb: Array) -> StepArrays:
+def placed(R_u: Array, o_u: Array, Rb: Array, pb: Array, o_w: Array) -> StepArrays:
     """T, (4, 4)."""
-    return {"T": homogeneous(R_u @ Rb, o_u + R_u @ pb, namespace(R_u))}
+    return {"T": homogeneous(R_u @ Rb, (o_u + R_u @ pb) - o_w, namespace(R_u))}
 
 
 def _at(X: Array, p: Array) -> Array:
@@ -26,7 +27,7 @@ def _at(X: Array, p: Array) -> Array:
 
 
 def local_twist(X: Array, R: Array, p: Array) -> Array:
-    """A twist about the world's origin, at p in the axes R."""
+    """A twist about the origin, at p in the axes R."""
     there = _at(X, p)
     return namespace(X).concatenate([R.T @ there[:3], R.T @ there[3:]])
 
@@ -47,12 +48,12 @@ def aligned_acceleration(A_u: Array, R_u: Array, o_u: Array, pb: Array) -> StepA
     return {"twist": _at(A_u, o_u + R_u @ pb)}
 
 
-def world_velocity(V_u: Array) -> StepArrays:
-    return {"twist": V_u}
+def world_velocity(V_u: Array, o_w: Array) -> StepArrays:
+    return {"twist": _at(V_u, o_w)}
 
 
-def world_acceleration(A_u: Array) -> StepArrays:
-    return {"twist": A_u}
+def world_acceleration(A_u: Array, o_w: Array) -> StepArrays:
+    return {"twist": _at(A_u, o_w)}
 
 
 def _classical(V: Array, A: Array) -> StepArrays:
@@ -72,8 +73,8 @@ def aligned_classical(V_u: Array, A_u: Array, R_u: Array, o_u: Array, pb: Array)
     return _classical(_at(V_u, p), _at(A_u, p))
 
 
-def world_classical(V_u: Array, A_u: Array) -> StepArrays:
-    return _classical(V_u, A_u)
+def world_classical(V_u: Array, A_u: Array, o_w: Array) -> StepArrays:
+    return _classical(_at(V_u, o_w), _at(A_u, o_w))
 
 
 def located(R_u: Array, o_u: Array, Rb: Array, pb: Array) -> StepArrays:
@@ -90,8 +91,8 @@ def aligned_column(S: Array, pf_u: Array) -> StepArrays:
     return {"J": _at(S, pf_u)}
 
 
-def world_column(S: Array) -> StepArrays:
-    return {"J": S}
+def world_column(S: Array, o_w: Array) -> StepArrays:
+    return {"J": _at(S, o_w)}
 
 
 def aligned_rate(S: Array, dS: Array, V_i: Array, pf_u: Array) -> StepArrays:
@@ -108,8 +109,8 @@ def local_rate(S: Array, dS: Array, V_i: Array, Rf_u: Array, pf_u: Array) -> Ste
     return {"J": xp.concatenate(turned)}
 
 
-def world_rate(dS: Array) -> StepArrays:
-    return {"J": dS}
+def world_rate(dS: Array, o_w: Array) -> StepArrays:
+    return {"J": _at(dS, o_w)}
 
 
 class FrameSteps(NamedTuple):

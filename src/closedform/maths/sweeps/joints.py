@@ -1,4 +1,7 @@
-"""What one joint adds to the sweeps over a robot; everything is written in the world's frame.
+"""What one joint adds to the sweeps over a robot; everything is written in the world's axes.
+
+The origin is a point that rests beside the robot, where its first joint is: a robot far from the
+world's origin has large m o², of which differences would be left. The world is at o_w.
 
 A velocity is a turn about an axis e of the joint's frame, a slide along it, or both:
 
@@ -27,9 +30,9 @@ StepFunction = Callable[..., StepArrays]
 
 
 def world(gravity: Array) -> StepArrays:
-    """The frame of the world, at rest; its acceleration stands for gravity."""
+    """The axes of the world, at rest; its acceleration stands for gravity."""
     xp = namespace(gravity)
-    return {"R": xp.eye(3), "o": xp.zeros(3), "V": xp.zeros(6), "VP": xp.zeros(6),
+    return {"R": xp.eye(3), "V": xp.zeros(6), "VP": xp.zeros(6),
             "A": xp.concatenate([-gravity, xp.zeros(3)]), "AP": xp.zeros(6)}
 
 
@@ -67,6 +70,16 @@ def spherical(spherical_s: Array, R0: Array, p0: Array) -> StepArrays:
 def planar(planar_s: Array, R0: Array, p0: Array) -> StepArrays:
     turned = local(planar_s[2], R0, p0, (1, 0))  # type: ignore[arg-type]
     return turned | {"d": p0 + R0[:, :2] @ planar_s[:2]}
+
+
+def origin(d_u: Array) -> StepArrays:
+    """Where the world is, seen from the first joint."""
+    return {"o": -d_u}
+
+
+def resting_origin(p0_u: Array) -> StepArrays:
+    """The same seen from where the first joint is at q = 0: it stays there on series in time."""
+    return {"o": -p0_u}
 
 
 def pose(R_p: Array, o_p: Array, L: Array, d: Array) -> StepArrays:

@@ -12,10 +12,11 @@ from closedform.maths.sweeps.bodies import body_moments, moments_of
 from closedform.maths.sweeps.joints import StepArrays
 
 
-def nothing(ground_w: Array) -> StepArrays:
+def nothing(ground_w: Array, o_w: Array) -> StepArrays:
     """What the world adds: the first moment of what is fixed to it."""
-    xp = namespace(ground_w)
-    return {"E": 0 * ground_w[0], "f": xp.zeros(6), "F": xp.zeros(6), "h": 1 * ground_w[1:4]}
+    xp = namespace(ground_w, o_w)
+    return {"E": 0 * ground_w[0], "f": xp.zeros(6), "F": xp.zeros(6),
+            "h": ground_w[1:4] + ground_w[0] * o_w}
 
 
 def momentum(R: Array, o: Array, body: Array, V: Array) -> StepArrays:
@@ -34,12 +35,12 @@ def kinetic(R: Array, o: Array, body: Array, V: Array, v: Number, rotor: Number)
 
 
 def potential(
-    R: Array, o: Array, body: Array, gravity: Array, x: Number, spring: Array,
+    R: Array, o: Array, body: Array, gravity: Array, x: Number, spring: Array, o_w: Array,
 ) -> StepArrays:
-    """−gravity · (m o + R h) + ½ k (q − q₀)²."""
+    """−gravity · (m (o − o_w) + R h) + ½ k (q − q₀)²."""
     stretch = x - spring[1]
     return {"E": spring[0] * (stretch * stretch) / 2
-            - gravity @ (body[0] * o + R @ body[1:4])}
+            - gravity @ (body[0] * (o - o_w) + R @ body[1:4])}
 
 
 def kinetic_energy(E: Number) -> StepArrays:
@@ -68,6 +69,10 @@ def moment_momentum_and_force(
 
 def center(h: Array, total_w: Number) -> StepArrays:
     return {"com": h / total_w}
+
+
+def center_in_world(h: Array, total_w: Number, o_w: Array) -> StepArrays:
+    return {"com": h / total_w - o_w}
 
 
 def center_velocity(f: Array, total_w: Number) -> StepArrays:

@@ -222,6 +222,18 @@ def test_loops_take_batches_threads_outputs_and_float32(loops_for_all, row):
     assert_same(single, whole, 2e-3)
 
 
+def test_loops_lose_no_digits_far_from_the_origin(loops_for_all):
+    """m o² of a million metres left four digits of M, which does not depend on the place."""
+    arm, (q,) = cf.compile(FLOATING, cache=NOWHERE), state(FLOATING, "mass_matrix")
+    away = q + np.where(np.arange(len(q)) < 3, 1e6, 0)
+    assert swept(arm, "mass_matrix") is not None
+    assert_same(arm.mass_matrix(away), arm.mass_matrix(q), 1e-13)
+    assert_same(arm.center_of_mass(away), cf.center_of_mass(FLOATING, away), 1e-14)
+    for reference in (WORLD, LOCAL):
+        assert_same(arm.frame_jacobian(away, "b8", reference),
+                    cf.frame_jacobian(FLOATING, away, "b8", reference), 1e-10)
+
+
 def test_gravity_may_come_at_run_time(loops_for_all):
     arm = cf.compile(CHAIN, inputs=cf.Gravity(), cache=NOWHERE)
     gravity = np.array([1.0, -2.0, 3.0])

@@ -74,7 +74,8 @@ _SUMS: dict[tuple[str, ...], StepFunction] = {}
 _PLACES: SweepRuns = (
     SweepRun(LISTED, joints.coordinate, "coordinates"), *_map(joints.local),
     SweepRun(LISTED, joints.free, "free"), SweepRun(LISTED, joints.spherical, "spherical"),
-    SweepRun(LISTED, joints.planar, "planar"), SweepRun(OUTWARDS, joints.pose), *_map(joints.screw))
+    SweepRun(LISTED, joints.planar, "planar"), SweepRun(ONCE, joints.origin, "first"),
+    SweepRun(OUTWARDS, joints.pose), *_map(joints.screw))
 _POSES = _once(joints.world) + _PLACES
 _SPEED: SweepRuns = (SweepRun(OUTWARDS, joints.velocity),)
 _TURNING: SweepRuns = (SweepRun(MAP, joints.screw_rates, "joints"),)
@@ -189,7 +190,7 @@ PLANS: Mapping[str, LoopPlan | Callable[[Any], LoopPlan]] = {
         (*_POSES, *_GROUND, *_map(sums.potential), *_behind("E"), *_once(sums.potential_energy)),
         {"energy": ""}),
     "center_of_mass": LoopPlan(
-        (*_POSES, *_GROUND, *_map(sums.first_moment), *_behind("h"), *_once(sums.center)),
+        (*_POSES, *_GROUND, *_map(sums.first_moment), *_behind("h"), *_once(sums.center_in_world)),
         {"com": ""}),
     "com_velocity": LoopPlan(
         (*_POSES, *_SPEED, *_GROUND, *_map(sums.momentum), *_behind("f"),

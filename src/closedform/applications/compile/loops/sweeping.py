@@ -81,7 +81,8 @@ OF_JOINTS: Mapping[StepFunction, StepFunction] = {
     bodies.columns: bodies.columns_of_joints,
     pairs.derivatives_before: pairs.derivatives_before_of_joints}
 """Steps where joints have several velocities."""
-
+ON_SERIES: Mapping[StepFunction, StepFunction] = {joints.origin: joints.resting_origin}
+"""Steps where arrays are series in time."""
 
 
 def sweeps_of(forms: Forms, requests: Sequence[Request], wrenches: bool,
@@ -316,6 +317,7 @@ class _Assembly:
     def _recorded(self, part: _Part, step: StepFunction) -> Program:
         """A step as a program; what is the same for all units is a constant of it."""
         step = OF_JOINTS.get(step, step) if self.units.grouped else step
+        step = ON_SERIES.get(step, step) if part.plan.lift else step
         names = list(signature(step).parameters)
         lifted = Lifted(part.plan.lift, self.forms.order, self.tables)
         slots: dict[str, tuple[int, ...]] = {}

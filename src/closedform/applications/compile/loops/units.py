@@ -150,4 +150,4 @@ class _Making:
                    for name, found in self.first.items()}
         return {"coordinates": {"": tuple(range(len(self.rows))), "s": tuple(self.coordinates)},
                 "bodies": {"": tuple(range(len(bodies))), "u": tuple(u for u, _ in bodies)},
-                "joints": {"g": tuple(self.lasts)}, **several}
+                "joints": {"g": tuple(self.lasts)}, "first": {"u": (0,)}, **several}

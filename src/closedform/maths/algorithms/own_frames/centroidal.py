@@ -87,8 +87,9 @@ def centroidal_dynamics_derivatives(
     way, found = here.way, [Entries() for _ in range(4)]
     seen, p = _from_center(robot, way), behind(robot, way, momenta(robot, way, v))
     roots = [k for k, above in enumerate(here.parent) if k and not above]
-    whole_p, whole_f = (reduce(add, [way[k - 1].up(X[k][:3]) for k in roots])
-                        for X in (p, here.F))
+    whole_p, whole_f = (
+        reduce(add, [here.parent.together(k, way[k - 1].up(X[k][:3])) for k in roots])
+        for X in (p, here.F))
     for k, own in enumerate(here.own):
         I, B = here.I[k], here.B[k]
         for x in own:
