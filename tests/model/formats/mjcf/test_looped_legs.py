@@ -91,3 +91,35 @@ def test_a_soft_foot_has_one_redundant_row_for_each_of_its_chains(chains):
     assert (robot.closure.count, len(robot.closure.rows)) == (12 * chains, 11 * chains)
     assert robot.tree.nv == 8 + 18 * chains and robot.mobility == 8 + 7 * chains
     np.testing.assert_allclose(loop_residual(robot, robot.neutral()), 0, atol=1e-12)
+
+
+GRIPPER = """<worldbody><body name="base"><geom size=".01" mass=".1"/>
+  <body name="outer" pos="0 .03 0"><joint name="outer_joint" axis="1 0 0"/>
+    <inertial pos="0 .01 .01" mass=".02" diaginertia="1e-5 1e-5 1e-5"/>
+    <body name="finger" pos="0 .035 .04"><joint name="finger_joint" axis="1 0 0"/>
+      <inertial pos="0 0 .02" mass=".02" diaginertia="1e-5 1e-5 1e-5"/></body></body>
+  <body name="inner" pos="0 .01 .01"><joint name="inner_joint" axis="1 0 0"/>
+    <inertial pos="0 .01 .01" mass=".02" diaginertia="1e-5 1e-5 1e-5"/></body>
+  <body name="other" pos="0 -.03 0"><joint name="other_joint" axis="-1 0 0"/>
+    <inertial pos="0 -.01 .01" mass=".02" diaginertia="1e-5 1e-5 1e-5"/></body></body></worldbody>
+  <tendon><fixed name="split"><joint joint="outer_joint" coef=".5"/>
+    <joint joint="other_joint" coef=".5"/></fixed></tendon>
+  <equality><connect body1="finger" body2="inner" anchor="0 .01 .02"/>
+    <joint joint1="outer_joint" joint2="other_joint"/></equality>
+  <actuator>{}</actuator>"""
+
+
+@pytest.mark.filterwarnings("ignore:.*left out")
+@pytest.mark.parametrize("motor", [
+    '<general tendon="split"/>', '<motor joint="outer_joint"/>', '<motor joint="other_joint"/>'])
+def test_a_joint_that_is_driven_by_a_tendon_or_through_its_follower_is_independent(motor):
+    robot = load(f"<mujoco>{GRIPPER.format(motor)}</mujoco>")
+    assert robot.mobility == 1 and robot.independent == robot.actuated == ("other",)
+
+
+@pytest.mark.filterwarnings("ignore:.*left out")
+def test_a_tendon_over_joints_that_move_apart_is_no_motor_of_theirs():
+    text = GRIPPER.format('<general tendon="split"/>')
+    robot = load("<mujoco>" + text.replace('<joint joint1="outer_joint" joint2="other_joint"/>',
+                                           "") + "</mujoco>")
+    assert robot.mobility == 2 and robot.actuated is None

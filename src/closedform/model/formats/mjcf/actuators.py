@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -36,6 +37,28 @@ def actuations(model: Any) -> dict[int, Actuation]:
                              sofar.armature + (gear * gear * armature if armature else 0.0),
                              sofar.damping + (gear * gear * damping if damping else 0.0))
     return found
+
+
+def driven_joints(model: Any) -> list[tuple[int, ...]]:
+    """The joints of each actuator: the one that it acts on, or those of its fixed tendon."""
+    found = []
+    for i in range(model.nu):
+        kind = import_mujoco().mjtTrn(int(model.actuator_trntype[i])).name
+        j = _joint(model, i)
+        if j is not None:
+            found.append((j,))
+        elif kind == "mjTRN_TENDON":
+            joints = [k for k, _ in fixed_tendon(model, int(model.actuator_trnid[i][0]))]
+            found.append(tuple(k for k in joints if k is not None and None not in joints))
+    return found
+
+
+def fixed_tendon(model: Any, t: int) -> Iterator[tuple[int | None, float]]:
+    """Joints and coefficients of a tendon; None for what is no joint."""
+    start = int(model.tendon_adr[t])
+    for w in range(start, start + int(model.tendon_num[t])):
+        fixed = import_mujoco().mjtWrap(int(model.wrap_type[w])).name == "mjWRAP_JOINT"
+        yield (int(model.wrap_objid[w]) if fixed else None), float(model.wrap_prm[w])
 
 
 def _joint(model: Any, i: int) -> int | None:

@@ -19,6 +19,7 @@ import numpy as np
 
 from closedform.errors import ModelError
 from closedform.model.bodies import Body
+from closedform.model.formats.mjcf.actuators import driven_joints, fixed_tendon
 from closedform.model.formats.mjcf.compiled import import_mujoco
 from closedform.model.formats.mjcf.frames import body_name, in_moving_body, placement
 from closedform.model.joints import Fixed, Mimic, Spherical
@@ -182,7 +183,7 @@ class Constraints:
         for tendon, factor in ((one, 1.0), (two, -ratio)):
             if tendon < 0:
                 continue
-            for j, c in _fixed_tendon(model, tendon):
+            for j, c in fixed_tendon(model, tendon):
                 if j is None:
                     return None
                 total[j] = total.get(j, 0.0) + factor * c
@@ -228,7 +229,7 @@ class Constraints:
 
     def one_joint(self, number: int, kind: str) -> tuple[int, float] | None:
         """The joint of an end of an equality with its factor; None for tendons over several."""
-        terms = [(number, 1.0)] if kind == "joint" else list(_fixed_tendon(self.model, number))
+        terms = [(number, 1.0)] if kind == "joint" else list(fixed_tendon(self.model, number))
         (j, c), *more = terms
         return None if more or j is None or c == 0 else (j, c)
 
@@ -242,6 +243,11 @@ class Constraints:
         while (driver := self.bodies[j].joint.driver) is not None:
             j = number[str(driver.of)]
         return j
+
+    def driven(self) -> set[str]:
+        """Bodies of joints with motors, and of those that all joints of a motor's tendon follow."""
+        leaders = [{self.leader(j) for j in joints} for joints in driven_joints(self.model)]
+        return {self.bodies[j].name for own in leaders if len(own) == 1 for j in own}
 
     def zero(self, j: int) -> float:
         return float(self.model.qpos0[self.model.jnt_qposadr[j]])
@@ -275,14 +281,6 @@ def _is_mocap(model: Any, b: int) -> bool:
             return True
         b = int(model.body_parentid[b])
     return False
-
-
-def _fixed_tendon(model: Any, t: int) -> Iterator[tuple[int | None, float]]:
-    """Joints and coefficients of a tendon; None for what is no joint."""
-    start = int(model.tendon_adr[t])
-    for w in range(start, start + int(model.tendon_num[t])):
-        fixed = import_mujoco().mjtWrap(int(model.wrap_type[w])).name == "mjWRAP_JOINT"
-        yield (int(model.wrap_objid[w]) if fixed else None), float(model.wrap_prm[w])
 
 
 def _parents_first(bodies: list[Body]) -> Iterator[Body]:

@@ -124,8 +124,9 @@ def _robot(made: Compiled, reading: Reading) -> Robot:
             if (j := number.get(b.name)) is not None}
     held = {b.name: constraints.held[b.joint_name] for b in bodies
             if b.joint_name in constraints.held}
-    driven = [b.name for b, _, _ in robot.parts if number.get(b.name) in actuations(model)]
-    return closed_robot(robot, constraints.cuts, Start(zero, tuple(driven), held))
+    motors = constraints.driven()
+    driven = tuple(b.name for b, _, _ in robot.parts if b.name in motors)
+    return closed_robot(robot, constraints.cuts, Start(zero, driven, held))
 
 
 def _notes(model: Any, constraints: Constraints) -> tuple[str, ...]:
