@@ -81,7 +81,8 @@ def test_a_recipe_of_a_large_robot_is_smaller_than_its_program():
     kernel = cf.compile(robot).mass_matrix
     cf.inverse_dynamics(robot, robot.neutral(), np.zeros(robot.nv), np.zeros(robot.nv))
     assert len(pickle.dumps(kernel)) < 0.4 * len(pickle.dumps(kernel.program))
-    assert len(pickle.dumps(cf.compile(cf.load("panda")).inverse_dynamics)) < 8500
+    for name in ("panda", "stewart", "humanoid25"):         # joints, loops, many bodies
+        assert len(pickle.dumps(cf.compile(cf.load(name)).inverse_dynamics)) < 6000
 
 
 def test_a_recipe_is_followed_where_nothing_was_compiled(tmp_path):

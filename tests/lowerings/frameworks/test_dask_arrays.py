@@ -68,6 +68,21 @@ def test_axes_of_a_state_that_are_cut_are_joined():
     np.testing.assert_array_equal(joined.compute(), kernel(*X))
 
 
+@pytest.mark.parametrize("kind", ["f4", "f8"])
+def test_dask_learns_types_that_it_is_not_told(kind):
+    """It tries a function on arrays of one number, which nobody else may."""
+    kernel, both = ARM.inverse_dynamics, cf.fuse(ROBOT, ["mass_matrix", "gravity_torque"])
+    x = [y.astype(kind) for y in X]
+    tau = da.apply_gufunc(kernel, kernel.signature, *blocks(x))
+    assert tau.dtype == np.dtype(kind)
+    np.testing.assert_array_equal(tau.compute(), kernel(*x))
+    M, g = da.apply_gufunc(both, both.signature, blocks(x)[0])
+    assert M.dtype == g.dtype == np.dtype(kind)
+    np.testing.assert_array_equal(g.compute(), both(x[0]).gravity_torque)
+    with pytest.raises(cf.ArgumentError, match=r"q must have the shape \(7,\)"):
+        kernel(*np.zeros((3, 1, 1)))
+
+
 @pytest.mark.parametrize(("types", "expected"), [
     (("f4", "f4", "f4"), "f4"), (("f4", "f8", "f4"), "f8"), (("f4", "i8", "f4"), "f8")])
 def test_types_are_those_of_numpy_arrays(types, expected):
@@ -152,12 +167,22 @@ def test_xarray_keeps_the_names_of_joints():
     q, v, a = (xr.DataArray(x, dims=("time", "joint"), coords={"joint": joints}).chunk(time=32)
                for x in X)
     kernel = ARM.inverse_dynamics
-    tau = xr.apply_ufunc(kernel, q, v, a, input_core_dims=[["joint"]] * 3,
-                         output_core_dims=[["joint"]], dask="parallelized",
-                         output_dtypes=[float])
+    told = {"input_core_dims": [["joint"]] * 3, "output_core_dims": [["joint"]],
+            "dask": "parallelized"}
+    assert xr.apply_ufunc(kernel, q, v, a, **told).dtype == np.float64
+    tau = xr.apply_ufunc(kernel, q, v, a, **told, output_dtypes=[float])
     assert isinstance(tau.data, da.Array) and tau.joint.values.tolist() == joints
     assert tau.chunks == ((32, 32, 32, 4), (7,))
     np.testing.assert_array_equal(tau.sel(joint=joints[2]).compute(), kernel(*X)[:, 2])
+
+
+def test_a_quantity_of_frames_travels_too():
+    """As a function of a user who gives frames by name takes it to a worker."""
+    q = X[0][:3]
+    data = pickle.dumps(ARM.frame_jacobian)
+    assert len(data) < 8500
+    np.testing.assert_array_equal(pickle.loads(data)(q, TIP, cf.LOCAL),
+                                  ARM.frame_jacobian(q, TIP, cf.LOCAL))
 
 
 def test_a_recipe_is_followed_once_in_a_process():

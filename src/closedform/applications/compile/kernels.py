@@ -386,6 +386,9 @@ class Framed:
                                 f"{', '.join(self._row.inputs)}, frame")
         return self.at(frame, reference)(*arrays, *rest, **named)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return getattr, (self._arm, self._row.name)
+
     def __repr__(self) -> str:
         return f"<{self._row.name} of the frames of {self._arm.robot.name}>"
 

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import count
+from types import FrameType
 from typing import Any, Protocol, final
 
 import numpy as np
@@ -37,6 +38,20 @@ def any_dask(given: Sequence[Any]) -> bool:
     """Whether one of these is a Dask array; Dask is not imported to find out."""
     module = sys.modules.get("dask.array")
     return module is not None and any(isinstance(x, module.Array) for x in given)
+
+
+def asked_for_types(given: Sequence[Any]) -> bool:
+    """Whether Dask tries a kernel on arrays of one number, to learn the types of its results.
+
+    `apply_gufunc` does where it is not told `output_dtypes`, and with it `xarray.apply_ufunc`.
+    """
+    if "dask.array" not in sys.modules or not all(
+            isinstance(x, np.ndarray) and x.size == 1 for x in given):
+        return False
+    frame: FrameType | None = sys._getframe()
+    while frame is not None and frame.f_code.co_name != "apply_infer_dtype":
+        frame = frame.f_back
+    return frame is not None
 
 
 @final
