@@ -115,6 +115,23 @@ def test_large_matrices_have_their_numbers_in_titles_alone():
     assert '>99<' not in text and "j9, j9: 99.0" in text
 
 
+def luminance(colour):
+    linear = [((x + 0.055) / 1.055) ** 2.4 if x > 0.04 else x / 12.92 for x in
+              np.asarray(colour) / 255]
+    return float(np.dot([0.2126, 0.7152, 0.0722], linear))
+
+
+@pytest.mark.parametrize("paper, ink", [((255, 255, 255), (0, 0, 0)), ((36, 36, 36), (201,) * 3)])
+def test_numbers_on_a_heat_map_can_be_read_in_light_and_dark(paper, ink):
+    text = cells.matrix(np.diag([3.0, -3.0, 1.5, -1.5, 1e-3, -1e-3]), "A", "abcdef")
+    shades = [[float(x) for x in found.split(",")] for found in re.findall(r"rgba\(([^)]*)", text)]
+    assert len(shades) == 6 and "color:#" not in text
+    for *colour, part in shades:
+        behind = luminance(part * np.array(colour) + (1 - part) * np.array(paper))
+        light, dark = sorted((behind, luminance(ink)), reverse=True)
+        assert (light + 0.05) / (dark + 0.05) > 4
+
+
 # ---------------------------------------------------------------------- formulas
 def test_formulas_of_small_robots_have_their_values():
     state = next(states(PLANAR, 1))

@@ -13,6 +13,7 @@ from closedform.applications.studio.bending import Bending
 from closedform.interfaces.studio.gate import Gate
 from closedform.interfaces.studio.scene import BLUE, ORANGE
 from closedform.interfaces.studio.shapes import ground, lines
+from closedform.interfaces.studio.theme import put_theme
 
 EVERY = 1 / 25
 SWING = "swing"
@@ -25,7 +26,7 @@ class FlexibleSession:
     def __init__(self, client: Any, bending: Bending, gate: Gate) -> None:
         self.client, self.bending, self._closed = client, bending, threading.Event()
         gui, scene, reach = client.gui, client.scene, self.bending.reach
-        gui.configure_theme(show_logo=False, show_share_button=False, brand_color=(37, 99, 168))
+        put_theme(gui, False)
         gui.set_panel_label(f"closedform · {bending.arm.name}")
         scene.configure_environment_map(None)
         scene.configure_default_lights(True, cast_shadow=False)
@@ -42,6 +43,8 @@ class FlexibleSession:
         self.speed = gui.add_slider("speed", 0.1, 4.0, 0.1, 1.0)
         self.size = gui.add_slider("deflections ×", 1, 20, 1, 5)
         self.clock = gui.add_slider("t [s]", 0.0, 4.0, 0.01, 0.0)
+        dark = gui.add_checkbox("dark", False)
+        dark.on_update(lambda e: put_theme(gui, bool(dark.value)))
         gate.run_script(client, cells.script())
         self.page = gui.add_html(cells.framed("flexible", "Flexible arm", "<p>…</p>", 0))
         gui.main_panel.dock_right()
