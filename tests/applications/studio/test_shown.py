@@ -15,6 +15,7 @@ from closedform.applications.studio.panels.table import PANELS
 from closedform.applications.studio.shown import shown
 from closedform.applications.studio.state import Wish, obey, start
 from closedform.applications.studio.subject import StudioRobot
+from closedform.model.lint.repair import repaired
 
 PLANAR = StudioRobot(cf.load("planar2r"))
 HOSTILE = ('<img src=x onerror="alert(1)">', "<script>alert(1)</script>", "[a](javascript:b)",
@@ -155,6 +156,20 @@ def test_the_python_of_a_state_gives_its_torques(capsys):
     exec(parting.python(PLANAR, state), scope)
     s = shown(PLANAR, state)
     np.testing.assert_allclose(scope["tau"], s.terms.inverse_dynamics, atol=1e-12)
+
+
+@pytest.mark.filterwarnings("ignore::closedform.ModelWarning")
+def test_the_python_of_a_state_loads_the_robot_as_it_was_loaded(tmp_path):
+    path = tmp_path / "arm.urdf"
+    text = cf.load("planar2r").to_urdf().replace('ixx="', 'ixx="-1', 1)
+    path.write_text(text, encoding="utf8")
+    made = repaired(cf.load(path, floating=True))
+    assert made.changes
+    subject = StudioRobot(made.robot, str(path), is_repaired=True, floating=True, loops=None)
+    state = obey(subject, start(subject), Wish("random", 1))
+    scope = {}
+    exec(parting.python(subject, state), scope)
+    np.testing.assert_allclose(scope["M"], shown(subject, state).terms.mass_matrix, atol=1e-12)
 
 
 def test_the_csv_has_every_number_to_the_last_bit():
