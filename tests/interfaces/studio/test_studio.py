@@ -532,6 +532,15 @@ def test_a_flexible_arm_is_animated_with_its_modes():
         tab.wait(lambda: "Hz" in tab.panel("flexible"), what="the modes")
         session = session_of(studio)
         tab.wait(lambda: session.clock.value > 0, what="the clock")
+        for x in (float("nan"), float("inf"), -1e300):
+            for label in ("speed", "deflections ×", "t [s]"):
+                tab.set(label, x)
+        tab.set("show", "no such mode")
+        tab.wait(lambda: tab.notifications, what="a word")
+        tab.set("show", "swing")
+        at = session.clock.value
+        tab.wait(lambda: session.clock.value not in (at, 0.0), what="the clock that goes on")
+        assert np.all(np.isfinite(session.line.points))
         tab.set("play", False)
         tab.set("show", next(x for x in session.what.options if x.startswith("mode 1")))
         tab.wait(lambda: not session.trace.visible, what="the mode")
