@@ -19,7 +19,9 @@ from selenium.common.exceptions import TimeoutException
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "tests"))
 
+from closedform.interfaces.studio.flexible_session import FlexibleSession  # noqa: E402
 from closedform.interfaces.studio.house import Studio  # noqa: E402
+from closedform.interfaces.studio.theme import put_theme  # noqa: E402
 from studio_chromium import chromium, click_text, wait  # noqa: E402
 
 WIDTHS = {1280: 800, 1920: 1080, 390: 844}
@@ -34,11 +36,26 @@ def opened(studio, driver):
     driver.get(studio.gate.address)
     session = wait(lambda: next((x for x in studio.sessions.values() if x not in before), None),
                    "a session")
-    wait(lambda: session.idle, "the jobs")
+    if not is_flexible(session):
+        wait(lambda: session.idle, "the jobs")
+    else:
+        wait(lambda: driver.find_elements("css selector", "[data-panel=flexible] svg"), "the page")
     time.sleep(3)
     driver.execute_script(                       # that there is no GPU
         "document.querySelectorAll('.mantine-Notification-closeButton').forEach(x => x.click())")
     return session
+
+
+def is_flexible(session):
+    return isinstance(session, FlexibleSession)
+
+
+def walk_arm(driver, session, out, stem):
+    """The swing and the first modes of a flexible arm, at rest at a time."""
+    session.play.value = False
+    for k, what in enumerate(session.what.options[:4]):
+        session.what.value, session.clock.value = what, 0.25
+        settled(driver, out / f"{stem}-{k}.png")
 
 
 def settled(driver, path):
@@ -82,9 +99,10 @@ def main():
     parser.add_argument("--widths", default=",".join(map(str, WIDTHS)))
     parser.add_argument("--themes", default="light,dark")
     parser.add_argument("--one", type=Path, help="one picture, of the first tab, of this name")
+    parser.add_argument("--floating", action="store_true", help="the root is free")
     given = parser.parse_args()
     tabs = given.tabs.split(",")
-    studio = Studio(given.robot, 0)
+    studio = Studio(given.robot, 0, **({"floating": True} if given.floating else {}))
     studio.ready.wait()
     name = Path(given.robot).stem
     for width in map(int, given.widths.split(",")):
@@ -99,8 +117,11 @@ def main():
                 driver.quit()
                 break
             for theme in given.themes.split(","):
-                session.controls._theme(theme == "dark")
-                walk(driver, session, given.out / name, f"{width}-{theme}", tabs)
+                put_theme(session.client.gui, theme == "dark")
+                if is_flexible(session):
+                    walk_arm(driver, session, given.out / name, f"{width}-{theme}")
+                else:
+                    walk(driver, session, given.out / name, f"{width}-{theme}", tabs)
             driver.quit()
     studio.stop()
 

@@ -15,6 +15,7 @@ from closedform.applications.studio.panels.table import PANELS
 from closedform.applications.studio.shown import shown
 from closedform.applications.studio.state import Wish, obey, start
 from closedform.applications.studio.subject import StudioRobot
+from closedform.model.lint.repair import repaired
 
 PLANAR = StudioRobot(cf.load("planar2r"))
 HOSTILE = ('<img src=x onerror="alert(1)">', "<script>alert(1)</script>", "[a](javascript:b)",
@@ -115,6 +116,23 @@ def test_large_matrices_have_their_numbers_in_titles_alone():
     assert '>99<' not in text and "j9, j9: 99.0" in text
 
 
+def luminance(colour):
+    linear = [((x + 0.055) / 1.055) ** 2.4 if x > 0.04 else x / 12.92 for x in
+              np.asarray(colour) / 255]
+    return float(np.dot([0.2126, 0.7152, 0.0722], linear))
+
+
+@pytest.mark.parametrize("paper, ink", [((255, 255, 255), (0, 0, 0)), ((36, 36, 36), (201,) * 3)])
+def test_numbers_on_a_heat_map_can_be_read_in_light_and_dark(paper, ink):
+    text = cells.matrix(np.diag([3.0, -3.0, 1.5, -1.5, 1e-3, -1e-3]), "A", "abcdef")
+    shades = [[float(x) for x in found.split(",")] for found in re.findall(r"rgba\(([^)]*)", text)]
+    assert len(shades) == 6 and "color:#" not in text
+    for *colour, part in shades:
+        behind = luminance(part * np.array(colour) + (1 - part) * np.array(paper))
+        light, dark = sorted((behind, luminance(ink)), reverse=True)
+        assert (light + 0.05) / (dark + 0.05) > 4
+
+
 # ---------------------------------------------------------------------- formulas
 def test_formulas_of_small_robots_have_their_values():
     state = next(states(PLANAR, 1))
@@ -138,6 +156,20 @@ def test_the_python_of_a_state_gives_its_torques(capsys):
     exec(parting.python(PLANAR, state), scope)
     s = shown(PLANAR, state)
     np.testing.assert_allclose(scope["tau"], s.terms.inverse_dynamics, atol=1e-12)
+
+
+@pytest.mark.filterwarnings("ignore::closedform.ModelWarning")
+def test_the_python_of_a_state_loads_the_robot_as_it_was_loaded(tmp_path):
+    path = tmp_path / "arm.urdf"
+    text = cf.load("planar2r").to_urdf().replace('ixx="', 'ixx="-1', 1)
+    path.write_text(text, encoding="utf8")
+    made = repaired(cf.load(path, floating=True))
+    assert made.changes
+    subject = StudioRobot(made.robot, str(path), is_repaired=True, floating=True, loops=None)
+    state = obey(subject, start(subject), Wish("random", 1))
+    scope = {}
+    exec(parting.python(subject, state), scope)
+    np.testing.assert_allclose(scope["M"], shown(subject, state).terms.mass_matrix, atol=1e-12)
 
 
 def test_the_csv_has_every_number_to_the_last_bit():

@@ -1,6 +1,8 @@
 """A state and what wishes make of it: dials, links, the tip pulled with its certificate."""
 
 import contextlib
+from dataclasses import replace
+from urllib.parse import unquote
 
 import numpy as np
 import pytest
@@ -191,6 +193,23 @@ def test_a_link_restores_the_state():
     assert word == "" and given["tab"] == "Dynamics"
     for name in ("q", "v", "a", "load", "load_at", "mount", "tip", "criterion"):
         assert np.array_equal(getattr(again, name), getattr(state, name)), name
+
+
+@pytest.mark.parametrize("odd", [{}, [], None, "", "x", [None], {"a": 1}, [[1]], 1e400, True])
+def test_what_a_browser_has_kept_may_be_anything(odd):
+    names = ("q", "v", "a", "load", "mount", "tip", "criterion")
+    state, word = link.restored(PLANAR, dict.fromkeys(names, odd))
+    assert np.array_equal(state.q, start(PLANAR).q) and " q," in word
+
+
+@pytest.mark.parametrize("name", ["tool/tip", "a;q=1", "100%25 tool", "ä b=c?#"])
+def test_a_link_keeps_the_names_of_frames_whatever_stands_in_them(name):
+    body = PANDA.robot.body_names[-1]
+    subject = StudioRobot(replace(PANDA.robot, frames=(cf.Frame(name, body, np.eye(4)),)))
+    state = obey(subject, start(subject), Wish("tip", name))
+    path = unquote(link.link(subject, state))               # as the gate reads it
+    again, word = link.restored(subject, link.from_link(path))
+    assert word == "" and again.tip == name and np.array_equal(again.q, state.q)
 
 
 @pytest.mark.parametrize("path", [

@@ -41,6 +41,13 @@ HOSTILE = {
 }
 
 
+@pytest.mark.parametrize("name", ["a\0b.urdf", "a\nb.csv", "\u202egpj.urdf", "x" * 9999 + ".urdf"])
+def test_names_that_no_file_has_are_refused(name):
+    assert "a name of a file" in allowed(name, 10)
+    with pytest.raises(cf.FormatError, match="a name of a file"):
+        read_upload(name, b"<robot/>")
+
+
 @pytest.mark.parametrize("name", HOSTILE)
 def test_hostile_xml_is_refused(name, tmp_path):
     path = tmp_path / name

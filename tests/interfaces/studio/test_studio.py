@@ -179,6 +179,26 @@ def test_keys_and_buttons_reach_the_state(studio, browser):
     browser.wait(lambda: session_of(studio).state.q[0] == 0.5)
 
 
+def test_degrees_and_back_at_once_leave_one_slider_a_joint(studio, browser):
+    session = session_of(studio)
+    sliders = lambda: [x["value"] for x in list(browser.gui.values()) if x.get("label") == "joint1"]
+    for k in range(20):
+        browser.set("degrees", k % 2 == 0)
+    browser.set("degrees", True)
+
+    def turned_by_90():                         # a slider that is being replaced takes nothing
+        browser.set("joint1", 90.0)
+        time.sleep(0.02)
+        return abs(session.state.q[0] - np.pi / 2) < 1e-12
+
+    browser.wait(turned_by_90, what="90 degrees")
+    browser.wait(lambda: sliders() == [90.0], what="one slider")
+    browser.set("degrees", False)
+    browser.wait(lambda: sliders() == [1.571], what="its value in radians")
+    assert len(session.controls.sliders) == 2
+    browser.set("joint1", 0.0)
+
+
 def test_bones_give_way_to_meshes_and_a_key_swaps_them(studio, browser, monkeypatch):
     trimesh, session = pytest.importorskip("trimesh"), session_of(studio)
     scene = session.scene
@@ -512,6 +532,15 @@ def test_a_flexible_arm_is_animated_with_its_modes():
         tab.wait(lambda: "Hz" in tab.panel("flexible"), what="the modes")
         session = session_of(studio)
         tab.wait(lambda: session.clock.value > 0, what="the clock")
+        for x in (float("nan"), float("inf"), -1e300):
+            for label in ("speed", "deflections ×", "t [s]"):
+                tab.set(label, x)
+        tab.set("show", "no such mode")
+        tab.wait(lambda: tab.notifications, what="a word")
+        tab.set("show", "swing")
+        at = session.clock.value
+        tab.wait(lambda: session.clock.value not in (at, 0.0), what="the clock that goes on")
+        assert np.all(np.isfinite(session.line.points))
         tab.set("play", False)
         tab.set("show", next(x for x in session.what.options if x.startswith("mode 1")))
         tab.wait(lambda: not session.trace.visible, what="the mode")

@@ -21,6 +21,8 @@ from closedform.arrays import Floats
 
 READABLE = 9
 """Rows of a matrix up to which its cells have numbers."""
+FAINT, SHADE = 0.06, 0.6
+"""How much of their colour the smallest and the largest entry have; text on it stays readable."""
 BLUE, ORANGE, RED = "37,99,168", "196,98,16", "179,38,30"
 COLOURS = ("#2563a8", "#c46210", "#2e8b57", "#b13a6c", "#7a5195", "#8a7a00")
 LINES = len(COLOURS)
@@ -86,9 +88,8 @@ def _short(name: str, k: int, with_numbers: bool) -> str:
 def _shade(x: float, largest: float) -> str:
     if abs(x) <= 1e-13 * largest:
         return ""
-    shade = 0.06 + 0.94 * (abs(x) / largest) ** 0.5
-    dark = ";color:#fff" if shade > 0.55 else ""
-    return f' style="background:rgba({BLUE if x >= 0 else ORANGE},{shade:.2f}){dark}"'
+    shade = FAINT + (SHADE - FAINT) * (abs(x) / largest) ** 0.5
+    return f' style="background:rgba({BLUE if x >= 0 else ORANGE},{shade:.2f})"'
 
 
 def bars(values: Floats, most: Floats, names: Sequence[str], label: str,

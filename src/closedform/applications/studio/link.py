@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 
 import numpy as np
 
@@ -37,8 +37,11 @@ def fields(state: StudioState) -> dict[str, Any]:
 
 
 def link(subject: StudioRobot, state: StudioState, tab: str = "") -> str:
-    """The path of a state and of the tab that is open: `/panda/q=…;tip=…;tab=…`."""
-    parts = [f"{name}={','.join(map(repr, x)) if isinstance(x, list) else quote(x, safe='')}"
+    """The path of a state and of the tab that is open: `/panda/q=…;tip=…;tab=…`.
+
+    Names are quoted twice: what reads a path takes the first off before the fields are parted.
+    """
+    parts = [f"{name}={','.join(map(repr, x)) if isinstance(x, list) else _quoted(x)}"
              for name, x in {**fields(state), **({"tab": tab} if tab else {})}.items()]
     return f"/{quote(subject.robot.name, safe='')}/{';'.join(parts)}"
 
@@ -54,8 +57,12 @@ def from_link(path: str) -> dict[str, Any]:
             except ValueError:
                 found[name] = None
         elif equals and name in ("tip", "criterion", "tab"):
-            found[name] = text
+            found[name] = unquote(text)
     return found
+
+
+def _quoted(name: str) -> str:
+    return quote(quote(name, safe=""), safe="")
 
 
 def as_json(subject: StudioRobot, state: StudioState) -> str:
@@ -69,7 +76,7 @@ def restored(subject: StudioRobot, given: Mapping[str, Any]) -> tuple[StudioStat
     for name in (name for name in KINDS if name in given):
         try:
             state = obey(subject, state, Wish(KINDS[name], _value(name, given, state)))
-        except (ClosedformError, TypeError, IndexError):
+        except (ClosedformError, TypeError, LookupError):
             left.append(name)
     return state, f"the link's {', '.join(left)} cannot be used here" if left else ""
 

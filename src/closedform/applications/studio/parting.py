@@ -23,6 +23,7 @@ from closedform.model.robot import Robot
 QUANTITIES = ("inverse_dynamics", "mass_matrix", "gravity_torque", "coriolis_matrix",
               "forward_dynamics", "inverse_dynamics_derivatives", "poses", "regressor")
 TARGETS = ("c", "wasm", "javascript", "matlab", "python", "jax", "casadi", "latex")
+REPAIR = ("from closedform.model.lint.repair import repaired", "robot = repaired(robot).robot")
 
 
 def text(given: str) -> str:
@@ -65,8 +66,10 @@ def csv_of(s: Shown) -> str:
 
 def python(subject: StudioRobot, state: StudioState) -> str:
     """The lines that give this very state and its numbers."""
+    loading = [f"{name}={x!r}" for name, x in subject.loading.items()]
     lines = ["import closedform as cf", "import numpy as np", "",
-             f"robot = cf.load({subject.source!r})",
+             f"robot = cf.load({', '.join([repr(subject.source), *loading])})",
+             *(REPAIR if subject.is_repaired else ()),
              f"robot = robot.with_gravity({gravity(subject, state).tolist()})"]
     if state.load:
         lines.append("robot = robot.with_payload(cf.Inertia.from_parameters("

@@ -45,8 +45,11 @@ class StudioRobot:
     The load at the tip and gravity are inputs of both, so that both may be changed by hand.
     """
 
-    def __init__(self, robot: Robot, source: str = "", visuals: tuple[Any, ...] = ()) -> None:
+    def __init__(self, robot: Robot, source: str = "", visuals: tuple[Any, ...] = (),
+                 is_repaired: bool = False, **loading: Any) -> None:
         self.robot, self.source, self.visuals = robot, source or robot.name, visuals
+        self.is_repaired = is_repaired                   # after it was loaded
+        self.loading = {key: x for key, x in loading.items() if x}
         self.dials = Dials(robot)
         self.names = tuple(coordinate_names(robot.v_slices))
         self.tips = tuple(dict.fromkeys(

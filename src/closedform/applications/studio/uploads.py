@@ -27,12 +27,12 @@ ROBOTS = (".urdf", ".xml", ".mjcf", ".sdf", ".toml")
 LOGS = (".csv", ".txt", ".tsv", ".npz", ".npy", ".parquet", ".mcap", ".db3")
 LARGEST = {**dict.fromkeys(ROBOTS, 8 << 20), **dict.fromkeys(LOGS, 64 << 20)}
 """Bytes of an upload, by the end of its name."""
+LONGEST = 255
+"""Signs of the name of a file."""
 UNPACKED = 512 << 20
 """Bytes that a packed log may grow to."""
 SECONDS, PATIENCE, MEMORY = 20, 180, 4 << 30
 """What reading a file may take: of CPU, of the clock on a busy machine, bytes."""
-
-
 FILES = ("file", *(f"file{side}" for side in ("right", "left", "up", "down", "front", "back")))
 FOLDERS = ("meshdir", "texturedir", "assetdir")
 """Attributes that name other files, and where MuJoCo would look for them."""
@@ -63,6 +63,8 @@ def kind_of(name: str) -> str:
 
 def allowed(name: str, size: int) -> str:
     """Why a file of this name and size is refused; nothing if it is not."""
+    if not name.isprintable() or len(name) > LONGEST:
+        return f"a name of a file that can be printed, of {LONGEST} signs at most, was expected"
     end = Path(name).suffix.lower()
     if end not in LARGEST:
         return (f"{name[:80]}: a robot ({', '.join(ROBOTS)}) or a log ({', '.join(LOGS)}) was "

@@ -20,6 +20,7 @@ from closedform.interfaces.studio.data_controls import DataControls
 from closedform.interfaces.studio.motion_controls import MotionControls
 from closedform.interfaces.studio.scene import LAYERS
 from closedform.interfaces.studio.take_away import TakeAway
+from closedform.interfaces.studio.theme import put_theme
 
 if TYPE_CHECKING:
     from closedform.interfaces.studio.session import Session
@@ -70,11 +71,14 @@ class Controls:
         unit = gui.add_checkbox("degrees", False)
 
         def change(event: Any) -> None:
-            self.degrees = bool(unit.value)
-            for slider in self.sliders:
-                slider.remove()
-            self._moved.clear()
-            contextvars.copy_context().run(self._fill_joints)   # see `house`
+            with self.session.showing:                   # one at a time, and not while they move
+                if self.degrees == bool(unit.value):
+                    return
+                self.degrees = bool(unit.value)
+                for slider in self.sliders:
+                    slider.remove()
+                self._moved.clear()
+                contextvars.copy_context().run(self._fill_joints)       # see `house`
 
         unit.on_update(change)
 
@@ -133,8 +137,7 @@ class Controls:
 
     def _theme(self, dark: bool) -> None:
         self.session.dark = dark
-        self.gui.configure_theme(show_logo=False, show_share_button=False,
-                                 brand_color=(37, 99, 168), dark_mode=dark)
+        put_theme(self.gui, dark)
 
     def _layer(self, layer: str, box: Any) -> Any:
         def chosen(event: Any) -> None:

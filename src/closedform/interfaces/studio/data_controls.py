@@ -50,7 +50,8 @@ class DataControls:
 
     def _open_repaired(self) -> None:
         made, before = self._repaired(), self.session.subject
-        subject = StudioRobot(made.robot, before.source, before.visuals)
+        subject = StudioRobot(made.robot, before.source, before.visuals, is_repaired=True,
+                              **before.loading)
         subject.places(subject.tip)
         changes = "".join(f"<li>{cells.escape(x)}</li>" for x in made.changes)
         self.session.open(subject, f'<p class="good">repaired</p><ul>{changes}</ul>'

@@ -9,10 +9,12 @@ from typing import Any, final
 import numpy as np
 
 from closedform.applications.studio import cells
-from closedform.applications.studio.bending import Bending
+from closedform.applications.studio.bending import SECONDS, Bending
 from closedform.interfaces.studio.gate import Gate
+from closedform.interfaces.studio.motion_controls import finite
 from closedform.interfaces.studio.scene import BLUE, ORANGE
-from closedform.interfaces.studio.shapes import ground, lines
+from closedform.interfaces.studio.shapes import behind_sheet, ground, lines
+from closedform.interfaces.studio.theme import put_theme
 
 EVERY = 1 / 25
 SWING = "swing"
@@ -25,7 +27,7 @@ class FlexibleSession:
     def __init__(self, client: Any, bending: Bending, gate: Gate) -> None:
         self.client, self.bending, self._closed = client, bending, threading.Event()
         gui, scene, reach = client.gui, client.scene, self.bending.reach
-        gui.configure_theme(show_logo=False, show_share_button=False, brand_color=(37, 99, 168))
+        put_theme(gui, False)
         gui.set_panel_label(f"closedform · {bending.arm.name}")
         scene.configure_environment_map(None)
         scene.configure_default_lights(True, cast_shadow=False)
@@ -41,12 +43,15 @@ class FlexibleSession:
         self.play = gui.add_checkbox("play", True)
         self.speed = gui.add_slider("speed", 0.1, 4.0, 0.1, 1.0)
         self.size = gui.add_slider("deflections ×", 1, 20, 1, 5)
-        self.clock = gui.add_slider("t [s]", 0.0, 4.0, 0.01, 0.0)
+        self.clock = gui.add_slider("t [s]", 0.0, SECONDS, 0.01, 0.0)
+        dark = gui.add_checkbox("dark", False)
+        dark.on_update(lambda e: put_theme(gui, bool(dark.value)))
         gate.run_script(client, cells.script())
         self.page = gui.add_html(cells.framed("flexible", "Flexible arm", "<p>…</p>", 0))
         gui.main_panel.dock_right()
-        client.camera.position = (reach / 2, -0.3 * reach, 1.7 * reach)
-        client.camera.look_at = (reach / 2, 0.0, 0.0)
+        way = np.array([0.0, -0.3, 1.7]) * reach
+        at = np.array([reach / 2, -behind_sheet(client.camera, way), 0.0])
+        client.camera.position, client.camera.look_at = tuple(at + way), tuple(at)
 
     def begin(self) -> None:
         """Start the thread."""
@@ -65,24 +70,31 @@ class FlexibleSession:
         except Exception as error:              # told; the arm at rest remains
             self.client.add_notification("Not possible", str(error)[:300], color="red")
             return
-        before, at = time.perf_counter(), 0.0
+        before, at, said = time.perf_counter(), 0.0, ""
         while not self._closed.wait(EVERY):
             now = time.perf_counter()
-            speed = float(np.clip(self.speed.value, 0.1, 4.0))
-            at = (at + speed * (now - before)) % 4.0 if self.play.value else float(
-                np.clip(np.nan_to_num(self.clock.value), 0, 4))
-            before = now
             try:
+                at = self._moment(at, now - before)
                 self.show(at)
-            except Exception as error:          # the worker outlives every fault
-                self.client.add_notification("Not possible", str(error)[:300], color="red")
+                said = ""
+            except Exception as error:          # the worker outlives every fault, told once
+                if str(error) != said:
+                    self.client.add_notification("Not possible", str(error)[:300], color="red")
+                said = str(error)
+            before = now
+
+    def _moment(self, at: float, passed: float) -> float:
+        """Where the clock stands, after so many seconds of play or by hand."""
+        if not self.play.value:
+            return float(np.clip(finite(self.clock.value, 0.0), 0.0, SECONDS))
+        return (at + float(np.clip(finite(self.speed.value, 1.0), 0.1, 4.0)) * passed) % SECONDS
 
     def show(self, t: float) -> None:
         """The arm at a time of the swing, or of a mode."""
         b, what = self.bending, str(self.what.value)
         if what == SWING:
             k = int(np.clip(np.searchsorted(b.run.times, t), 0, len(b.run.times) - 1))
-            points = b.bent(b.run.q[k], float(np.clip(self.size.value, 1, 20)))
+            points = b.bent(b.run.q[k], float(np.clip(finite(self.size.value, 1.0), 1, 20)))
         else:
             points = b.mode(int(what.split()[1].rstrip(",")) - 1, 2 * np.pi * t)
         with self.client.atomic():

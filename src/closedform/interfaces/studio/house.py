@@ -79,7 +79,7 @@ class Studio:
                 with warnings.catch_warnings():
                     warnings.simplefilter("ignore")
                     robot = load(source, **self.loading)
-                self._subject = StudioRobot(robot, source, visuals_of(source))
+                self._subject = StudioRobot(robot, source, visuals_of(source), **self.loading)
             return self._subject
 
     def looks(self, subject: StudioRobot) -> list[Look]:

@@ -44,12 +44,12 @@ class MotionControls:
             self.play.on_click(lambda e: self._pressed(self.play.value))
             self.speed = gui.add_slider("speed", 0.1, 4.0, 0.1, 1.0)
             self.speed.on_update(lambda e: setattr(session, "speed", float(
-                np.clip(_finite(self.speed.value, 1.0), 0.1, 4.0))))
+                np.clip(finite(self.speed.value, 1.0), 0.1, 4.0))))
             self.clock = gui.add_slider("t [s]", 0.0, 1.0, 0.001, 0.0, disabled=True)
 
             async def sought(event: Any) -> None:
                 if event.client is not None:
-                    session.ask("seek", _finite(self.clock.value, 0.0))
+                    session.ask("seek", finite(self.clock.value, 0.0))
             self.clock.on_update(sought)
             self.strips = gui.add_html("")
             self.cursor = gui.add_html("")
@@ -69,7 +69,7 @@ class MotionControls:
 
     def simulate(self) -> None:
         """The motion that was chosen, from the state shown."""
-        kind, seconds = self.kind.value, _finite(self.seconds.value, 3.0)
+        kind, seconds = self.kind.value, finite(self.seconds.value, 3.0)
         self.make(kind, lambda subject, state: self._simulated(kind, seconds, state))
 
     def _simulated(self, kind: str, seconds: float, state: StudioState) -> Recording:
@@ -79,11 +79,11 @@ class MotionControls:
         if kind == MAKERS[1]:
             return recording.released(subject, state, seconds,
                                       torques_typed(self.typed.value, subject.robot.nv), kind)
-        K, D = (_finite(x, 0.0) for x in self.gains.value)
+        K, D = (finite(x, 0.0) for x in self.gains.value)
         law = recording.pd(subject, state, subject.home, K, D)
         springs = None
         if kind == MAKERS[3]:
-            stiffness, inertia, gear = (_finite(x, 1.0) for x in self.springs.value)
+            stiffness, inertia, gear = (finite(x, 1.0) for x in self.springs.value)
             from closedform.applications.studio.shown import as_robot
             springs = ElasticJoints(as_robot(subject, state), stiffness, inertia, gear)
         return recording.released(subject, state, seconds, law, kind, springs)
@@ -153,7 +153,7 @@ def torques_typed(text: str, n: int) -> Floats:
     return np.broadcast_to(np.array(numbers), (n,)).copy()
 
 
-def _finite(x: Any, otherwise: float) -> float:
+def finite(x: Any, otherwise: float) -> float:
     """What a browser sent for a number, if it is one."""
     try:
         value = float(x)

@@ -16,10 +16,12 @@ from closedform.interfaces.studio.looks import Look
 from closedform.interfaces.studio.shapes import (
     arrows,
     axis_and_range,
+    behind_sheet,
     lines,
     nested,
     pairs,
     stage,
+    tallness,
     towards,
 )
 
@@ -33,8 +35,6 @@ WEIGHT, TORQUE = 0.15, 0.2
 """Of the robot's size: an arrow of the largest weight, of a torque at its limit."""
 FROM = np.array([1.05, -1.05, 0.45])
 """Where the camera stands, in sizes of the robot, z up."""
-NARROW, SHEET = 0.75, 0.45
-"""Width over height of a screen below which it is a phone's, and the part its sheet covers."""
 STILL = 1e-7
 """m, and of a quaternion: a node that moves less stays where it is."""
 
@@ -83,10 +83,8 @@ class StudioScene:
     def look(self, camera: Any) -> None:
         """Put a camera where the robot is seen whole; on a phone above the sheet of widgets."""
         R = turned(towards(self.up))                # z to what is up
-        tall = NARROW * float(camera.image_height) / max(float(camera.image_width), 1.0)
-        way = R @ (max(tall, 1.0) * self.size * FROM)
-        seen = 2 * float(np.linalg.norm(way)) * np.tan(float(camera.fov) / 2)
-        at = self.middle - (SHEET / 2 * seen * self.up if tall > 1.0 else 0.0)
+        way = R @ (max(tallness(camera), 1.0) * self.size * FROM)
+        at = self.middle - behind_sheet(camera, way) * self.up
         camera.position, camera.look_at = tuple(at + way), tuple(at)
 
     # ------------------------------------------------------------------ what is there

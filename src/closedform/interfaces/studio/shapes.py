@@ -15,6 +15,20 @@ ARC = 24
 """Points of a range."""
 DEEP = 48
 """Nodes within nodes; a browser draws a chain of hundreds one within the other slowly."""
+NARROW, SHEET = 0.75, 0.45
+"""Width over height of a screen below which it is a phone's, and the part its sheet covers."""
+
+
+def tallness(camera: Any) -> float:
+    """Above 1 for a phone's screen."""
+    return NARROW * float(camera.image_height) / max(float(camera.image_width), 1.0)
+
+
+def behind_sheet(camera: Any, way: Floats) -> float:
+    """m below what is shown where a camera looks that stands so far away, so that a phone's sheet
+    covers nothing of it; 0 elsewhere."""
+    seen = 2 * float(np.linalg.norm(way)) * float(np.tan(float(camera.fov) / 2))
+    return SHEET / 2 * seen if tallness(camera) > 1.0 else 0.0
 
 
 def nested(parents: Sequence[int]) -> tuple[list[int], list[str]]:
