@@ -41,7 +41,7 @@ def actuations(model: Any) -> dict[int, Actuation]:
 
 def driven_joints(model: Any) -> list[tuple[int, ...]]:
     """The joints of each actuator: the one that it acts on, or those of its fixed tendon."""
-    found = []
+    found: list[tuple[int, ...]] = []
     for i in range(model.nu):
         kind = import_mujoco().mjtTrn(int(model.actuator_trntype[i])).name
         j = _joint(model, i)
