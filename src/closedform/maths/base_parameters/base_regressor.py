@@ -3,6 +3,7 @@
     τ = Y_b π_b,     Y_b = the columns of Y that `base_parameters` keeps
 
 Packed, it is the entries that are not zero in every state, row by row: `packed_entries` says which.
+Zero is what rounding alone makes different from it.
 """
 
 from __future__ import annotations
@@ -21,6 +22,9 @@ from closedform.model.robot import Robot
 
 STATES = 3
 """Random states in all of which an entry is zero if it is zero always."""
+ROUNDING = 16 * np.finfo(float).eps
+"""For each velocity of a robot: what rounding leaves of an entry that is zero, at most, as a part
+of its column's largest. Processors round sums differently; which entries there are may not."""
 _kept: WeakKeyDictionary[Robot, list[int]] = WeakKeyDictionary()
 
 
@@ -44,11 +48,12 @@ def packed_entries(robot: Robot) -> tuple[np.ndarray, np.ndarray]:
     """Rows and columns of the entries of Y_b that are not zero in every state."""
     rng, columns = np.random.default_rng(0), base_columns(robot)
     bare = robot.with_parameters(np.ones(len(robot.parameters)))
-    seen = np.zeros((robot.nv, len(columns)), dtype=bool)
+    largest = np.zeros((robot.nv, len(columns)))
     for _ in range(STATES):
         v, a = rng.normal(size=(2, robot.nv))
-        seen |= regressors.regressor(bare, robot.random(rng), v, a)[:, columns] != 0
-    rows, at = np.nonzero(seen)
+        Y = regressors.regressor(bare, robot.random(rng), v, a)[:, columns]
+        largest = np.maximum(largest, np.abs(Y))
+    rows, at = np.nonzero(largest > robot.nv * ROUNDING * largest.max(axis=0, initial=0))
     return rows, at
 
 
