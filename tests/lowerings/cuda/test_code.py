@@ -9,7 +9,7 @@ from closedform.lowerings.cuda.code import CudaCode
 from closedform.lowerings.native.cpu import host
 from closedform.lowerings.store.cache import Cache
 from closedform.program.record import record
-from cuda_runs import DTYPES, emulated, plan_of
+from cuda_runs import DTYPES, emulated, plan_of, same_bits
 from random_programs import random_inputs, random_program
 
 pytestmark = pytest.mark.skipif(not host().fma, reason="this processor has no fused multiply-add, "
@@ -51,8 +51,7 @@ def outputs(result):
 
 def same(found, expected):
     for x, y in zip(found, outputs(expected), strict=True):
-        assert x.dtype == y.dtype
-        np.testing.assert_array_equal(x, y)
+        same_bits(x, y)
 
 
 @pytest.mark.parametrize("kind", DTYPES)
@@ -126,6 +125,18 @@ def test_robots(robot, name, kind):
         plan = kernel._path.gpu.plan(kind, (layout,) * len(program.inputs),
                                      (layout,) * len(program.outputs))
         same(emulated(program, plan, states), kernel(*states))
+
+
+@pytest.mark.parametrize("robot", ["panda", "ur5"])
+def test_zeros_have_the_signs_of_the_cpus(robot):
+    """At rest many entries are differences of equal numbers, and their opposites."""
+    kernel = cf.compile(cf.load(robot)).christoffel_coriolis_matrix
+    q = np.random.default_rng(6).integers(-1, 2, (33, cf.load(robot).nq)).astype(float)
+    found = emulated(kernel.program, plan_of(kernel.program, "double", "states", "states"),
+                     [q, 0 * q])
+    assert np.signbit(found[0][found[0] == 0]).any()
+    same(found, kernel(q, 0 * q))
+    same(found, np.stack([kernel(x, 0 * x) for x in q]))
 
 
 @pytest.mark.parametrize("kind", DTYPES)

@@ -139,9 +139,6 @@ class PtxEmitter:
     def multiply_add(self, x: str, y: str, z: str) -> str:
         return self._let("fma.rn", x, y, z)
 
-    def exact_difference(self, x: str, y: str) -> str:
-        return self._let("sub.rn", x, y)
-
     def negate(self, x: str) -> str:
         return self._let("neg", x)
 
