@@ -171,6 +171,21 @@ def test_quotients_of_any_size(kind):
         np.testing.assert_array_equal(np.signbit(found[0]), np.signbit(exact))
 
 
+@pytest.mark.parametrize("known", [True, False])
+def test_powers_of_two_over_next_to_powers_of_two(known):
+    """Between the reciprocals of 1 − 2⁻⁵³ and 1 is a tie; no approximation from below gets past it.
+
+    That is the length of many a quaternion, and of sines and cosines.
+    """
+    program = record((lambda x, y: 1.0 / y + 0 * x) if known else (lambda x, y: x / y),
+                     {"x": (), "y": ()}, "near_one")
+    x = np.ldexp(np.where(np.arange(70) % 2, 1.0, -1.0), np.arange(70) % 9 - 4)
+    y = np.ldexp(np.nextafter(1.0, 0.0), np.arange(70) % 7 - 3)
+    y[::5] = np.nextafter(y[::5], 0)
+    found = emulated(program, plan_of(program, "double", "rows", "rows"), [x, y])
+    same(found, (1.0 if known else x) / y)
+
+
 def test_what_is_shared_by_all_states_has_the_stride_zero():
     program = random_program(4, operations=20)
     x = random_inputs(program, 1, (5,))

@@ -170,6 +170,10 @@ class PtxEmitter:
         return self.text.let(self.register, "mov.b64",
                              f"{{{low}, {self.text.let('r', 'xor.b32', high, flip)}}}")
 
+    def lower_word(self, x: str) -> str:
+        """The lower 32 bits of a double."""
+        return self._words(x)[0]
+
     def upper_word(self, x: str) -> str:
         """The upper 32 bits of a number."""
         return self._words(x)[1] if self.kind == "double" else self._bits(x)
