@@ -15,6 +15,15 @@ def plan_of(program, kind, inputs, outputs, **more):
     return GpuPlan(kind, (inputs,) * len(program.inputs), (outputs,) * len(program.outputs), **more)
 
 
+def same_bits(found, expected):
+    """Equal bit for bit, zeros by their signs too; any NaN is equal to any other."""
+    found, expected = np.asarray(found), np.asarray(expected)
+    assert found.dtype == expected.dtype
+    np.testing.assert_array_equal(found, expected)
+    some = ~np.isnan(expected)
+    np.testing.assert_array_equal(np.signbit(found)[some], np.signbit(expected)[some])
+
+
 def emulated(program, plan, arrays, shift=0):
     """The outputs for arrays of states, (n, ...) each, in the layouts of a plan.
 

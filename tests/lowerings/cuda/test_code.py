@@ -9,7 +9,7 @@ from closedform.lowerings.cuda.code import CudaCode
 from closedform.lowerings.native.cpu import host
 from closedform.lowerings.store.cache import Cache
 from closedform.program.record import record
-from cuda_runs import DTYPES, emulated, plan_of
+from cuda_runs import DTYPES, emulated, plan_of, same_bits
 from random_programs import random_inputs, random_program
 
 pytestmark = pytest.mark.skipif(not host().fma, reason="this processor has no fused multiply-add, "
@@ -51,8 +51,7 @@ def outputs(result):
 
 def same(found, expected):
     for x, y in zip(found, outputs(expected), strict=True):
-        assert x.dtype == y.dtype
-        np.testing.assert_array_equal(x, y)
+        same_bits(x, y)
 
 
 @pytest.mark.parametrize("kind", DTYPES)
@@ -128,6 +127,18 @@ def test_robots(robot, name, kind):
         same(emulated(program, plan, states), kernel(*states))
 
 
+@pytest.mark.parametrize("robot", ["panda", "ur5"])
+def test_zeros_have_the_signs_of_the_cpus(robot):
+    """At rest many entries are differences of equal numbers, and their opposites."""
+    kernel = cf.compile(cf.load(robot)).christoffel_coriolis_matrix
+    q = np.random.default_rng(6).integers(-1, 2, (33, cf.load(robot).nq)).astype(float)
+    found = emulated(kernel.program, plan_of(kernel.program, "double", "states", "states"),
+                     [q, 0 * q])
+    assert np.signbit(found[0][found[0] == 0]).any()
+    same(found, kernel(q, 0 * q))
+    same(found, np.stack([kernel(x, 0 * x) for x in q]))
+
+
 @pytest.mark.parametrize("kind", DTYPES)
 def test_angles_far_out_and_what_is_not_finite(kind):
     """Zeros of both signs, infinities, NaN, the bound itself, and angles up to the largest."""
@@ -158,6 +169,21 @@ def test_quotients_of_any_size(kind):
         with np.errstate(all="ignore"):
             exact = np.where(np.isnan(found[0]), found[0], states[0] / states[1])
         np.testing.assert_array_equal(np.signbit(found[0]), np.signbit(exact))
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_powers_of_two_over_next_to_powers_of_two(known):
+    """Between the reciprocals of 1 − 2⁻⁵³ and 1 is a tie; no approximation from below gets past it.
+
+    That is the length of many a quaternion, and of sines and cosines.
+    """
+    program = record((lambda x, y: 1.0 / y + 0 * x) if known else (lambda x, y: x / y),
+                     {"x": (), "y": ()}, "near_one")
+    x = np.ldexp(np.where(np.arange(70) % 2, 1.0, -1.0), np.arange(70) % 9 - 4)
+    y = np.ldexp(np.nextafter(1.0, 0.0), np.arange(70) % 7 - 3)
+    y[::5] = np.nextafter(y[::5], 0)
+    found = emulated(program, plan_of(program, "double", "rows", "rows"), [x, y])
+    same(found, (1.0 if known else x) / y)
 
 
 def test_what_is_shared_by_all_states_has_the_stride_zero():

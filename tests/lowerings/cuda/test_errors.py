@@ -121,7 +121,56 @@ def test_too_little_memory_between_kernels_means_fewer_states_at_a_time(cuda, mo
         kernel(*(cuda.array(a) for a in x), out=out)
 
 
+# ---------------------------------------------------------------------- launches of one's own
+def test_what_a_launchable_is_for_is_given_by_names_that_exist(two):
+    import torch
+    kernel = fresh()
+    for dtype in (torch.float32, "float32", np.float32):
+        assert kernel.cuda(dtype, "states", 1).size == 4
+    for dtype in (torch.int32, "nonsense", complex):
+        with pytest.raises(ArgumentError, match="dtype must be float64 or float32"):
+            kernel.cuda(dtype)
+    for device in (2, -1, "0", None):
+        with pytest.raises(ArgumentError, match="device must be a number below 2"):
+            kernel.cuda(device=device)
+
+
+@pytest.mark.parametrize("layout", ["rows", "states"])
+def test_addresses_that_no_kernel_could_use_are_refused_before_the_launch(cuda, layout):
+    """Behind a kernel that leaves its arrays nothing else runs on the GPU."""
+    launch = fresh().cuda(np.float64, layout)
+    places = [x.pointer for x in (*arrays(cuda), cuda.array(np.zeros((9, 2))))]
+    launch(9, *places)
+    for wrong in (0, places[0] + 4):
+        with pytest.raises(ArgumentError, match=f"addresses of {layout} must be multiples"):
+            launch(9, wrong, *places[1:])
+    for wrong in (X[0], -16, "q"):
+        with pytest.raises(ArgumentError, match=r"addresses must be whole numbers, as x\.data_ptr"):
+            launch(9, wrong, *places[1:])
+    for stream in (None, object()):
+        with pytest.raises(ArgumentError, match=r"stream must be a stream's handle"):
+            launch(9, *places, stream=stream)
+    for count in ("9", None, 9.5):
+        with pytest.raises(ArgumentError, match="count must be from 1"):
+            launch(count, *places)
+    assert len(cuda.launches) == 1
+
+
 # ---------------------------------------------------------------------- arguments
+def test_arrays_with_a_mask_are_refused(cuda):
+    class Masked:
+        def __init__(self, x):
+            self.x = x
+
+        @property
+        def __cuda_array_interface__(self):
+            return {**self.x.__cuda_array_interface__, "mask": self.x}
+
+    q, v, a = arrays(cuda)
+    with pytest.raises(ArgumentError, match="an array with a mask is given"):
+        fresh()(q, Masked(v), a)
+
+
 def test_arrays_of_several_devices_are_refused_by_their_names(two):
     with pytest.raises(ArgumentError, match="q is on device 0 and a on device 1"):
         fresh()(*arrays(two, (0, 0, 1)))

@@ -15,6 +15,7 @@ from closedform.lowerings.cuda.kernel import CudaKernel
 from closedform.lowerings.native.cpu import host
 from closedform.lowerings.native.launching import WORDS
 from closedform.lowerings.store.cache import Cache
+from cuda_runs import same_bits
 from fake_cuda import FakeCuda, pretended, seen
 
 pytestmark = pytest.mark.skipif(not host().fma, reason="this processor has no fused multiply-add, "
@@ -44,7 +45,7 @@ def many(x):
 
 def same(cuda, found, expected):
     for x, y in zip(many(found), many(expected), strict=True):
-        np.testing.assert_array_equal(seen(cuda, x), y)
+        same_bits(seen(cuda, x), y)
 
 
 @pytest.mark.parametrize("name, dtype", [("inverse_dynamics", np.float64),

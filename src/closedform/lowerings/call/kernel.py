@@ -21,9 +21,9 @@ from closedform.lowerings.call.code import (
 )
 from closedform.lowerings.call.derived import Derivative, How
 from closedform.lowerings.call.signature import Interface, Subject
-from closedform.lowerings.call.slow import KIND_OF, SlowPath, recalled
+from closedform.lowerings.call.slow import SlowPath, recalled
 from closedform.lowerings.call.vectorcall import addresses, set_vectorcall, vectorcall_type, works
-from closedform.lowerings.cuda.calls.launches import Launchable
+from closedform.lowerings.cuda.calls.launches import Launchable, kind_of
 from closedform.lowerings.cuda.kernel import CudaKernel
 from closedform.lowerings.frameworks.casadi_operator import (
     Making,
@@ -299,7 +299,7 @@ class Kernel:
         Arrays have states first ("rows") or last ("states"). CUDA arrays need none of this: the
         kernel takes them as it takes NumPy's.
         """
-        kind = KIND_OF.get(np.dtype(dtype))
+        kind = kind_of(dtype)
         if kind is None or layout not in ("rows", "states"):
             raise ArgumentError(f"dtype must be float64 or float32 and layout 'rows' or 'states', "
                                 f"not {dtype!r} and {layout!r}")

@@ -171,6 +171,8 @@ def interface_look(arrays: Sequence[Any]) -> SeenArrays:
     pointers, key = [], []
     for x in arrays:
         told = x.__cuda_array_interface__
+        if told.get("mask") is not None:
+            raise ArgumentError("an array with a mask is given; kernels compute all states")
         pointer, readonly = told["data"]
         where = device_of(pointer) if pointer else 0
         if told.get("stream"):                  # on which the array may still be written

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from closedform.errors import ClosedformError, MissingDependency
+from closedform.errors import ArgumentError, ClosedformError, MissingDependency
 from closedform.lowerings.cuda.fitting import GpuLimits
 from closedform.lowerings.native.launching import DRIVER, WORDS, Launcher
 
@@ -91,6 +91,9 @@ def check(code: int, doing: str) -> None:
 def device(ordinal: int) -> Device:
     """A device in its primary context."""
     cuda = library()
+    if not (isinstance(ordinal, int | np.integer) and 0 <= ordinal < device_count()):
+        raise ArgumentError(f"device must be a number below {device_count()}, of the devices that "
+                            f"there are, not {ordinal!r}")
     handle, context = c_int(), c_void_p()
     check(cuda.cuDeviceGet(byref(handle), c_int(ordinal)), f"device {ordinal}")
     check(cuda.cuDevicePrimaryCtxRetain(byref(context), handle), f"device {ordinal}")

@@ -25,7 +25,7 @@ from closedform.lowerings.cuda.arrays import (
     located,
 )
 from closedform.lowerings.cuda.calls import launches
-from closedform.lowerings.cuda.calls.launches import Kernels, Launchable, compiled, kept
+from closedform.lowerings.cuda.calls.launches import KIND_OF, Kernels, Launchable, compiled, kept
 from closedform.lowerings.cuda.driver import Device, check, device, launcher
 from closedform.lowerings.cuda.fitting import H200, GpuLimits, fitting
 from closedform.lowerings.cuda.pieces import stages
@@ -34,7 +34,6 @@ from closedform.lowerings.native.ir import BYTES, Kind
 from closedform.lowerings.store.cache import Cache, entry_key
 from closedform.program.program import Program, Slot
 
-KINDS: dict[Any, Kind] = {np.dtype(np.float64): "double", np.dtype(np.float32): "float"}
 SCRATCH, LEAST_SCRATCH = 1 << 30, 1 << 20
 """Bytes for what waits between the kernels of one plan, and the fewest that are tried."""
 
@@ -248,7 +247,7 @@ class CudaKernel:
             outputs = self._given(written, batch, dtype, at)
         parts = (*inputs, *outputs)
         arrays = (*views, *(written or ()))
-        kernels = self.sequence(device(at), self._fitting(parts, arrays, states, KINDS[dtype]))
+        kernels = self.sequence(device(at), self._fitting(parts, arrays, states, KIND_OF[dtype]))
         makers = () if written is not None else tuple(
             library.maker(given[0], batch + slot.shape, len(batch) * (part.layout == "states"))
             for slot, part in zip(program.outputs, outputs, strict=True))
@@ -331,7 +330,7 @@ class CudaKernel:
         """The one dtype and the one device of all inputs."""
         dtype, at = views[0].dtype, views[0].device
         for view, slot in zip(views, slots, strict=True):
-            if view.dtype not in KINDS:
+            if view.dtype not in KIND_OF:
                 raise ArgumentError(f"{self.title}: {slot.name} must be float64 or float32 on a "
                                     f"GPU, not {view.dtype}")
             if view.dtype != dtype:

@@ -139,9 +139,6 @@ class PtxEmitter:
     def multiply_add(self, x: str, y: str, z: str) -> str:
         return self._let("fma.rn", x, y, z)
 
-    def exact_difference(self, x: str, y: str) -> str:
-        return self._let("sub.rn", x, y)
-
     def negate(self, x: str) -> str:
         return self._let("neg", x)
 
@@ -172,6 +169,10 @@ class PtxEmitter:
         low, high = self._words(x)
         return self.text.let(self.register, "mov.b64",
                              f"{{{low}, {self.text.let('r', 'xor.b32', high, flip)}}}")
+
+    def lower_word(self, x: str) -> str:
+        """The lower 32 bits of a double."""
+        return self._words(x)[0]
 
     def upper_word(self, x: str) -> str:
         """The upper 32 bits of a number."""

@@ -1,9 +1,9 @@
 """LLVM IR as text: numbers in lanes, the operations of a program on them, and modules of functions.
 
 Text and not builder objects: it is many times faster to make, and LLVM parses it in milliseconds.
-Arithmetic carries the flag `nsz` alone, so that NaN and infinities pass as IEEE says. Which product
-is fused with which sum is written out (`fma`, `fms`, `fnma`) and not left to LLVM's contraction:
-scalar and SIMD code, on every target that can fuse, then round alike.
+Arithmetic carries no flags, so that NaN, infinities and the signs of zeros pass as IEEE says. Which
+product is fused with which sum is written out (`fma`, `fms`, `fnma`) and not left to LLVM's
+contraction: scalar and SIMD code, on every target that can fuse, then round alike.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ from typing import Any, ClassVar, Literal, cast
 
 import numpy as np
 
-FLAGS = "nsz"
 ATTRIBUTES = ('"no-trapping-math"="true" "prefer-vector-width"="512" '
               '"min-legal-vector-width"="512"')
 PLAIN, APART, LANES, LANES_APART = "#0", "#1", "#2", "#3"
@@ -215,7 +214,7 @@ class Emitter:
         return str(k) if self.lanes.width == 1 else f"splat ({BITS[self.lanes.kind]} {k})"
 
     def binary(self, op: str, x: str, y: str) -> str:
-        return self.function.let(f"{op} {FLAGS} {self.lanes.type} {x}, {y}")
+        return self.function.let(f"{op} {self.lanes.type} {x}, {y}")
 
     def bitwise(self, op: str, x: str, y: str) -> str:
         return self.function.let(f"{op} {self.lanes.bits} {x}, {y}")
@@ -231,7 +230,7 @@ class Emitter:
         return self.function.let(f"select {self.lanes.of('i1')} {mask}, {t} {x}, {t} {y}")
 
     def negate(self, x: str) -> str:
-        return self.function.let(f"fneg {FLAGS} {self.lanes.type} {x}")
+        return self.function.let(f"fneg {self.lanes.type} {x}")
 
     def intrinsic(self, name: str, *args: str) -> str:
         declared, called, t = _intrinsic(name, self.lanes, len(args))
@@ -259,10 +258,6 @@ class Emitter:
             made = self.function.let(
                 f"insertelement {t} {made}, {self.lanes.kind} {y}, i32 {k}")
         return made
-
-    def exact_difference(self, x: str, y: str) -> str:
-        """x − y with the sign of a zero as IEEE says."""
-        return self.function.let(f"fsub {self.lanes.type} {x}, {y}")
 
     def quadrant(self, x: str) -> str:
         """The bits of a number, of which the lowest count quarter turns."""

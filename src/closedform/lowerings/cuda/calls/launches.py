@@ -9,15 +9,21 @@ import struct
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any, NamedTuple
+
+import numpy as np
 
 from closedform.errors import ArgumentError
 from closedform.lowerings.cuda.driver import Device, Function, check, launcher
 from closedform.lowerings.cuda.pieces import stages
 from closedform.lowerings.cuda.plan import ArrayLayout, GpuPlan
+from closedform.lowerings.native.ir import Kind
 from closedform.lowerings.native.launching import CallPointer, LaunchStage, launch_record
 from closedform.program.program import Program
 
+KIND_OF: Mapping[Any, Kind] = MappingProxyType({
+    np.dtype(np.float64): "double", np.dtype(np.float32): "float"})
 MOST = 1 << 30
 """States of one launch: their number, and strides counted in entries, have 31 bits."""
 MOST_BLOCKS = (1 << 31) - 1
@@ -135,26 +141,46 @@ class Launchable:
         return tuple(function.handle for function in self.kernels.functions)
 
     def __call__(self, count: int, *pointers: int, stream: int = 0, waiting: int = 0) -> None:
-        for pointer in pointers if self.layout == "rows" else ():
-            if pointer & 15:
-                raise ArgumentError("addresses of rows must be multiples of 16")
         record = self.records.get(count) or self._record(count)
         if len(pointers) != len(self.sizes):
             raise ArgumentError(f"{len(self.sizes)} addresses are needed, not {len(pointers)}")
         if self.kernels.slots and not waiting:
             raise ArgumentError(f"waiting must be the address of {self.kernels.slots} numbers for "
                                 "every state, for what waits between the kernels")
-        code = self.launch(record, self.pack(*pointers, waiting), stream)
+        try:
+            told = self.pack(*pointers, waiting)
+        except (struct.error, TypeError):
+            raise ArgumentError("addresses must be whole numbers, as x.data_ptr() of PyTorch and "
+                                f"x.data.ptr of CuPy, not {pointers}, {waiting!r}") from None
+        end = 15 if self.layout == "rows" else self.size - 1
+        for pointer, size in zip(pointers, self.sizes, strict=True):
+            if size and (not pointer or pointer & end):
+                raise ArgumentError(f"addresses of {self.layout} must be multiples of {end + 1}, "
+                                    f"and not 0; one is {pointer:#x}")
+        if not isinstance(stream, int):
+            raise ArgumentError("stream must be a stream's handle, as stream.cuda_stream of "
+                                f"PyTorch and stream.ptr of CuPy, not {stream!r}")
+        code = self.launch(record, told, stream)
         if code:
             check(code, f"a kernel on {self.kernels.device.name}")
 
     def _record(self, count: int) -> Any:
-        if not 0 < count <= MOST:
+        if not (isinstance(count, int | np.integer) and 0 < count <= MOST):
             raise ArgumentError(f"count must be from 1 to {MOST} states, not {count!r}")
         strides = [count * self.size if self.layout == "states" else m * self.size
                    for m in self.sizes]
         return kept(self.records, count, self.kernels.record(
             count, strides, self.inputs, count * self.size))
+
+
+def kind_of(dtype: Any) -> Kind | None:
+    """What numbers a data type of NumPy or PyTorch is for, if it is for any."""
+    for told in (dtype, str(dtype).removeprefix("torch.")):
+        try:
+            return KIND_OF.get(np.dtype(told))
+        except TypeError:
+            continue
+    return None
 
 
 def kept(known: dict[Any, Any], key: Any, x: Any) -> Any:

@@ -9,10 +9,14 @@ in a graph that is replayed or on other streams, either may do so without need, 
 
     r ≈ 1/y,  r ← r + r (1 − y r);      q = x r;      x / y = q + r (x − y q)             (i)
 
-is the correctly rounded quotient where nothing overflows or is lost below [Markstein1990].
+is the correctly rounded quotient where nothing overflows or is lost below [Markstein1990]; but that
+a power of two divided by a double whose mantissa is all ones, 1 − 2⁻⁵³ say, comes out an ulp low: r
+does, whose iteration goes there from below. Of floats r may be right, by the first approximation.
 """
 
 from __future__ import annotations
+
+import math
 
 import numpy as np
 
@@ -53,6 +57,12 @@ class RareWatch:
             moved = text.let("r", "selp.b32", "0", moved, nothing)
         self._note("gt", moved, str(2 * RANGE[kind] << EXPONENT[kind] + 1))
 
+    def all_ones(self, y: str) -> None:
+        """Note a double whose mantissa is the largest."""
+        high = self.text.let("r", "or.b32", self.e.upper_word(y), "0xFFF00000")
+        both = self.text.let("r", "and.b32", high, self.e.lower_word(y))
+        self._note("eq", both, "0xFFFFFFFF")
+
     def known(self, x: float) -> None:
         """The same of a constant."""
         if not 2.0 ** -RANGE[self.e.kind] <= abs(x) <= 2.0 ** RANGE[self.e.kind]:
@@ -92,6 +102,8 @@ STEPS = {"double": 2, "float": 1}
 def quotient(e: PtxEmitter, watch: RareWatch, x: str, y: str, known: float | None) -> str:
     """x / y by (i); `known` is x where it is a constant."""
     watch.size(y)
+    if e.kind == "double" and (known is None or abs(math.frexp(known)[0]) == 0.5):
+        watch.all_ones(y)
     r, minus = e.text.let("f", f"rcp.approx.ftz.{e.type}", y), e.negate(y)
     for _ in range(STEPS[e.kind]):
         r = e.multiply_add(r, e.multiply_add(minus, r, e.number(1.0)), r)
