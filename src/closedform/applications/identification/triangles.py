@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from closedform.applications.identification.logs.log import Log
 from closedform.applications.identification.model import Model
-from closedform.applications.identification.repetition import Path as MotionPath
+from closedform.applications.identification.repetition import MotionPath
 from closedform.applications.identification.signals.signals import Signals
 from closedform.applications.whole_files import whole_file
 from closedform.arrays import Floats
