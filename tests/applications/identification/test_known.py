@@ -22,5 +22,5 @@ def test_what_no_body_has_below_zero_is_refused_there(name):
 
 
 def test_names_that_the_robot_has_not_are_named_with_the_robot():
-    with pytest.raises(UnknownName, match="no parameter 'c.m' of arm"):
+    with pytest.raises(UnknownName, match=r"no parameter 'c\.m' of arm"):
         known_rows_of({"a.m + c.m": 1.0}, NAMES, "arm")
