@@ -87,6 +87,24 @@ def test_adding_is_the_same_bits_in_any_order():
                 np.testing.assert_array_equal(R, S)
 
 
+def test_two_logs_of_one_name_are_told_apart_and_the_same_one_twice_is_refused(tmp_path):
+    """Arrays have no names of their own, and run.csv is in the folder of every day."""
+    one, two, three = (idn.information(MODEL, log(seed), signals=SIGNALS) for seed in range(3))
+    for info in (one + two, two + one):
+        assert len(info.logs) == len(set(info.logs)) == 2
+        assert sorted(x.name for x, _ in info.sources) == sorted(info.logs)
+        assert sorted(name for name, _ in info.paths) == sorted(info.logs)
+    for j in range(2):
+        np.testing.assert_array_equal((one + two).factor(j), (two + one).factor(j))
+    assert len((one + two + three).logs) == 3
+    with pytest.raises(ArgumentError, match="is in both; a log counts once"):
+        one + idn.information(MODEL, log(0), signals=SIGNALS)
+    again = idn.Information.load(one.save(tmp_path / "one.npz"), MODEL)
+    with pytest.raises(ArgumentError, match="is in both"):
+        one + again
+    assert len((again + two).blocks) == 40
+
+
 def named(name, seed):
     return replace(log(seed), name=name)
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import closedform as cf
-from closedform.applications.identification.repetition import Path, repeats_after, shared
+from closedform.applications.identification.repetition import MotionPath, repeats_after, shared
 from closedform.applications.identification.triangles import FOLDS
 from measured_runs import motion, run
 
@@ -63,7 +63,7 @@ def path(begin, end, step=0.05, seed=3, speed=1.0, noise=0.0):
     t = np.arange(begin, end, step)
     q, v, _ = motion(ROBOT, speed * t, seed)
     rng = np.random.default_rng(1)
-    return Path.of(ROBOT, t - begin, q + noise * rng.normal(size=q.shape),
+    return MotionPath.of(ROBOT, t - begin, q + noise * rng.normal(size=q.shape),
                    speed * v + noise * rng.normal(size=q.shape))
 
 
@@ -83,7 +83,7 @@ def test_a_gap_is_no_part_of_a_path():
     """Straight lines across it, and what looks ahead into it, are not compared."""
     t, q, v = path(0, 9.5)
     kept = (t < 3) | (t > 6)
-    gap, whole = Path(t[kept], q[kept], v[kept]), Path(t, q, v)
+    gap, whole = MotionPath(t[kept], q[kept], v[kept]), MotionPath(t, q, v)
     assert shared(gap, whole) == pytest.approx((1.0, (8.5 - 3 - 1) / 8.5), abs=0.05)
 
 

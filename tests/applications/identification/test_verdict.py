@@ -241,6 +241,24 @@ def test_what_is_the_priors_alone_is_said_to_be():
     assert any("unknowns are the prior's" in r or "rank" in r for r in said.reasons), str(said)
 
 
+def small_motions(size):
+    """A fit on motions of so many rad/s, and its verdict on others as small; hardly any noise."""
+    model = idn.Model(FILE, idn.Friction("viscous", "coulomb", slip=1e-3))
+    first, other = (idn.read(run(TRUE, seed, seconds=10.0, size=size, noise=2e-3), FILE)
+                    for seed in (0, 7))
+    fit = idn.fit(idn.information(model, first, signals=SIGNALS))
+    return fit, idn.verdict(fit, idn.validate(fit, other))
+
+
+def test_small_motions_say_nothing_of_others_however_well_they_are_explained(fit):
+    small, said = small_motions(0.01)
+    assert small.total < 2 and small.equations.rank == len(small.x) and small.elsewhere > 1
+    assert any("does not excite enough" in r for r in said.reasons), str(said)
+    assert fit.elsewhere < 0.1
+    plain = replace(fit, certificate=None, method="weighted")
+    assert not any("does not excite enough" in r for r in idn.verdict(plain).reasons)
+
+
 def test_signals_of_the_log_that_is_held_out_must_be_sane_too(fit):
     data = run(TRUE, 7)
     data["q"] = np.degrees(data["q"])

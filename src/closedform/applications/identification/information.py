@@ -18,8 +18,7 @@ from closedform.applications.cluster.blocks import Aside, Work, computed
 from closedform.applications.counts import is_count
 from closedform.applications.identification.logs.log import Log
 from closedform.applications.identification.model import Model
-from closedform.applications.identification.repetition import Path as MotionPath
-from closedform.applications.identification.repetition import repeats_after
+from closedform.applications.identification.repetition import MotionPath, repeats_after
 from closedform.applications.identification.rows import (
     effort_kind,
     filtered_rows,

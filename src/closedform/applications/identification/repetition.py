@@ -62,7 +62,7 @@ LOOK = 10
 CHUNK = 256
 
 
-class Path(NamedTuple):
+class MotionPath(NamedTuple):
     """Where a robot was: times, positions (of joints that have one for each velocity), speeds."""
 
     t: Floats
@@ -70,27 +70,27 @@ class Path(NamedTuple):
     v: Floats
 
     @staticmethod
-    def of(robot: Robot, t: Floats, q: Floats, v: Floats) -> Path:
+    def of(robot: Robot, t: Floats, q: Floats, v: Floats) -> MotionPath:
         """Orientations, which have no coordinates without seams, are told by their velocities."""
         vector = np.concatenate([np.zeros(0, dtype=bool), *(
             np.full(body.joint.nq, body.joint.is_vector) for body, _, _ in robot.parts)])
-        return Path(t, q[:, vector], v)
+        return MotionPath(t, q[:, vector], v)
 
-    def sampled(self, step: float) -> tuple[Path, NDArray[np.bool_]]:
+    def sampled(self, step: float) -> tuple[MotionPath, NDArray[np.bool_]]:
         """At even times, and which of them lie in no gap."""
         t = np.arange(self.t[0], self.t[-1], step)
         q, v = (np.stack([np.interp(t, self.t, x) for x in rows.T], axis=1)
                 if rows.shape[1] else np.zeros((len(t), 0)) for rows in (self.q, self.v))
         after = np.clip(np.searchsorted(self.t, t, "right"), 1, len(self.t) - 1)
         whole = np.diff(self.t)[after - 1] < 1.5 * max(step, self.step)
-        return Path(t, q, v), whole
+        return MotionPath(t, q, v), whole
 
     @property
     def step(self) -> float:
         return float(np.median(np.diff(self.t)))
 
 
-def shared(one: Path, other: Path) -> tuple[float, float]:
+def shared(one: MotionPath, other: MotionPath) -> tuple[float, float]:
     """The share of one's motion that the other has too, and of the other's that is in one; (2)."""
     if min(len(one.t), len(other.t)) < 4 * LOOK:
         return 0.0, 0.0

@@ -7,6 +7,7 @@ of one log alone, so that they are the same bits whoever computes them, and in w
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
@@ -20,7 +21,7 @@ from numpy.typing import NDArray
 
 from closedform.applications.identification.logs.log import Log
 from closedform.applications.identification.model import Model
-from closedform.applications.identification.repetition import Path as MotionPath
+from closedform.applications.identification.repetition import MotionPath
 from closedform.applications.identification.signals.signals import Signals
 from closedform.applications.whole_files import whole_file
 from closedform.arrays import Floats
@@ -43,6 +44,11 @@ class TimeBlock:
     phase: tuple[float, float] | None = None    # begin and end, in periods of a repeated motion
     speed: tuple[float, ...] = ()               # mean |v|, where it is known
 
+    def same(self, other: TimeBlock | None) -> bool:
+        """Whether a stretch has the same data."""
+        return other is not None and all(np.array_equal(a, b) for a, b in
+                                         zip(self.factors, other.factors, strict=True))
+
 
 @final
 @dataclass(frozen=True, eq=False)
@@ -64,15 +70,38 @@ class Information:
             return NotImplemented
         if self.columns != other.columns:
             raise ArgumentError("information of different models cannot be added")
-        mine = {(b.log, b.number) for b in self.blocks}
-        twice = sorted({b.log for b in other.blocks if (b.log, b.number) in mine})
+        mine = {(b.log, b.number): b for b in self.blocks}
+        called = {b.log for b in other.blocks if (b.log, b.number) in mine}
+        twice = {name for name in called if all(b.same(mine.get((name, b.number)))
+                                                for b in other.blocks if b.log == name)}
+        twice |= {log.name for log, _ in other.sources if any(log.overlaps(x)
+                                                              for x, _ in self.sources)}
         if twice:
-            raise ArgumentError(f"information: {', '.join(twice)} is in both; a log counts once")
+            raise ArgumentError(f"information: {', '.join(sorted(twice))} is in both; a log counts "
+                                "once")
+        for name in sorted(called):             # two logs of one name
+            pair = self, other
+            renamed = min((0, 1), key=lambda k: pair[k]._order(name))
+            free = next(x for n in itertools.count(2) if (x := f"{name} {n}")
+                        not in {*self.logs, *other.logs})
+            self, other = (x._called(name, free) if k == renamed else x for k, x in enumerate(pair))
         both = sorted((*self.blocks, *other.blocks), key=lambda b: (b.log, b.number))
         notes = (*self.notes, *(n for n in other.notes if n not in self.notes))
         return replace(self, blocks=tuple(both), notes=notes, faults=(*self.faults, *other.faults),
                        sources=(*self.sources, *other.sources),
                        paths=tuple(sorted((*self.paths, *other.paths), key=lambda p: p[0])))
+
+    def _order(self, name: str) -> bytes:
+        """Of a log's factors: which of two of the same name keeps it, in whatever order."""
+        return b"".join(f.tobytes() for b in self.blocks if b.log == name for f in b.factors)
+
+    def _called(self, name: str, new: str) -> Information:
+        """The same with another name for a log."""
+        return replace(
+            self, blocks=tuple(replace(b, log=new) if b.log == name else b for b in self.blocks),
+            sources=tuple((replace(log, name=new) if log.name == name else log, on)
+                          for log, on in self.sources),
+            paths=tuple((new if log == name else log, path) for log, path in self.paths))
 
     @cached_property
     def columns(self) -> tuple[str, ...]:

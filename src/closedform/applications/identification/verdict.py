@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from closedform.applications.counts import is_number
 from closedform.applications.identification.estimate.consistent import FREE
-from closedform.applications.identification.estimate.found import Fit
+from closedform.applications.identification.estimate.found import VAGUE, Fit
 from closedform.applications.identification.signals.findings import OTHER_ORDER
 from closedform.applications.identification.validate import Validation
 from closedform.errors import ArgumentError
@@ -34,6 +34,8 @@ WORTH = 0.01
 """Of a torque's variation: structure that is worth a word."""
 RUBS = 0.1
 """Of what is left of a torque: friction of another kind that explains it is worth a word."""
+NOTHING = 1.0
+"""Of the torques of other motions: who leaves so much of them open says nothing about them."""
 HALF = 0.5
 """Share of the unknowns that a prior may hold alone, and of a motion that may be known."""
 SURE = 1.5
@@ -108,9 +110,13 @@ def _data(fit: Fit) -> list[str]:
     rank, unknowns = fit.equations.rank, len(fit.x)
     if rank < unknowns:
         blind = [n for n, s in zip(fit.info.columns, fit.sd, strict=True) if np.isinf(s)]
-        reasons.append(f"the motion does not excite all: rank {rank} of {unknowns}; "
-                       f"open: {_few(blind)}")
-    elif fit.certificate is not None and len(fit.unidentified) > HALF * unknowns:
+        return [*reasons, f"the motion does not excite all: rank {rank} of {unknowns}; "
+                          f"open: {_few(blind)}"]
+    if fit.elsewhere > (VAGUE if fit.certificate is None else NOTHING):
+        reasons.append("the motion does not excite enough: the logs leave torques of motions at "
+                       f"half of the robot's limits open by {100 * fit.elsewhere:.0f} %"
+                       + ("" if fit.certificate is None else ", where the prior alone tells them"))
+    if fit.certificate is not None and len(fit.unidentified) > HALF * unknowns:
         reasons.append(f"{len(fit.unidentified)} of {unknowns} unknowns are the prior's, the logs "
                        f"do not tell them: {_few(fit.unidentified)}")
     elif fit.certificate is None and len(fit.unidentified) > unknowns / 4:

@@ -271,6 +271,17 @@ def test_an_empty_cell_is_no_number(tmp_path, logged):
     assert np.isnan(idn.read(tmp_path / "run.csv", PANDA).samples().q[9, 0])
 
 
+def test_one_array_is_read_by_the_numbers_of_its_columns_or_by_its_fields(logged):
+    whole = np.column_stack([logged[kind] for kind in ("t", "q", "v", "tau")])
+    told = {"t": 0, "q": slice(1, 8), "v": range(8, 15), "tau": np.arange(15, 22)}
+    same(idn.read(whole, PANDA, columns=told), logged)
+    names, rows = table(joint_columns(PANDA, logged))
+    fields = np.array([tuple(row) for row in rows], dtype=[(name, float) for name in names])
+    same(idn.read(fields, PANDA), logged)
+    with pytest.raises(cf.ArgumentError, match="say which with columns"):
+        idn.read(whole, PANDA)
+
+
 # ---------------------------------------------------------------------- npz, Parquet
 def test_npz_files_stream_out_of_the_archive(tmp_path, logged):
     np.savez_compressed(tmp_path / "run.npz", times=logged["t"], positions=logged["q"],

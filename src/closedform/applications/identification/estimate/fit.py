@@ -25,6 +25,7 @@ from closedform.applications.identification.estimate.least_squares import (
 )
 from closedform.applications.identification.estimate.prior_weight import PriorWeight
 from closedform.applications.identification.estimate.second_pass import ControlLaw
+from closedform.applications.identification.estimate.standard import standard_of
 from closedform.applications.identification.estimate.uncertainty import (
     jackknife,
     naive,
@@ -172,10 +173,9 @@ def replace_rotors(model: Model, source: Robot) -> Robot:
 
 def _plain(info: Information, method: str, eq: Equations, x: Floats, weights: Floats,
            prior: Floats, blocks: Floats | None = None) -> Fit:
-    """A fit without prior; the standard parameters are those nearest the prior."""
+    """A fit without prior; the standard parameters are those near the prior, bodies if any can."""
     sd, reach = _open(spread(jackknife(info, weights, x, eq, blocks)), eq)
-    L = info.model.L
-    standard = prior + np.linalg.pinv(L) @ (x[:len(L)] - L @ prior)
+    standard = standard_of(info.model, x, prior, eq)
     sigma = noise(info, x)
     scaled = equations(info, joint_weights(sigma, info))
     return Fit(info, method, x, standard, prior, sd, naive(scaled), reach, sigma,

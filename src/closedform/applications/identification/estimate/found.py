@@ -12,6 +12,7 @@ import numpy as np
 
 from closedform.applications.identification.estimate.advice import advice
 from closedform.applications.identification.estimate.consistent import Optimality
+from closedform.applications.identification.estimate.elsewhere import elsewhere
 from closedform.applications.identification.estimate.essential import essential
 from closedform.applications.identification.estimate.friction_error import friction_error
 from closedform.applications.identification.estimate.gravity import GravityTest, gravity_of
@@ -138,6 +139,15 @@ class Fit:
     def advice(self) -> dict[str, str]:
         """For each unknown that the data leave open the joints whose motion would tell it."""
         return advice(self.info, self.weights, self.unidentified)
+
+    @cached_property
+    def elsewhere(self) -> float:
+        """How uncertain the logs alone leave the torques of other motions, relative to these.
+
+        Over poses, speeds and accelerations within the limits of the robot; above 1 they say
+        nothing about them.
+        """
+        return elsewhere(self.info, self.weights, self.by_data, self.x, self.equations)
 
     @cached_property
     def gravity(self) -> GravityTest:

@@ -34,15 +34,16 @@ PEEK = 4096
 """Rows at the beginning that tell the unit of time."""
 
 
-def read(source: str | Path | Mapping[str, Any] | Samples, robot: Robot,
+def read(source: str | Path | Mapping[str, Any] | Samples | np.ndarray, robot: Robot,
          columns: Mapping[str, Any] | None = None, topic: str | Sequence[str] | None = None,
          units: Mapping[str, str] | str | None = None) -> Log:
     """The log of a robot: a .csv, .parquet, .npz, .db3 or .mcap file, a bag's folder, or arrays.
 
     `columns` says which columns are t, q, v, a, tau, current, motor_position and motor_torque: by
     name, number or slice; `{"joints": {"panda_joint1": "fer_joint1"}}` says what the log calls the
-    joints. What is not said is matched by the columns' names. `topic` is the one of a bag to read;
-    columns of others are called `/topic/field`, and taken at its times.
+    joints. What is not said is matched by the columns' names; an array of two dimensions has none.
+    `topic` is the one of a bag to read; columns of others are called `/topic/field`, and taken at
+    its times.
     `units` by kind (`{"q": "deg", "t": "ms"}`; "deg" alone: all angles); the default is what the
     names or the file state, else SI, times by their size. Nothing but the beginning is read yet.
     Of a robot with parallelograms the log has the independent joints.
@@ -68,6 +69,10 @@ def _table(source: object, topic: str | Sequence[str] | None,
         return Arrays(kept), "the log"
     if hasattr(source, "keys") and hasattr(source, "__getitem__"):
         return _arrays(source), "the log"
+    if isinstance(source, np.ndarray):
+        named = source.dtype.names           # of a structured array
+        return (Arrays({"data": source}) if named is None
+                else _arrays({name: source[name] for name in named})), "the log"
     if not isinstance(source, str | Path):
         raise ArgumentError("a log must be a file, arrays by name or Samples, not "
                             f"{type(source).__name__}")
