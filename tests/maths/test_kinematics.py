@@ -28,6 +28,14 @@ def test_ddJ_is_the_time_derivative_of_dJ(robot, seed):
                                atol=1e-12 * size)
 
 
+@given(robots(bent=False), seeds)
+def test_velocities_that_do_not_move_a_body_have_zeros_in_its_jacobian(robot, seed):
+    q, *_ = random_state(robot, seed)
+    for J, moving in zip(kin.jacobians(robot, q), kin.moving_velocities(robot), strict=True):
+        moves = np.isin(np.arange(robot.nv), moving)
+        assert not J[:, ~moves].any() and J[:, moves].any(axis=0).all()
+
+
 @given(robots(), seeds)
 def test_body_jacobians_give_the_twists_of_the_poses(robot, seed):
     """T⁻¹ dT = [ω~ v; 0 0] with (v; ω) = J v."""

@@ -65,6 +65,14 @@ def segment_parents(robot: Robot) -> Parents:
                     if segment.summed is not None})
 
 
+def moving_velocities(robot: Robot) -> list[list[int]]:
+    """For the world and each segment, the velocities that move it: its own and those before it."""
+    found: list[list[int]] = [[]]
+    for segment in robot.segments:
+        found.append(sorted({*found[segment.parent], *segment.v_index}))
+    return found
+
+
 def motion_subspace(segment: Segment, nv: int, xp: Namespace) -> Array:
     """S_k E_k, (6, nv): the segment's screws in the columns of its velocities."""
     zero = xp.zeros(6)

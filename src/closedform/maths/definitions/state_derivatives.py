@@ -20,6 +20,7 @@ from closedform.maths.kinematics import (
     jacobian_rates,
     jacobians,
     motion_subspace,
+    moving_velocities,
     relative_poses,
 )
 from closedform.maths.pull_backs import pulled_back
@@ -44,12 +45,14 @@ def jacobian_derivatives(robot: Robot, q: Array) -> tuple[list[Array], list[list
         ∂_h J_k = X_kp ∂_h J_p − S_k^h × X_kp J_p            (31)
     """
     xp = namespace(q)
-    J, n = jacobians(robot, q), range(robot.nv)
-    dJ = [[xp.zeros((6, robot.nv)) for _ in n]]
+    J, moving = jacobians(robot, q), moving_velocities(robot)
+    dJ = [[xp.zeros((6, robot.nv))] * robot.nv]
     for segment, T_pk in zip(robot.segments, relative_poses(robot, q), strict=True):
         X_kp, p = motion_transform(*T_pk), segment.parent
         S_E, XJ = motion_subspace(segment, robot.nv, xp), X_kp @ J[p]
-        dJ.append([X_kp @ dJ[p][h] - crm(S_E[:, h]) @ XJ for h in n])
+        dJ.append(list(dJ[0]))
+        for h in moving[len(dJ) - 1]:
+            dJ[-1][h] = X_kp @ dJ[p][h] - crm(S_E[:, h]) @ XJ
     return J, dJ
 
 
@@ -66,14 +69,16 @@ def jacobian_rate_derivatives(
     xp = namespace(q, v)
     _, dJ = jacobian_rates(robot, q, v)
     _, J_h = jacobian_derivatives(robot, q)
-    dJ_h = [[xp.zeros((6, robot.nv)) for _ in range(robot.nv)]]
+    moving = moving_velocities(robot)
+    dJ_h = [[xp.zeros((6, robot.nv))] * robot.nv]
     for k, (segment, T_pk) in enumerate(
             zip(robot.segments, relative_poses(robot, q), strict=True), start=1):
         X_kp, p = motion_transform(*T_pk), segment.parent
         S_E, XdJ = motion_subspace(segment, robot.nv, xp), X_kp @ dJ[p]
         xi = crm(segment.S @ segment.velocities(v))
-        dJ_h.append([X_kp @ dJ_h[p][h] - crm(S_E[:, h]) @ XdJ - xi @ J_h[k][h]
-                     for h in range(robot.nv)])
+        dJ_h.append(list(dJ_h[0]))
+        for h in moving[k]:
+            dJ_h[k][h] = X_kp @ dJ_h[p][h] - crm(S_E[:, h]) @ XdJ - xi @ J_h[k][h]
     return dJ, dJ_h
 
 
@@ -89,7 +94,8 @@ def state_derivatives(robot: Robot, q: Array, v: Array) -> StateDerivatives:
         ∂_h g       = Σ_k (∂_hJ_kᵀ Λ_k − J_kᵀ Λ_k J_k^h×) γ_k                                (24d)
 
     Ψ(V) = Λ_k V× − (V×)ᵀ Λ_k, Ψ_k = Ψ(V_k), J_k^h is column h and γ_k = Ad_{0,k}⁻¹ (−gravity; 0);
-    rotors on joints that turn add to (24c), springs to (24d).
+    rotors on joints that turn add to (24c), springs to (24d). Sums are over the velocities h that
+    move body k: all terms of the others are zero.
     dM_dq[i, j, h] = ∂M_ij/∂q_h, and likewise for the others. nv³ numbers each: 30 000 for a
     humanoid of 31 velocities, of which most are zero.
 
@@ -97,13 +103,13 @@ def state_derivatives(robot: Robot, q: Array, v: Array) -> StateDerivatives:
     """
     xp = namespace(q, v)
     (J, J_h), (dJ, dJ_h) = jacobian_derivatives(robot, q), jacobian_rate_derivatives(robot, q, v)
-    gamma, n = gravity_accelerations(robot, q), robot.nv
+    gamma, n, moving = gravity_accelerations(robot, q), robot.nv, moving_velocities(robot)
     M_h, C_h, C_v = ([xp.zeros((n, n)) for _ in range(n)] for _ in range(3))
     g_h = [xp.zeros(n) for _ in range(n)]
     for k, _, L in with_inertia(robot):
         Psi_k = passive_part(L, J[k] @ v)
         F = Psi_k @ J[k] + L @ dJ[k]
-        for h in range(n):
+        for h in moving[k]:
             D, column = J_h[k][h], J[k][:, h]
             half = J[k].T @ (L @ D)
             M_h[h] = M_h[h] + half.T + half                                            # (24a)

@@ -17,6 +17,10 @@ from closedform.model.names import name_fault
 MAX_BYTES = 32 * 2**20
 """The largest file that is read; robots without their meshes have less than 1 MB."""
 
+TOO_DEEP = "Excessive depth"
+"""libxml2's word for more than 256 elements inside each other. A chain in MJCF has one for each
+body: without entities, eight times as many are read."""
+
 TEXT = "<text>"
 """Stands for the file's name where XML is given as a text."""
 
@@ -118,15 +122,23 @@ def _parsed(content: bytes, encoding: str | None) -> Element:
     parser = etree.XMLParser(**safe)
     try:
         return etree.fromstring(content, parser)
-    except etree.XMLSyntaxError:
+    except etree.XMLSyntaxError as error:
         log: Any = parser.error_log
+        if TOO_DEEP in (error.msg or "") and not _may_have_entities(content, encoding):
+            return etree.fromstring(content, etree.XMLParser(**safe | {"huge_tree": True}))
         if any(entry.domain_name != "NAMESPACE" for entry in log):
             raise
     return etree.fromstring(content, etree.XMLParser(recover=True, **safe))
 
 
+def _may_have_entities(content: bytes, encoding: str | None) -> bool:
+    """Whether a text may declare entities, which only the parser's low limits keep small."""
+    return b"\0" in content or "<!DOCTYPE" in content.decode(encoding or "utf-8", "replace")
+
+
 def _syntax_finding(error: etree.XMLSyntaxError, file: str) -> Finding:
-    reason = re.sub(r", line \d+, column \d+.*", "", error.msg or "not well formed").strip()
+    reason = re.sub(r", (line \d+, column \d+|use XML_PARSE_HUGE).*", "",
+                    error.msg or "not well formed").strip()
     line = max(error.lineno or 1, 1)
     return Finding(Level.ERROR, "malformed-xml", "document", f"malformed XML: {reason}",
                    "correct the document here", file, line)

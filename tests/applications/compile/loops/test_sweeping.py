@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import closedform as cf
 from closedform.applications.compile import kernels
 from closedform.applications.compile.loops import sweeping
-from closedform.applications.compile.loops.plans import PLANS
+from closedform.applications.compile.loops.plans import DEPTH, PLANS
 from closedform.applications.compile.loops.sweeping import sweeps_of
 from closedform.applications.compile.requests import Request
 from closedform.lowerings.store.cache import Cache
@@ -323,6 +323,19 @@ def test_forward_dynamics_is_a_line_while_it_compiles_soon():
                     ["revolute"] * 110)
     assert [by_loops(long_chain(n)) for n in (30, 100, 101)] == [False, False, True]
     assert by_loops(tree)
+
+
+def test_deep_trees_of_very_many_joints_are_looped_whatever_their_depth():
+    """Torques of twelve limbs of twenty-three joints were interpreted once."""
+    limbs = robot_of([0, *(1 if k % 23 == 0 else k + 1 for k in range(12 * 23))],
+                     ["free", *["revolute"] * (12 * 23)])
+    arm = cf.compile(limbs, cache=NOWHERE)
+    for name in PLANS.keys() & DEPTH.keys():
+        row = quantity(name)
+        if not row.framed and getattr(PLANS[name], "grouped", True):
+            assert swept(arm, name) is not None, name
+    q, v, a = state(limbs, "inverse_dynamics")
+    assert_same(arm.mass_matrix(q) @ a + arm.bias(q, v), arm.inverse_dynamics(q, v, a))
 
 
 def test_code_does_not_grow_with_the_robot():

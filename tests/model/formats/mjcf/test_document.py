@@ -54,6 +54,31 @@ def test_depth_stays_bounded():
         load("<mujoco><worldbody>" + "<body>" * 3000 + "-- <!-- -- -->")
 
 
+def chain(count, before="", name="a"):
+    body = ('<body name="b{}" pos="0.1 0 0"><joint axis="0 1 0"/>'
+            '<inertial pos="0 0 0" mass="1" diaginertia="1 1 1"/>')
+    return (f'{before}<mujoco model="{name}"><worldbody>' + "".join(map(body.format, range(count)))
+            + "</body>" * count + "</worldbody></mujoco>")
+
+
+def test_a_chain_of_three_hundred_bodies_inside_each_other_loads(tmp_path):
+    """Refused once, at the parser's depth of 256; MuJoCo's own reader goes to 500."""
+    path = tmp_path / "chain.xml"
+    path.write_text(chain(300))
+    assert load(path).nv == load(chain(300)).nv == 300
+    assert not [f for f in lint(path) if f.level.value == "error"]
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "cp500"])
+def test_depth_and_entities_together_stay_refused(tmp_path, encoding):
+    entities = '<!DOCTYPE a [<!ENTITY a "x"><!ENTITY b "&a;&a;">]>'
+    declared = f'<?xml version="1.0" encoding="{encoding}"?>' if encoding != "utf-16" else ""
+    path = tmp_path / "chain.xml"
+    path.write_bytes(chain(300, declared + entities, "&b;").encode(encoding))
+    with pytest.raises(FormatError):
+        load(path)
+
+
 @pytest.mark.parametrize("blank", ["&#10;", " ", "\t "])
 def test_blanks_where_numbers_stand_never_reach_mujoco(blank):
     """Its parser gives up there, and the next file with a remark would wait for ever."""

@@ -240,6 +240,8 @@ DEPTH: Mapping[str, int] = {
 time than straight-line code there, or code that compiles at once is worth more
 (`benchmarks/deep.py`)."""
 
-MANY: Mapping[str, int] = {"forward_dynamics": 101}
+MANY: Mapping[str, int] = {
+    "forward_dynamics": 101, **dict.fromkeys(
+        ("inverse_dynamics", "bias", "coriolis_torque", "gravity_torque"), 201)}
 """Segments from which on rows of deep robots are computed by loops, whatever their depth: a line of
 code would take longer to compile than users wait."""
