@@ -6,6 +6,7 @@ import itertools
 import json
 import re
 import resource
+import socket
 import threading
 import time
 import weakref
@@ -87,6 +88,17 @@ def test_only_this_machine_listens(studio):
     inner = studio.gate.server._websock_server
     assert inner._host == "127.0.0.1" and studio.gate.token == ""
     assert gates.is_local("127.0.0.1") and gates.is_local("::1") and not gates.is_local("0.0.0.0")
+
+
+def test_a_connection_that_says_nothing_leaves_the_terminal_alone(studio, capfd):
+    for said in (b"", b"nonsense\r\n\r\n"):
+        with socket.create_connection(("127.0.0.1", studio.gate.port), 60) as opened:
+            opened.sendall(said)
+            opened.shutdown(socket.SHUT_WR)
+            while opened.recv(4096):
+                pass
+    assert status(studio)[0] == 200                    # by then the others have been seen to
+    assert capfd.readouterr().err == ""
 
 
 def test_the_page_is_served_with_headers_for_every_path(studio):

@@ -158,6 +158,8 @@ def of_log(subject: StudioRobot, state: StudioState, log: Any, name: str) -> Rec
     angle, force = units(robot, "rad", "m"), units(robot, "N m", "N")
     strips = [Strip("q", angle, q, tuple(coordinate_names(robot.q_slices)))]
     told: list[tuple[str, str | float]] = [("rows", f"{len(log.t)}")]
+    if log.v is None:
+        told.append(("v and a of the model's τ", "differences of q, unfiltered"))
     if log.tau is None:
         strips.append(Strip("τ of the model", force, tau, names))
     else:

@@ -100,7 +100,7 @@ class Pages:
     def tab(self) -> str:
         """The tab that is open, as far as the page has told."""
         where = {**{p.key: p.tab for p in PANELS}, "base": "Model", "motion": "Motion",
-                 "formulas": "Formulas"}
+                 "still": "Motion", "formulas": "Formulas"}
         return next((where[key] for key in sorted(self.seen or ()) if key in where), "")
 
     def _is_seen(self, key: str) -> bool:

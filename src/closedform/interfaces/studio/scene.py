@@ -100,8 +100,10 @@ class StudioScene:
         above the sheet of widgets."""
         R = turned(towards(self.up))                # z to what is up
         half = np.arctan(min(free(camera, beside)) * np.tan(float(camera.fov) / 2))
-        way = R @ (FULL * self.reach / np.sin(half) * FROM / np.linalg.norm(FROM))
-        at = self.middle - behind_sheet(camera, way) * self.up
+        out = FROM / np.linalg.norm(FROM)
+        way = R @ (FULL * self.reach / np.sin(half) * out)
+        above = R @ (np.array([0.0, 0.0, 1.0]) - out[2] * out) / np.hypot(out[0], out[1])
+        at = self.middle - behind_sheet(camera, way) * above         # up in the picture
         camera.position, camera.look_at = tuple(at + way), tuple(at)
 
     # ------------------------------------------------------------------ what is there

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 
 from closedform.applications.base_parameters.picture import COLUMNS, KINDS, states
 from closedform.applications.base_parameters.summary import entries, headline, shares
@@ -57,10 +57,10 @@ def finding_list(found: Sequence[Finding]) -> str:
     """Findings as a list, worst first."""
     if not found:
         return '<p class="good">nothing to complain about</p>'
-    order = list(Level)
+    order, said = list(Level), partial(cells.escape, longest=cells.SENTENCE)
     items = [f'<li><span class="{CLASS[f.level]}">{f.level.value}</span> '
-             f"{'' if f.line is None else f'line {f.line}: '}{cells.escape(f.message)}"
-             + (f"<br><i>repair: {cells.escape(f.repair)}</i>" if f.repair else "") + "</li>"
+             f"{'' if f.line is None else f'line {f.line}: '}{said(f.message)}"
+             + (f"<br><i>repair: {said(f.repair)}</i>" if f.repair else "") + "</li>"
              for f in sorted(found, key=lambda f: order.index(f.level))[:50]]
     more = f"<p>and {len(found) - 50} more</p>" if len(found) > 50 else ""
     return f"<ul>{''.join(items)}</ul>{more}"
