@@ -103,6 +103,9 @@ def test_a_flexible_arm_has_its_swing_and_its_modes():
     rest, out = arm.mode(0, 0.0), arm.mode(0, np.pi / 2)
     assert np.abs(out - rest).max() == pytest.approx(bending.PART * arm.reach, rel=1e-6)
     assert "Hz" in arm.page()
+    rest = arm.bent(np.zeros(arm.arm.nq), 1.0)
+    out = max(np.abs(arm.bent(q, 1.0) - rest).max() for q in arm.run.q[::20])
+    assert 0.02 < out / arm.reach < 0.2                    # to be seen, and still a small one
     straight = arm.bent(np.zeros(arm.arm.nq), 5.0)
     assert np.abs(straight[..., 1]).max() < 1e-12
 
