@@ -79,10 +79,20 @@ def test_identification_of_a_log_tells_fit_residual_and_verdict():
     tau = tau + 1e-3 * rng.normal(size=tau.shape)
     found = fitting.fitted(PLANAR.robot, cf.identification.Samples(t, q, None, None, tau))
     text = fitting.page(found)
-    assert "data-verdict" in text
+    assert "data-verdict" in text and "<th>rms [N m]</th>" in text
     assert ("does not hold" in text) is not found.verdict.holds
     for name, (percent, _) in found.fit.residuals.items():
         assert name in text and f"{percent:.2f}" in text
+
+
+def test_a_base_that_floats_swings_within_the_picture():
+    solid = cf.Inertia(2.0, (0.1, 0.0, 0.0), np.diag([0.02, 0.03, 0.04]))
+    free = StudioRobot(cf.Robot("bird", (
+        cf.Body("trunk", None, cf.Free(), np.eye(4), solid),
+        cf.Body("wing", "trunk", cf.Revolute((0, 1, 0)), np.eye(4), solid))))
+    found = recording.swing(free, start(free))
+    assert 0 < np.abs(found.q[:, :3]).max() <= recording.BASE + 1e-12
+    assert np.ptp(found.q[:, 7:], axis=0).max() > 0.5
 
 
 def test_a_flexible_arm_has_its_swing_and_its_modes():
@@ -93,6 +103,9 @@ def test_a_flexible_arm_has_its_swing_and_its_modes():
     rest, out = arm.mode(0, 0.0), arm.mode(0, np.pi / 2)
     assert np.abs(out - rest).max() == pytest.approx(bending.PART * arm.reach, rel=1e-6)
     assert "Hz" in arm.page()
+    rest = arm.bent(np.zeros(arm.arm.nq), 1.0)
+    out = max(np.abs(arm.bent(q, 1.0) - rest).max() for q in arm.run.q[::20])
+    assert 0.02 < out / arm.reach < 0.2                    # to be seen, and still a small one
     straight = arm.bent(np.zeros(arm.arm.nq), 5.0)
     assert np.abs(straight[..., 1]).max() < 1e-12
 

@@ -94,6 +94,20 @@ def test_hostile_names_are_shown_as_text():
     assert html.escape(HOSTILE[0]) in panel("bodies", s)
 
 
+def test_a_name_is_cut_and_a_sentence_is_whole():
+    text = "a" * 300
+    assert cells.escape(text) == "a" * cells.NAME + "…"
+    assert cells.escape(text, cells.SENTENCE) == text
+
+
+def test_matrices_say_what_their_entries_are_in():
+    for robot, unit in ((cf.load("planar2r"), "kg m²"), (cf.load("stanford"), "kg m², kg m, kg")):
+        subject = StudioRobot(robot)
+        s = shown(subject, start(subject))
+        assert f'entries in</th><td>{unit}</td>' in panel("M", s)
+        assert ("[N m, N]" in panel("torques", s)) == ("," in unit)
+
+
 def test_a_cell_is_a_number_with_all_its_digits_as_title():
     x = 1 / 3
     assert f"{x!r}" in cells.matrix(np.array([[x]]), "A", ["a"])

@@ -38,6 +38,8 @@ HOSTILE = {
     "above.xml": b'<mujoco><compiler assetdir="a/../../.."/></mujoco>',
     "sky.xml": b'<mujoco><asset><texture fileup="/etc/passwd"/></asset></mujoco>',
     "xacro.urdf": b'<robot xmlns:xacro="x"><xacro:include filename="/etc/passwd"/></robot>',
+    "program.urdf": b'<robot name="${load_yaml(\'/etc/passwd\')}"><link name="a"/></robot>',
+    "computed.xml": b'<robot name="r"><link name="$(env HOME)"/></robot>',
 }
 
 
@@ -59,6 +61,18 @@ def test_hostile_xml_is_refused(name, tmp_path):
 def test_hostile_xml_is_refused_by_the_name_it_came_with():
     with pytest.raises(cf.FormatError, match=r"^outside\.urdf:"):
         read_upload("outside.urdf", HOSTILE["outside.urdf"])
+
+
+def test_a_xacro_file_is_never_run_for_a_browser(tmp_path):
+    secret = tmp_path / "secret.yaml"
+    secret.write_text("a: told\n")
+    robot = cf.load("puma560").to_urdf()
+    for computed in (f"${{load_yaml('{secret}')['a']}}", "$(env HOME)", "${6 * 7}"):
+        text = re.sub('<robot name="[^"]*"', f'<robot name="{computed}"', robot, count=1)
+        with pytest.raises(cf.FormatError, match=r"^arm\.urdf:\d+: a xacro file is a program"):
+            read_upload("arm.urdf", text.encode())
+        text = text.replace(computed, "r").replace("<mass ", f'<mass was="{computed}" ')
+        assert read_upload("arm.urdf", text.encode()).robot.name == "r"
 
 
 def test_zip_bombs_are_refused_by_name_before_they_are_unpacked(monkeypatch):

@@ -19,6 +19,7 @@ from closedform.applications.live.model import (
     slider,
 )
 from closedform.applications.live.skeleton import resting, skeleton
+from closedform.applications.units import inertia_units, sliding
 from closedform.arrays import Array, ArrayLike, numeric, real_array
 from closedform.errors import ArgumentError
 from closedform.model.coordinates import coordinate_names, units
@@ -33,8 +34,9 @@ def live_robot(robot: Robot, q: Array) -> LiveModel:
     return LiveModel(
         robot.name, headline(summary(robot)), _program(robot), q, skeleton(robot, q),
         "bodies joined to their parents", robot.body_names, "".join(_of_q(robot, q)),
-        coordinate_names(robot.v_slices), _units(robot), robot.effort_limits.tolist(),
-        robot.velocity_limits.tolist(), ("mass_matrix", "M(q) [kg m², kg m, kg]"),
+        coordinate_names(robot.v_slices), ["N" if x else "N m" for x in sliding(robot)],
+        robot.effort_limits.tolist(), robot.velocity_limits.tolist(),
+        ("mass_matrix", f"M(q) [{inertia_units(robot)}]"),
         {"center_of_mass": "Centre of mass [m]"}, closing=_closing(robot, q))
 
 
@@ -68,13 +70,6 @@ def _program(robot: Robot) -> Program:
     asked += ["mass_matrix"] if robot.nv <= LARGEST else []
     asked += ["center_of_mass"] if float(robot.mass) else []
     return compile(robot).program([asked_request(robot, name) for name in asked])
-
-
-def _units(robot: Robot) -> list[str]:
-    """N m or N of each velocity."""
-    found = ["N" if k in body.joint.moving.lengths else "N m"
-             for body, _, _ in robot.parts for k in range(body.joint.nv)]
-    return [found[i] for i in robot.closure.independent] if robot.closure else found
 
 
 def _of_q(robot: Robot, q: Array) -> Iterator[str]:

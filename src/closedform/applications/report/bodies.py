@@ -13,6 +13,7 @@ from closedform.applications.live.skeleton import resting
 from closedform.applications.report import figures
 from closedform.applications.report.record import Report
 from closedform.applications.report.tables import figure, folded, minus, table
+from closedform.applications.units import units
 from closedform.errors import ModelError
 from closedform.maths.kinematics import poses
 from closedform.model.describe import (
@@ -78,8 +79,9 @@ def _joints(robot: Robot) -> str:
         rows.append([f"{k} {escape(b['name'])}", escape(joint["name"]),
                      minus(escape(joint["kind"])), _range(joint),
                      list_text(joint["velocity"]), list_text(joint["effort"])])
-    return table(("body", "joint", "kind", "range", "max |v| [rad/s, m/s]", "max |τ| [N m, N]"),
-                 rows, caption="Bodies and the joints that move them")
+    return table(("body", "joint", "kind", "range", f"max |v| [{units(robot, 'rad/s', 'm/s')}]",
+                  f"max |τ| [{units(robot, 'N m', 'N')}]"), rows,
+                 caption="Bodies and the joints that move them")
 
 
 def _range(joint: dict[str, Any]) -> str:

@@ -211,23 +211,26 @@ def swing_figure(run: Simulation) -> Figure:
     return figure
 
 
-def path_figure(track: Track, names: Sequence[str]) -> Figure:
+def path_figure(track: Track, names: Sequence[str], unit: str) -> Figure:
     """Joints, manipulability along a closed path."""
     values = np.exp([s.value for s in track.solutions])
-    return _joints_figure(track.times, track.q, values, names, "point of the closed path")
+    return _joints_figure(track.times, track.q, values, names, "point of the closed path", unit)
 
 
-def self_motion_figure(curve: SelfMotion, values: Array, names: Sequence[str]) -> Figure:
+def self_motion_figure(curve: SelfMotion, values: Array, names: Sequence[str],
+                       unit: str) -> Figure:
     """Joints and manipulability over the length of the curve of one pose."""
-    return _joints_figure(curve.s, curve.q, values, names, "length along the self-motion [rad, m]")
+    return _joints_figure(curve.s, curve.q, values, names,
+                          f"length along the self-motion [{unit}]", unit)
 
 
-def _joints_figure(x: Array, q: Array, values: Array, names: Sequence[str], along: str) -> Figure:
+def _joints_figure(x: Array, q: Array, values: Array, names: Sequence[str], along: str,
+                   unit: str) -> Figure:
     figure = Figure(figsize=(NARROW, 5.0), layout="constrained")
     top, low = figure.subplots(2, 1, sharex=True, height_ratios=(3, 2))
     for k, name in enumerate(names):
         top.plot(x, q[:, k], label=plain(name))
-    top.set(ylabel="q [rad, m]")
+    top.set(ylabel=f"q [{unit}]")
     figure.legend(loc="outside lower center", ncols=3, fontsize="small")
     low.plot(x, values, color="#3f9b63")
     low.set(ylabel="√det J Jᵀ", xlabel=along)

@@ -34,10 +34,10 @@ from closedform.applications.report.tables import (
     power,
     table,
 )
+from closedform.applications.units import inertia_units, parameter_unit, units
 from closedform.maths.catalogue import quantity
 from closedform.model.coordinates import coordinate_names
 from closedform.model.describe import headline, summary
-from closedform.model.inertia import PARAMETER_NAMES
 
 HERE = Path(__file__).parent
 STYLE = LIVE_STYLE + (HERE / "report.css").read_text(encoding="utf8")
@@ -65,8 +65,7 @@ def page(report: Report) -> str:
             f"<p>{escape(minus(headline(summary(report.robot))))}</p>{_verdict(report)}"
             f"{_provenance(report)}<nav>{links}</nav></header>"
             f'<main><section id="live" aria-label="The robot, to be moved">{moving}</section>{body}'
-            f"</main><footer>Made by closedform in {report.seconds:.1f} s on {escape(machine())}."
-            f"</footer><script>{SCRIPT}</script></body></html>\n")
+            f"</main><script>{SCRIPT}</script></body></html>\n")
 
 
 def _verdict(report: Report) -> str:
@@ -84,21 +83,25 @@ def _verdict(report: Report) -> str:
 
 
 def _provenance(report: Report) -> str:
-    rows = "".join(f"<dt>{escape(key)}</dt><dd>{escape(value)}</dd>"
-                   for key, value in report.provenance.items())
-    return f'<dl class="provenance">{rows}</dl>' if rows else ""
+    told = {**report.provenance, "made in": f"{report.seconds:.1f} s on {machine()}"}
+    rows = "".join(f"<dt>{escape(key)}</dt><dd>{escape(value)}</dd>" for key, value in told.items())
+    return f'<dl class="provenance">{rows}</dl>'
 
 
 # ---------------------------------------------------------------------- sections
 def equations(report: Report) -> str:
     names = coordinate_names(report.robot.v_slices)
-    titles = {"M": "M [kg m², kg m, kg]", "C": "C [N m s, …]", "∂τ/∂q": "∂τ/∂q [N m/rad, …]"}
+    robot = report.robot
+    v, a = units(robot, "rad/s", "m/s"), units(robot, "rad/s²", "m/s²")
+    titles = {"M": f"M [{inertia_units(robot)}]",
+              "C": f"C [{units(robot, 'N m s', 'N s/m', 'N s')}]",
+              "∂τ/∂q": f"∂τ/∂q [{units(robot, 'N m/rad', 'N/m', 'N')}]"}
     maps = "".join(f'<div class="map">{matrix(letter, sizes, names, titles.get(letter, letter))}'
                    "</div>" for letter, sizes in report.maps.items())
     text = ("<p>Mean sizes of the entries of M, C and ∂τ/∂q over 200 random states: q uniform "
-            "within the limits, v and a normal with a deviation of 1 rad/s, m/s and 1 rad/s², "
-            "m/s², seed 0. Shade is the root of the part of the largest entry; a cell's title has "
-            f'all digits.</p><div class="maps matrices">{maps}</div>')
+            f"within the limits, v and a normal with a deviation of 1 {v} and 1 {a}, seed 0. "
+            "Shade is the root of the part of the largest entry; a cell's title has all digits."
+            f'</p><div class="maps matrices">{maps}</div>')
     for letter, lines in report.formulas.items():
         text += f'<h3>{letter}</h3><div class="scroll" tabindex="0">{"".join(lines)}</div>'
     return text
@@ -131,7 +134,7 @@ def parameters(report: Report) -> str:
                 lambda: picture(base), "What became of every parameter",
                 f"A row for each of {len(base.source.bodies)} bodies, a column for each parameter",
                 {"parameter": list(base.source.parameter_names), "became": _became(base)}))
-    rows = [[f"<code>{escape(e.name)}</code>", f"{minus(escape(e.value))} {_unit(e.name)}",
+    rows = [[f"<code>{escape(e.name)}</code>", f"{minus(escape(e.value))} {parameter_unit(e.name)}",
              minus(escape(e.sum))] for e in entries(base)]
     text += folded(f"The {base.count} that are kept", table(
         ("keeps", "value", "stands for"), rows, (1,), "Base parameters"), base.count <= 80)
@@ -142,13 +145,6 @@ def _became(base: BaseParameters) -> list[str]:
     kept, idle = set(base.names), set(base.no_effect)
     return ["kept" if x in kept else "without effect" if x in idle else "regrouped"
             for x in base.source.parameter_names]
-
-
-def _unit(name: str) -> str:
-    """Of an inertial parameter by the end of its name."""
-    kind = name.rpartition(".")[2]
-    place = PARAMETER_NAMES.index(kind) if kind in PARAMETER_NAMES else 9
-    return "kg" if place == 0 else "kg m" if place < 4 else "kg m²"
 
 
 def _dropped(base: BaseParameters) -> str:
@@ -281,13 +277,13 @@ def redundancy(report: Report) -> str:
     found = report.redundancy
     if isinstance(found, str):
         return f"<p>Not a redundant arm for this section: {escape(found)}.</p>"
-    names, curve = found.names, found.curve
+    names, curve, unit = found.names, found.curve, units(report.robot, "rad", "m")
     stop = "" if found.track.stop is None else f" It stops at {found.track.stop.reason}."
     end = ("is a surface: there is more than one freedom" if curve is None
            else "closes" if curve.closed else "ends at joint limits")
     text = (f"<p>The tip follows a circle of {found.radius:.3g} m ({found.task}), manipulability "
             f"at its maximum everywhere.{escape(stop)} The self-motion at the first pose {end}.</p>"
-            + figure(lambda: figures.path_figure(found.track, names),
+            + figure(lambda: figures.path_figure(found.track, names, unit),
                      "Joints and manipulability along a closed path",
                      f"{len(names)} joints at {len(found.track.times)} points of the path",
                      {"point": found.track.times, **{f"q {n}": found.track.q[:, k]
@@ -295,7 +291,7 @@ def redundancy(report: Report) -> str:
     if curve is None:
         return text
     return text + figure(
-        lambda: figures.self_motion_figure(curve, found.values, names),
+        lambda: figures.self_motion_figure(curve, found.values, names, unit),
         "The self-motion curve of one pose",
         f"Manipulability from {found.values.min():.3g} to {found.values.max():.3g}",
         {"length": curve.s, "√det J Jᵀ": found.values,

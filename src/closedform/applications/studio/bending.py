@@ -19,8 +19,8 @@ from closedform.errors import ArgumentError
 from closedform.maths.flexible.arm import FlexibleArm
 
 SECONDS, RATE = 4.0, 100
-BENT = 0.1
-"""Of its length: how far the first mode of each link is bent at the start, in metres of it."""
+BENT = 0.03
+"""Of its length: how far the first mode bends the end of each link, or turns it, at the start."""
 PART = 0.15
 """Of the arm's length: how far a mode is drawn out."""
 
@@ -49,9 +49,11 @@ class Bending:
     def run(self) -> Simulation:
         """A swing of four seconds from bent links."""
         q = np.zeros(self.arm.nq)
-        for link, at in zip(self.arm.links, self.arm.deflections, strict=True):
+        for link, at, modes in zip(self.arm.links, self.arm.deflections, self.arm.modes,
+                                   strict=True):
             if at.stop > at.start:
-                q[at.start] = 0.05 * BENT * link.length
+                turn = link.length * abs(float(modes.tip_slope[0]))
+                q[at.start] = BENT * link.length / max(abs(float(modes.tip[0])), turn)
         times = np.linspace(0, SECONDS, 1 + int(RATE * SECONDS))
         return simulate(self.arm, q0=q, times=times)
 

@@ -19,6 +19,8 @@ import numpy as np
 
 from closedform.arrays import Floats
 
+NAME, SENTENCE = 200, 2000
+"""Characters of a name and of a sentence that are shown."""
 READABLE = 9
 """Rows of a matrix up to which its cells have numbers."""
 FAINT, SHADE = 0.06, 0.6
@@ -32,16 +34,18 @@ POINTS = 240
 HEIGHT, WIDTH = 74.0, 360.0
 
 
-def escape(text: object) -> str:
+def escape(text: object, longest: int = NAME) -> str:
     """A text that no browser takes for markup, with no sign that changes the direction of writing.
+
+    A name is cut where it is too long; a sentence is given the length of one.
     """
-    return _escaped(str(text))
+    return _escaped(str(text), longest)
 
 
 @lru_cache(maxsize=4096)                    # the same names at every update
-def _escaped(text: str) -> str:
+def _escaped(text: str, longest: int) -> str:
     plain = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
-    return html.escape(plain[:200], quote=True)
+    return html.escape(plain if len(plain) <= longest else f"{plain[:longest]}…", quote=True)
 
 
 def number(x: float, scale: float = 0.0) -> str:

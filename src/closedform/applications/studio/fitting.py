@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from closedform.applications.studio import cells
+from closedform.applications.units import units
 from closedform.errors import ArgumentError
 from closedform.model.robot import Robot
 
@@ -38,8 +39,10 @@ def fitted(robot: Robot, samples: Any) -> Fitted:
 def page(found: Fitted) -> str:
     """Verdict, residuals of fit and held-out motion a joint, unknowns with their intervals."""
     fit, trial, said = found
+    unit = units(fit.model.robot, "N m", "N")
     good, head = ("good", "holds") if said.holds else ("bad", "does not hold")
-    reasons = "".join(f"<li>{cells.escape(x)}</li>" for x in (*said.reasons, *said.remarks))
+    reasons = "".join(f"<li>{cells.escape(x, cells.SENTENCE)}</li>"
+                      for x in (*said.reasons, *said.remarks))
     rows = "".join(
         f'<tr><th scope="row">{cells.escape(name)}</th><td>{percent:.2f}</td>'
         f"<td>{cells.number(rms)}</td><td>{float(trial.joints[j]):.2f}</td>"
@@ -52,7 +55,7 @@ def page(found: Fitted) -> str:
         for r in fit.table[:TOLD])
     return (f'<p class="{good}" data-verdict>the identified robot {head}</p><ul>{reasons}</ul>'
             '<table class="f" aria-label="residuals"><tr><th>torque</th><th>fit %</th>'
-            f"<th>rms</th><th>held out %</th><th>rms</th></tr>{rows}</table>"
+            f"<th>rms [{unit}]</th><th>held out %</th><th>rms [{unit}]</th></tr>{rows}</table>"
             "<details><summary>unknowns</summary>"
             '<table class="f" aria-label="unknowns"><tr><th>name</th><th>before</th><th>found</th>'
             f"<th>95 %</th><th>identified</th></tr>{unknowns}</table></details>")

@@ -22,6 +22,7 @@ from closedform.applications.studio.cells import Strip
 from closedform.applications.studio.shown import as_robot
 from closedform.applications.studio.state import StudioState
 from closedform.applications.studio.subject import StudioRobot
+from closedform.applications.units import units
 from closedform.arrays import Floats
 from closedform.errors import ArgumentError, ClosedformError
 from closedform.model.coordinates import coordinate_names
@@ -33,6 +34,8 @@ LONGEST = 60.0
 """Seconds of a simulation, at most."""
 SWUNG = 0.4
 """rad or m by which the independent joints of a robot with loops swing."""
+BASE = 0.2
+"""m by which a base that floats swings, at most."""
 SPLINED = 5_000
 """Rows of a trajectory, at most; a file with more is a log."""
 MOST = 20_000
@@ -96,8 +99,12 @@ def swing(subject: StudioRobot, state: StudioState) -> Recording:
     robot = as_robot(subject, state)
     if robot.closure is not None:
         return _closed_swing(subject, state, y_index(robot.tree, robot.closure))
+    path = cosines(robot)
+    for body, i, _ in robot.parts[:robot.is_floating]:       # the base stays in the picture
+        far = [i.start + k for k in body.joint.moving.lengths]
+        path.amplitude[far] = np.minimum(path.amplitude[far], BASE)
     return _of_torques("swing of all joints",
-                       torques(robot, cosines(robot), np.linspace(0, SECONDS, POINTS)))
+                       torques(robot, path, np.linspace(0, SECONDS, POINTS)))
 
 
 def _closed_swing(subject: StudioRobot, state: StudioState, own: Floats) -> Recording:
@@ -124,13 +131,14 @@ def of_rows(subject: StudioRobot, state: StudioState, rows: Any, name: str) -> R
 
 def _of_torques(title: str, found: Torques) -> Recording:
     numeric, names = found.differences(), found.names
-    units = ("N m, N", "N m/s, N/s", "N m/s², N/s²")
+    robot = found.robot
+    forces = [units(robot, f"N m{per}", f"N{per}") for per in ("", "/s", "/s²")]
     strips = tuple(Strip(what, unit, found.values[:, k], names, numeric[:, k] if k else None)
-                   for k, (what, unit) in enumerate(zip(("τ", "τ̇", "τ̈"), units, strict=True)))
+                   for k, (what, unit) in enumerate(zip(("τ", "τ̇", "τ̈"), forces, strict=True)))
     apart = np.nanmax(np.abs(numeric[:, 1] - found.values[:, 1]), initial=0.0)
     return Recording(title, found.times, found.q, found.rates[:, 0], found.rates[:, 1], strips,
-                     (("largest |τ| [N m, N]", float(np.abs(found.values[:, 0]).max())),
-                      ("numeric τ̇ is off by [N m/s, N/s]", float(apart))))
+                     ((f"largest |τ| [{forces[0]}]", float(np.abs(found.values[:, 0]).max())),
+                      (f"numeric τ̇ is off by [{forces[1]}]", float(apart))))
 
 
 def of_log(subject: StudioRobot, state: StudioState, log: Any, name: str) -> Recording:
@@ -147,14 +155,17 @@ def of_log(subject: StudioRobot, state: StudioState, log: Any, name: str) -> Rec
     tau = np.asarray(compile_robot(robot).inverse_dynamics(
         *(np.ascontiguousarray(x, dtype=float) for x in (q, v, a))))
     names = tuple(coordinate_names(robot.v_slices))
-    strips = [Strip("q", "rad, m", q, tuple(coordinate_names(robot.q_slices)))]
+    angle, force = units(robot, "rad", "m"), units(robot, "N m", "N")
+    strips = [Strip("q", angle, q, tuple(coordinate_names(robot.q_slices)))]
     told: list[tuple[str, str | float]] = [("rows", f"{len(log.t)}")]
+    if log.v is None:
+        told.append(("v and a of the model's τ", "differences of q, unfiltered"))
     if log.tau is None:
-        strips.append(Strip("τ of the model", "N m, N", tau, names))
+        strips.append(Strip("τ of the model", force, tau, names))
     else:
         measured = log.tau[::every]
-        strips.append(Strip("τ measured, the model's dashed", "N m, N", measured, names, tau))
-        told.append(("RMS of measured − model [N m]",
+        strips.append(Strip("τ measured, the model's dashed", force, measured, names, tau))
+        told.append((f"RMS of measured − model [{force}]",
                      float(np.sqrt(np.nanmean((measured - tau) ** 2)))))
     return Recording(name, t, q, v, a, tuple(strips), tuple(told))
 
@@ -178,8 +189,8 @@ def released(subject: StudioRobot, state: StudioState, seconds: float, torque: I
                    max_evaluations=200_000)
     a = np.gradient(run.v, times, axis=0)
     names = tuple(coordinate_names(robot.v_slices))
-    strips = [Strip("v", "rad/s, m/s", run.v, names),
-              Strip("torques", "N m, N", np.asarray(run.inputs, float), names),
+    strips = [Strip("v", units(robot, "rad/s", "m/s"), run.v, names),
+              Strip("torques", units(robot, "N m", "N"), np.asarray(run.inputs, float), names),
               *_of_springs(run, names), *_of_energy(run)]
     return Recording(title, times, run.q, run.v, a, tuple(strips), (
         ("energy drift", float(run.energy_drift)), ("method", run.method),
@@ -200,10 +211,10 @@ def _of_springs(run: Simulation, names: tuple[str, ...]) -> list[Strip]:
     shown = list(model.elastic)
     links = np.stack([run.q[:, c] if (c := model.coordinates[k]) is not None
                       else np.zeros(len(run.times)) for k in shown], axis=1)
-    which = tuple(names[k] for k in shown)
-    return [Strip("motor angle at the link, link angle dashed", "rad, m", at_link[:, shown],
-                  which, links),
-            Strip("deflection", "mrad, mm",
+    which, robot = tuple(names[k] for k in shown), model.robot
+    return [Strip("motor angle at the link, link angle dashed", units(robot, "rad", "m"),
+                  at_link[:, shown], which, links),
+            Strip("deflection", units(robot, "mrad", "mm"),
                   1e3 * (np.asarray(run.deflection) * model.gear_ratio)[:, shown], which)]
 
 

@@ -19,7 +19,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from closedform.errors import ClosedformError, FormatError
-from closedform.model.findings import Finding
+from closedform.model.findings import Finding, Level
+from closedform.model.formats.urdf.extensions import xacro_findings
 from closedform.model.formats.xml import read_xml, tag
 from closedform.model.robot import Robot
 
@@ -120,6 +121,7 @@ def child() -> None:
     """Read the file named on the command line; its robot is on standard input, the answer goes out.
     """
     _bound()
+    sys.modules["xacro"] = None             # type: ignore[assignment]  # what it reads it also runs
     path, name = sys.argv[1:3]
     robot = pickle.loads(sys.stdin.buffer.read())
     try:
@@ -158,10 +160,14 @@ def _read(path: Path, robot: Robot | None) -> tuple[Any, ...]:
 
 
 def _refuse_other_files(path: Path) -> None:
-    """An upload is one file: it names no other that would be read here."""
+    """An upload is one file that is read: it names no other, and is no program to be run here."""
     if path.suffix == ".toml":
         return
     root = read_xml(path).checked_root()
+    program = [f for f in xacro_findings(root, str(path)) if f.level is Level.ERROR]
+    if tag(root) == "robot" and program:
+        raise FormatError(f"{path}:{program[0].line}: a xacro file is a program, which is not run "
+                          "for a browser; expand it first: `xacro FILE > robot.urdf`")
     for element in root.iter("{*}*"):
         named = " ".join(str(x) for name, x in element.attrib.items() if name in FILES)
         if tag(element) == "include" or any(sign in named for sign in ELSEWHERE) or (

@@ -15,6 +15,7 @@ from closedform.applications.studio import posture
 from closedform.applications.studio.dials import STEP, wxyz
 from closedform.applications.studio.shown import Shown
 from closedform.applications.studio.state import CRITERIA, StudioState
+from closedform.applications.units import sliding
 from closedform.arrays import Floats
 from closedform.interfaces.studio.data_controls import DataControls
 from closedform.interfaces.studio.motion_controls import MotionControls
@@ -199,11 +200,13 @@ class Controls:
     # ------------------------------------------------------------------ rates, load, mount
     def _rates(self) -> None:
         gui, names = self.gui, self.subject.names
+        words = ["m" if slides else "rad" for slides in sliding(self.subject.robot)]
         self.rates: list[Any] = []
         with gui.add_folder("Velocity and acceleration", expand_by_default=False):
-            for letter in ("v", "a"):
-                for name in names:
-                    slider = gui.add_slider(f"{letter} {name}", -RATE, RATE, 0.01, 0.0)
+            for letter, per in (("v", "s"), ("a", "s²")):
+                for name, word in zip(names, words, strict=True):
+                    slider = gui.add_slider(f"{letter} {name}", -RATE, RATE, 0.01, 0.0,
+                                            hint=f"{letter} of {name} [{word}/{per}]")
                     slider.on_update(self._rate_moved)
                     self.rates.append(slider)
             rest = gui.add_button("At rest")

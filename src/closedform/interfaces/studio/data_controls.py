@@ -39,7 +39,8 @@ class DataControls:
             try:
                 self._opened(read_upload(name, content, session.subject.robot))
             except ValueError as error:
-                self._say("refused", f'<p class="bad">{cells.escape(error)}</p>')
+                self._say("refused", f'<p class="bad">{cells.escape(error, cells.SENTENCE)}'
+                          "</p>")
                 raise
             finally:
                 told.remove()
@@ -102,7 +103,8 @@ class DataControls:
 def _notes(upload: Upload) -> str:
     if not upload.notes:
         return ""
-    return f"<ul>{''.join(f'<li>{cells.escape(x)}</li>' for x in upload.notes[:20])}</ul>"
+    lines = (f"<li>{cells.escape(x, cells.SENTENCE)}</li>" for x in upload.notes[:20])
+    return f"<ul>{''.join(lines)}</ul>"
 
 
 def cells_plain(name: str) -> str:

@@ -11,6 +11,7 @@ import contextlib
 import importlib
 import io
 import ipaddress
+import logging
 import secrets
 import socket
 import threading
@@ -39,6 +40,9 @@ MESSAGES = ("ShareUrlRequest", "ShareUrlDisconnect", "FileTransferStartUpload",
             "FileTransferPart", "RunJavascriptMessage")
 """Of viser, which are taken hold of."""
 LOCAL = ("127.0.0.1", "localhost", "::1")
+QUIET = logging.getLogger("closedform.studio.gate")
+"""Of connections that say nothing, or nonsense: browsers open some ahead, hosts look for ports."""
+QUIET.setLevel(logging.CRITICAL)
 _PATCHED = threading.Lock()
 
 
@@ -187,7 +191,7 @@ def _guarded(gate: Gate, original: Callable[..., Any]) -> Callable[..., Any]:
             finally:
                 live -= 1
 
-        return original(counted, *args, **{**options, "max_size": MESSAGE,
+        return original(counted, *args, **{**options, "max_size": MESSAGE, "logger": QUIET,
                                            "process_request": request})
     return serve_guarded
 

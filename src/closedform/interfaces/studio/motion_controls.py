@@ -21,6 +21,11 @@ if TYPE_CHECKING:
 MAKERS = ("release", "hold typed torques", "PD to home", "PD to home, elastic joints")
 
 
+STILL = cells.framed(
+    "still", "No motion yet", "<p>Play a swing, simulate from this posture, or drop a log or a "
+    "table of motion on the page: its curves are drawn here.</p>", 0)
+
+
 @final
 class MotionControls:
     """The tab Motion, and the folder of simulations."""
@@ -51,7 +56,7 @@ class MotionControls:
                 if event.client is not None:
                     session.ask("seek", finite(self.clock.value, 0.0))
             self.clock.on_update(sought)
-            self.strips = gui.add_html("")
+            self.strips = gui.add_html(STILL)
             self.cursor = gui.add_html("")
 
     # ------------------------------------------------------------------ making motions
@@ -110,7 +115,7 @@ class MotionControls:
         """Another recording: its strips are sent once."""
         self.clock.disabled = found is None
         if found is None:
-            self.strips.content = self.cursor.content = ""
+            self.strips.content, self.cursor.content = STILL, ""
             return
         self.clock.max = float(max(found.seconds, 0.001))
         drawn = "".join(cells.strip(found.times, strip) for strip in found.strips)

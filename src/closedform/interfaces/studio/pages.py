@@ -31,13 +31,19 @@ SETS = {"M, C, ∂τ/∂q": ("M", "C", "dtau_dq"), "M": ("M",), "C": ("C",), "�
 MATRICES = frozenset(key for keys in SETS.values() for key in keys)
 
 
+def left_width(camera: Any) -> int:
+    """Pixels of the panels, for a window whose picture has not yet made room for them."""
+    return int(np.clip(PART * camera.image_width, *WIDTHS))
+
+
 @final
 class Pages:
     """The panel on the left: its tabs, and what each shows."""
 
-    def __init__(self, client: Any, subject: StudioRobot, wake: Callable[[], None]) -> None:
+    def __init__(self, client: Any, subject: StudioRobot, wake: Callable[[], None],
+                 width: int) -> None:
         gui = client.gui
-        self.gui, self.subject, self.wake = gui, subject, wake
+        self.gui, self.subject, self.wake, self.width = gui, subject, wake, width
         self.owed = math.inf                           # seconds until a panel that was put off
         self.seen: frozenset[str] | None = None        # panels on the screen, once it tells
         self.teller = gui.add_text("seen panels", "", visible=False)
@@ -61,7 +67,7 @@ class Pages:
         with self.tabs["Formulas"]:
             self.html["formulas"] = gui.add_html(_framed("formulas", "Formulas", "<p>…</p>"))
         self.panel.dock_left()
-        self.panel.set_width(int(np.clip(PART * client.camera.image_width, *WIDTHS)))
+        self.panel.set_width(width)
         self.formulas: Any = None
 
     def _choice(self, first: str) -> None:
@@ -94,7 +100,7 @@ class Pages:
     def tab(self) -> str:
         """The tab that is open, as far as the page has told."""
         where = {**{p.key: p.tab for p in PANELS}, "base": "Model", "motion": "Motion",
-                 "formulas": "Formulas"}
+                 "still": "Motion", "formulas": "Formulas"}
         return next((where[key] for key in sorted(self.seen or ()) if key in where), "")
 
     def _is_seen(self, key: str) -> bool:

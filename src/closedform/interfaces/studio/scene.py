@@ -17,11 +17,11 @@ from closedform.interfaces.studio.shapes import (
     arrows,
     axis_and_range,
     behind_sheet,
+    free,
     lines,
     nested,
     pairs,
     stage,
-    tallness,
     towards,
 )
 
@@ -33,8 +33,11 @@ LAYERS = {"meshes": True, "bones": True, "inertia": False, "frames": False, "joi
 """What can be seen, and whether it is at first; bones give way to meshes."""
 WEIGHT, TORQUE = 0.15, 0.2
 """Of the robot's size: an arrow of the largest weight, of a torque at its limit."""
-FROM = np.array([1.05, -1.05, 0.45])
-"""Where the camera stands, in sizes of the robot, z up."""
+FROM = np.array([0.68, -0.68, 0.29])
+"""From where the camera looks, a direction with z up."""
+FULL, TRIED = 0.9, 16
+"""The distance from which all that the robot reaches would be seen whole, and how much of it the
+camera keeps; random configurations from which the reach is taken."""
 STILL = 1e-7
 """m, and of a quaternion: a node that moves less stays where it is."""
 
@@ -50,7 +53,7 @@ class StudioScene:
         spread = np.concatenate([places[:, :3, 3], at_home.frame_pose[None, :3, 3],
                                  np.zeros((0 if robot.is_floating else 1, 3))])
         self.size = max(float(np.ptp(spread, axis=0).max(initial=0.0)), 0.2)
-        self.middle = (spread.max(axis=0) + spread.min(axis=0)) / 2
+        self.middle, self.reach = self._reached(spread)
         self.layers, self.has_meshes = dict(LAYERS), False
         self.up = stage(scene, np.asarray(robot.gravity, dtype=float), self.size)
         self.above, self.paths = nested(robot.parents)
@@ -80,11 +83,27 @@ class StudioScene:
         self.nodes |= {"centre of mass": [self.com], "manipulability": [self.ellipsoid],
                        "loads": [self.weights], "torques": [self.torques]}
 
-    def look(self, camera: Any) -> None:
-        """Put a camera where the robot is seen whole; on a phone above the sheet of widgets."""
+    def _reached(self, points: Floats) -> tuple[Floats, float]:
+        """The middle of what the robot reaches, and how far from there that is, m."""
+        subject = self.subject
+        if not subject.robot.is_floating and not subject.robot.loops:
+            kernel, rng = subject.places(subject.tip), np.random.default_rng(0)
+            for _ in range(TRIED):
+                at = kernel(subject.robot.random(rng), np.zeros(3), np.zeros(10))
+                points = np.concatenate([points, np.asarray(at.poses)[:, :3, 3],
+                                         np.asarray(at.frame_pose)[None, :3, 3]])
+        middle = (points.max(axis=0) + points.min(axis=0)) / 2
+        return middle, max(float(np.linalg.norm(points - middle, axis=1).max()), self.size / 2)
+
+    def look(self, camera: Any, beside: float) -> None:
+        """Put a camera where the robot is seen, between panels so many pixels wide, or on a phone
+        above the sheet of widgets."""
         R = turned(towards(self.up))                # z to what is up
-        way = R @ (max(tallness(camera), 1.0) * self.size * FROM)
-        at = self.middle - behind_sheet(camera, way) * self.up
+        half = np.arctan(min(free(camera, beside)) * np.tan(float(camera.fov) / 2))
+        out = FROM / np.linalg.norm(FROM)
+        way = R @ (FULL * self.reach / np.sin(half) * out)
+        above = R @ (np.array([0.0, 0.0, 1.0]) - out[2] * out) / np.hypot(out[0], out[1])
+        at = self.middle - behind_sheet(camera, way) * above         # up in the picture
         camera.position, camera.look_at = tuple(at + way), tuple(at)
 
     # ------------------------------------------------------------------ what is there

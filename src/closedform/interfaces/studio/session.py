@@ -27,7 +27,7 @@ from closedform.applications.studio.uploads import LARGEST
 from closedform.errors import ClosedformError
 from closedform.interfaces.studio.controls import Controls
 from closedform.interfaces.studio.gate import uuid_of
-from closedform.interfaces.studio.pages import Pages
+from closedform.interfaces.studio.pages import Pages, left_width
 from closedform.interfaces.studio.scene import StudioScene
 from closedform.interfaces.studio.storage import Storage
 
@@ -44,6 +44,8 @@ AHEAD = 0.002
 """Seconds by which numbers go ahead of the scene: viser shows what is only text without drawing."""
 UNDONE = 50
 """Steps that can be taken back."""
+RIGHT = 324
+"""Pixels of the panel on the right, viser's own width."""
 
 
 @final
@@ -61,6 +63,7 @@ class Session:
         self.clock, self._ticked = time.perf_counter, 0.0
         self.past: list[StudioState] = []
         self.dark, self.dragging, self.busy = False, False, ""
+        self._width, self._first = left_width(client.camera), True      # before panels are docked
         self.serial, self.latest = 0, shown(subject, self.state, wait=False)
         self._wishes: dict[str, Any] = {}
         self._lock, self._wake, self._closed = (threading.Lock(), threading.Event(),
@@ -87,12 +90,13 @@ class Session:
             "/target", scale=0.22 * self.scene.size, depth_test=False, line_width=3, visible=False)
 
         self.gizmo.on_update(self._dragged)
-        self.pages = Pages(self.client, self.subject, self._wake.set)
+        self.pages = Pages(self.client, self.subject, self._wake.set, self._width)
         self.controls = Controls(self)
         self.studio.gate.run_script(self.client, cells.script(
             seen=uuid_of(self.pages.teller), upload=uuid_of(self.controls.data.button),
             largest=max(LARGEST.values()), asked=self._tab))
-        self.scene.look(self.client.camera)
+        self.scene.look(self.client.camera, self.pages.width + RIGHT if self._first else 0.0)
+        self._first = False
         subject = self.subject
         self.later("meshes", self._add_meshes)
         self.later("equations", self._make_equations)
@@ -267,6 +271,7 @@ class Session:
         with self.showing:
             self.scene.add_looks(found)
             self.controls.boxes["bones"].value = self.scene.layers["bones"]
+            self.controls.boxes["meshes"].visible = self.scene.has_meshes
 
     def _make_equations(self) -> None:
         self.subject.equations(self.state.tip)

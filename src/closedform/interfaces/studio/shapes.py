@@ -19,16 +19,23 @@ NARROW, SHEET = 0.75, 0.45
 """Width over height of a screen below which it is a phone's, and the part its sheet covers."""
 
 
-def tallness(camera: Any) -> float:
-    """Above 1 for a phone's screen."""
-    return NARROW * float(camera.image_height) / max(float(camera.image_width), 1.0)
+def is_phone(camera: Any) -> bool:
+    """Whether the widgets lie on a sheet over the lower part of the picture."""
+    return float(camera.image_width) < NARROW * float(camera.image_height)
+
+
+def free(camera: Any, beside: float = 0.0) -> tuple[float, float]:
+    """The part of the picture's height and width, in heights, that widgets leave free."""
+    width, height = float(camera.image_width), max(float(camera.image_height), 1.0)
+    return (1.0 - SHEET, width / height) if is_phone(camera) else (
+        1.0, max(width - beside, 0.2 * width) / height)
 
 
 def behind_sheet(camera: Any, way: Floats) -> float:
     """m below what is shown where a camera looks that stands so far away, so that a phone's sheet
     covers nothing of it; 0 elsewhere."""
     seen = 2 * float(np.linalg.norm(way)) * float(np.tan(float(camera.fov) / 2))
-    return SHEET / 2 * seen if tallness(camera) > 1.0 else 0.0
+    return SHEET / 2 * seen if is_phone(camera) else 0.0
 
 
 def nested(parents: Sequence[int]) -> tuple[list[int], list[str]]:

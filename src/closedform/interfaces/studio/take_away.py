@@ -12,6 +12,8 @@ from closedform.applications.studio import cells, link, parting
 from closedform.applications.studio.shown import shown
 from closedform.applications.studio.state import Wish, obey
 from closedform.errors import ArgumentError
+from closedform.interfaces.studio import gate
+from closedform.interfaces.studio.scene import StudioScene
 
 if TYPE_CHECKING:
     from closedform.interfaces.studio.session import Session
@@ -119,5 +121,24 @@ class TakeAway:
 
     def page(self) -> None:
         """The scene as one file that needs no server."""
-        from closedform.interfaces.studio.page import scene_page
         self._send(".html", scene_page(self.session))
+
+
+def scene_page(session: Session) -> str:
+    """viser's page with the scene inside, and the layers that the client sees.
+
+    It is written by a server made for it, which no one can reach by name.
+    """
+    own = gate.serve(0)
+    try:
+        scene = StudioScene(own.server.scene, session.subject)
+        scene.add_looks(session.studio.looks(session.subject))
+        for layer, visible in session.scene.layers.items():
+            scene.see(layer, visible)
+        scene.show(shown(session.subject, session.state))
+        own.server.initial_camera.position = tuple(session.client.camera.position)
+        own.server.initial_camera.look_at = tuple(session.client.camera.look_at)
+        text: str = own.server.scene.as_html(dark_mode=session.dark)
+        return text
+    finally:
+        own.stop()

@@ -8,7 +8,9 @@ import numpy as np
 
 from closedform.applications.studio import cells
 from closedform.applications.studio.shown import Shown
+from closedform.applications.units import inertia_units, units
 from closedform.arrays import Floats
+from closedform.model.robot import Robot
 
 WAITING = "<p>The equations are being compiled …</p>"
 SIX = ("x", "y", "z", "rx", "ry", "rz")
@@ -36,13 +38,21 @@ def heat_map(letter: str) -> Callable[[Shown], str]:
             return ("<p>The tip is at a singularity, or has fewer than six freedoms.</p>"
                     if letter == "Λ" else "<p>Not compiled for a robot of this size.</p>")
         names = SIX if letter == "Λ" else s.subject.names
-        extra = "" if letter != "M" else cells.facts({
-            "condition": s.condition, "smallest, largest eigenvalue": ", ".join(
-                cells.number(float(x)) for x in s.eigenvalues[[0, -1]]), "M is": s.definite},
-            "of the mass matrix")
-        return cells.matrix(A, title, names) + extra
+        told: dict[str, str | float] = {"entries in": _unit(letter, s.subject.robot)}
+        if letter == "M":
+            told |= {"condition": s.condition, "smallest, largest eigenvalue": ", ".join(
+                cells.number(float(x)) for x in s.eigenvalues[[0, -1]]), "M is": s.definite}
+        return cells.matrix(A, title, names) + cells.facts(told, f"of the {title}")
 
     return panel
+
+
+def _unit(letter: str, robot: Robot) -> str:
+    """Of the entries of a matrix."""
+    if letter in ("M", "Λ"):
+        return inertia_units(robot) if letter == "M" else "kg, kg m, kg m²"
+    return (units(robot, "N m/rad", "N/m", "N") if letter == "∂τ/∂q"
+            else units(robot, "N m s", "N s/m", "N s"))
 
 
 def torques(s: Shown) -> str:
@@ -52,7 +62,8 @@ def torques(s: Shown) -> str:
     t, names = s.terms, s.subject.names
     parts = (("τ = M a + C v + g", t.inverse_dynamics), ("gravity g", t.gravity_torque),
              ("C v", t.coriolis_torque), ("M a", t.mass_matrix @ s.state.a))
-    told = "".join(f"<h4>{title} [N m, N]</h4>{cells.bars(x, s.effort, names, title)}"
+    unit = units(s.subject.robot, "N m", "N")
+    told = "".join(f"<h4>{title} [{unit}]</h4>{cells.bars(x, s.effort, names, title)}"
                    for title, x in parts)
     over = [name for name, x, most in zip(names, t.inverse_dynamics, s.effort, strict=True)
             if abs(x) > most]

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 
 from closedform.applications.base_parameters.picture import COLUMNS, KINDS, states
 from closedform.applications.base_parameters.summary import entries, headline, shares
+from closedform.applications.report.tables import minus
 from closedform.applications.studio import cells
 from closedform.applications.studio.shown import Shown
+from closedform.applications.units import parameter_unit
 from closedform.maths.base_parameters.base_parameters import BaseParameters, base_parameters
 from closedform.model.findings import Finding, Level
 from closedform.model.inertia import PARAMETER_NAMES
@@ -30,7 +32,8 @@ def bodies(s: Shown) -> str:
             cells.number(float(x), 1.0) for x in body.inertia.com)
         verdict = (f'<span class="bad">{cells.escape(fault)}</span>' if fault
                    else '<span class="good">possible</span>')
-        lines.append(f'<tr><th scope="row">{cells.escape(body.name)}</th>'
+        name = cells.escape(body.name).replace("_", "_<wbr>")       # where a long one is parted
+        lines.append(f'<tr><th scope="row">{name}</th>'
                      f"<td>{cells.escape(body.joint.kind)}</td>"
                      f'<td title="{float(body.inertia.mass)!r}">'
                      f"{cells.number(float(body.inertia.mass))}</td><td>{com}</td>"
@@ -54,10 +57,10 @@ def finding_list(found: Sequence[Finding]) -> str:
     """Findings as a list, worst first."""
     if not found:
         return '<p class="good">nothing to complain about</p>'
-    order = list(Level)
+    order, said = list(Level), partial(cells.escape, longest=cells.SENTENCE)
     items = [f'<li><span class="{CLASS[f.level]}">{f.level.value}</span> '
-             f"{'' if f.line is None else f'line {f.line}: '}{cells.escape(f.message)}"
-             + (f"<br><i>repair: {cells.escape(f.repair)}</i>" if f.repair else "") + "</li>"
+             f"{'' if f.line is None else f'line {f.line}: '}{said(f.message)}"
+             + (f"<br><i>repair: {said(f.repair)}</i>" if f.repair else "") + "</li>"
              for f in sorted(found, key=lambda f: order.index(f.level))[:50]]
     more = f"<p>and {len(found) - 50} more</p>" if len(found) > 50 else ""
     return f"<ul>{''.join(items)}</ul>{more}"
@@ -76,8 +79,9 @@ def base_picture(robot: Robot) -> str:
     kinds = states(base)
     titles = [PARAMETER_NAMES[i] for i in COLUMNS]
     titles += ["rotor"] * (kinds.shape[1] - len(COLUMNS))
-    sums = {x.name: f"{x.sum or x.name} = {x.value}" for x in entries(base)}
-    went = dict(shares(base))
+    sums = {x.name: minus(f"{x.sum or x.name} = {x.value} {parameter_unit(x.name)}")
+            for x in entries(base)}
+    went = {name: minus(held) for name, held in shares(base)}
     lines = []
     for k, body in enumerate(robot.bodies):
         cells_of = []
@@ -94,8 +98,9 @@ def base_picture(robot: Robot) -> str:
     legend = " ".join(f'<span class="k{i}">&nbsp;{kind}: {int((kinds == i).sum())}&nbsp;</span>'
                       for i, kind in enumerate(KINDS))
     folded = "".join(
-        f"<details><summary>{cells.escape(x.name)} = {cells.escape(x.value)}</summary>"
-        f"{cells.escape(x.sum) or 'as it is'}</details>" for x in entries(base))
+        f"<details><summary>{cells.escape(x.name)} = {minus(cells.escape(x.value))} "
+        f"{parameter_unit(x.name)}</summary>{minus(cells.escape(x.sum)) or 'as it is'}</details>"
+        for x in entries(base))
     return (f'<p>{cells.escape(headline(base))}</p><table class="base" aria-label="base '
             f'parameters"><tr><td></td>{head}</tr>{"".join(lines)}</table><p>{legend}</p>'
             f'<p class="told">A click on a cell says what became of the parameter.</p>{folded}')

@@ -8,13 +8,14 @@ from closedform.applications.redundancy.certificate import Solution
 from closedform.applications.studio import cells
 from closedform.applications.studio.posture import pulls
 from closedform.applications.studio.shown import Shown
+from closedform.applications.units import units
 
 
 def certificate(s: Shown) -> str:
     """The verdict on this q, if it came from the gizmo; else what would give one."""
     state, pulled = s.state, pulls(s.subject.robot, s.state.tip)
     if pulled.task is None:
-        return f"<p>{cells.escape(pulled.reason)}</p>"
+        return f"<p>{cells.escape(pulled.reason[:1].upper() + pulled.reason[1:])}.</p>"
     if state.refused is not None:
         return ('<p class="bad" data-verdict>unreachable</p>'
                 + cells.facts({"‖f(q) − x‖ [m, rad]": state.refused.task_residual},
@@ -68,8 +69,9 @@ def limits(s: Shown) -> str:
     names = [name for name, i in robot.q_slices.items() for _ in range(i.stop - i.start)]
     beside = [(float(q[k]), f"{cells.number(float(low[k]))} … {cells.number(float(high[k]))}")
               for k in bounded]
-    return cells.bars(q[bounded] - middle, half, [names[k] for k in bounded],
-                      "distance from the middle of the range", beside)
+    return (f"<p>In {units(robot, 'rad', 'm')}; empty in the middle of a range, full at its ends."
+            "</p>" + cells.bars(q[bounded] - middle, half, [names[k] for k in bounded],
+                                "distance from the middle of the range", beside))
 
 
 def _three(x: np.ndarray) -> str:
