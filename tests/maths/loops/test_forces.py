@@ -9,7 +9,7 @@ import closedform as cf
 from closedform.applications.compile.requests import Request
 from closedform.maths.catalogue import quantity
 from closedform.maths.embedding import embedding
-from closedform.maths.loops.catalogue import LOOP_CATALOGUE
+from closedform.maths.loops.catalogue import LOOP_CATALOGUE, OPEN
 from loop_mechanisms import (
     BARS,
     at,
@@ -203,3 +203,9 @@ def test_kernels_refuse_forces_of_a_parallelogram_that_is_folded_flat():
     assert np.all(np.isfinite(arm.loop_forces([0.5, -0.5, 0.5], [1.0], [0.0])))
     with pytest.raises(cf.SingularLoop, match="'pin' of flat lose rank here, where branches meet"):
         arm.loop_forces(np.zeros((2, 3)), np.ones((2, 1)), np.zeros((2, 1)))
+
+
+def test_kernels_that_take_open_loops_return_numbers_there():
+    arm, q = cf.compile(four_bar()), np.array([0.7, 0.2, 1.2])
+    for name in OPEN:
+        assert np.all(np.isfinite(getattr(arm, name)(q))), name

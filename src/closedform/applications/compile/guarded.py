@@ -13,6 +13,7 @@ from closedform.errors import SingularMatrix
 from closedform.lowerings.call.kernel import Kernel
 from closedform.lowerings.frameworks.dask_arrays import any_dask, lazy
 from closedform.maths.definitions.operational_space import immobile
+from closedform.maths.loops.catalogue import OPEN
 from closedform.maths.loops.forces import loop_embedding
 from closedform.model.robot import Robot
 
@@ -32,7 +33,7 @@ def guarded(kernel: Kernel, robot: Robot, requests: Sequence[Request]) -> Any:
     kept = {slot.name for slot in kernel.interface.outputs}
     frames = {name: frame for name, frame in asked.items() if name in kept}
     solves = robot.is_embedded and any(request.row.solves for request in requests)
-    closes = bool(robot.loops) and any(x.name in ("q", "y") for x in kernel.interface.inputs)
+    closes = bool(robot.loops) and any(request.row.name not in OPEN for request in requests)
     return Guarded(kernel, robot, frames, solves) if frames or solves or closes else kernel
 
 
