@@ -40,7 +40,8 @@ class Pivot(NamedTuple):
     def solve(self, b: Sequence[Any]) -> tuple[Any, ...]:
         return (b[0] if is_zero(b[0]) else b[0] * self.inverse,)
 
-    solve_transposed = solve
+    def solve_transposed(self, b: Sequence[Any]) -> tuple[Any, ...]:
+        return self.solve(b)
 
 
 class Pair(NamedTuple):
