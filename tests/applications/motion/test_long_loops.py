@@ -41,6 +41,9 @@ def test_a_run_that_ended_beyond_a_dead_point_names_the_joints_that_would_do():
     assert system.stopped(start, near) is None
     assert "singular configuration" in system.stopped(start, beyond)
     assert system.stopped(start, beyond).endswith("would do: crank")
+    thrown = np.array([1e80, -2e80, 3e80, 1e160, 0.0])
+    assert "came open beyond a singular configuration" in system.stopped(start, thrown)
+    assert system.stopped(start, thrown).endswith("would do: crank")
 
 
 @pytest.mark.slow

@@ -13,8 +13,11 @@ from closedform.errors import SingularMatrix
 from closedform.lowerings.call.kernel import Kernel
 from closedform.lowerings.frameworks.dask_arrays import any_dask, lazy
 from closedform.maths.definitions.operational_space import immobile
+from closedform.maths.loops.catalogue import OPEN
 from closedform.maths.loops.forces import loop_embedding
 from closedform.model.robot import Robot
+
+_FOLLOWS = ": of a joint that follows another by a polynomial, the slope is zero"
 
 
 def guarded(kernel: Kernel, robot: Robot, requests: Sequence[Request]) -> Any:
@@ -22,7 +25,7 @@ def guarded(kernel: Kernel, robot: Robot, requests: Sequence[Request]) -> Any:
 
     That is the inertia of a frame; of a robot with followers by polynomials whatever M is divided
     into: where the slope of a polynomial is zero, nothing may move with its joint; and what is
-    computed from independent coordinates, which may be out of the loops' reach.
+    computed with loops, which may be open or singular, or out of reach of independent coordinates.
     """
     asked = {name: request.frame for request, (name, *_) in
              zip(requests, output_names(requests), strict=True)
@@ -30,8 +33,8 @@ def guarded(kernel: Kernel, robot: Robot, requests: Sequence[Request]) -> Any:
     kept = {slot.name for slot in kernel.interface.outputs}
     frames = {name: frame for name, frame in asked.items() if name in kept}
     solves = robot.is_embedded and any(request.row.solves for request in requests)
-    by_y = bool(robot.loops) and any(x.name == "y" for x in kernel.interface.inputs)
-    return Guarded(kernel, robot, frames, solves) if frames or solves or by_y else kernel
+    closes = bool(robot.loops) and any(request.row.name not in OPEN for request in requests)
+    return Guarded(kernel, robot, frames, solves) if frames or solves or closes else kernel
 
 
 @final
@@ -60,9 +63,8 @@ class Guarded:
             self._refuse_loops(args, named)
             if self._solves:
                 raise SingularMatrix(
-                    f"the mass matrix of {self._robot.name} is singular here: of a joint that "
-                    "follows another by a polynomial, the slope is zero; or the state is not "
-                    "finite")
+                    f"the mass matrix of {self._robot.name} is singular here"
+                    f"{_FOLLOWS if self._robot.is_curved else ''}; or the state is not finite")
         for name, frame in self._frames.items():
             self._check(found if len(parts) == 1 else getattr(found, name), frame)
         return found

@@ -17,6 +17,7 @@ from closedform.applications.compile.requests import Gravity, Parameters, Payloa
 from closedform.applications.compile.states import random_input
 from closedform.arrays import Array
 from closedform.maths.definitions.closed_form import mass_matrix
+from closedform.maths.loops.catalogue import OPEN
 from closedform.maths.loops.forces import configuration_of
 from closedform.model.coordinates import projected
 from closedform.model.inertia import Inertia
@@ -31,9 +32,6 @@ ROUNDING = 1e-12
 """What the sums of a program lose of the largest entry of an output."""
 SINGLE = 1e8
 """How much coarser single precision is than double, and some."""
-
-OPEN = ("loop_residual", "loop_jacobian", "loop_step")
-"""What is there where loops are open: its states have them a little open."""
 
 
 @dataclass(frozen=True, eq=False)

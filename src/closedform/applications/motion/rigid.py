@@ -43,12 +43,14 @@ from closedform.maths.regularity import refuse_singular
 from closedform.model.coordinates import coordinate_names, integrand, projected, units
 from closedform.model.loops.closure import velocity_names
 from closedform.model.loops.elimination import determinant_sign, suitable, values_text
-from closedform.model.loops.gap import jacobian
+from closedform.model.loops.gap import jacobian, residual
 from closedform.model.robot import Robot
 from closedform.program.pipeline import optimised
 from closedform.program.program import Program
 from closedform.program.record import record
 
+COME_OPEN = 1e-3
+"""Loops as far open as this, next to the robot's size, are beyond where they could be closed."""
 NEARLY_SINGULAR = 1e-6
 """Loops with a smaller singular value, next to the largest, are what a run that ends broke down at.
 """
@@ -192,17 +194,23 @@ class RigidSystem(System):
         if closure is None:
             return None
         Ks = [np.asarray(jacobian(self.robot.tree, closure.gaps, y[:nq])) for y in (first, last)]
+        names, rank = velocity_names(self.robot.tree), len(closure.dependent)
+        loops = ", ".join(map(repr, dict.fromkeys(closure.names())))
+        own = ", ".join(self.robot.independent or ())
+        phi = residual(self.robot.tree, closure.gaps, last[:nq])
+        if not np.abs(phi).max(initial=0) < COME_OPEN * closure.size:
+            would = ", ".join(names[i] for i in suitable(Ks[0], rank, closure.dependent))
+            return (f"the loops {loops} of {self.name} came open beyond a singular configuration, "
+                    f"where the independent joints {own} do not tell the others; as independent "
+                    f"joints would do: {would}")
         signs = [float(determinant_sign(closure.K_d(K))) for K in Ks]
         values = np.linalg.svd(closure.K_d(Ks[1]), compute_uv=False)
         if signs[0] == signs[1] and values[-1] > NEARLY_SINGULAR * values[0]:
             return None
-        names = velocity_names(self.robot.tree)
-        would = ", ".join(names[i] for i in suitable(Ks[1], len(closure.dependent)))
-        loops = ", ".join(map(repr, dict.fromkeys(closure.names())))
+        would = ", ".join(names[i] for i in suitable(Ks[1], rank))
         return (f"the loops {loops} of {self.name} went into a singular configuration, where the "
-                f"independent joints {', '.join(self.robot.independent or ())} do not tell the "
-                f"others (singular values {values_text(closure.K_d(Ks[1]))}); as independent "
-                f"joints would do: {would}")
+                f"independent joints {own} do not tell the others (singular values "
+                f"{values_text(closure.K_d(Ks[1]))}); as independent joints would do: {would}")
 
     def inertia(self, y: Array) -> Array:
         return compile(self.robot).mass_matrix(self.state(y).q)

@@ -330,7 +330,8 @@ def ranges(robot: Robot, what: str) -> tuple[NDArray[np.intp], Floats, Floats]:
     bounded = np.isfinite(lower) & np.isfinite(upper) & (places >= 0)
     if not np.any(bounded):
         raise ArgumentError(f"{what} needs joint limits; {robot.name} has none")
-    return (np.flatnonzero(bounded), (lower + upper)[bounded] / 2, (upper - lower)[bounded] / 2)
+    lower, upper = lower[bounded], upper[bounded]
+    return np.flatnonzero(bounded), (lower + upper) / 2, (upper - lower) / 2
 
 
 def _within(robot: Robot, q: Array, what: str) -> tuple[NDArray[np.intp], Array, Floats]:

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple, final
 import numpy as np
 
 from closedform.applications.compile.kernels import compile
+from closedform.applications.compile.requests import Request
 from closedform.applications.redundancy.tasks import (
     Task,
     TaskTerms,
@@ -22,6 +23,7 @@ from closedform.applications.redundancy.tasks import (
     turning,
 )
 from closedform.arrays import Array, Floats, namespace
+from closedform.maths.catalogue import quantity
 from closedform.maths.embedding import embedding
 from closedform.maths.redundancy.criteria import CriterionTerms
 from closedform.model.coordinates import rates as coordinate_rates
@@ -88,6 +90,7 @@ class LoopMotion:
         self.robot, self.limits, self.arm = robot, limits, compile(robot)
         assert robot.closure is not None
         self.closure = robot.closure
+        self._G = self.arm.kernel([Request(quantity("loop_embedding"))])   # nan where singular
 
     @cached_property
     def dependent(self) -> np.ndarray:
@@ -132,7 +135,7 @@ class LoopMotion:
         """One step and Newton's method; nan where it does not settle."""
         arm, size = self.arm, self.closure.size
         with np.errstate(all="ignore"):
-            new = moved(self.robot.tree, q, (arm.loop_embedding(q) @ dy[..., None])[..., 0])
+            new = moved(self.robot.tree, q, (self._G(q) @ dy[..., None])[..., 0])
             for _ in range(TURNS):
                 last, new = new, arm.loop_step(new)
                 if not np.nanmax(np.abs(new - last), initial=0) > 1e-13:

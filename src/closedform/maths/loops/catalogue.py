@@ -33,3 +33,6 @@ LOOP_CATALOGUE: tuple[Quantity, ...] = (
     Quantity(ROBOTS, "actuator_torque", forces.actuator_torque, ("q", "tau"), (motors,)),
 )
 """Beside `CATALOGUE`, whose rows all robots have."""
+
+OPEN = ("loop_residual", "loop_jacobian", "loop_step")
+"""What is there where loops are open, too."""

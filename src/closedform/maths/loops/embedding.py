@@ -14,7 +14,7 @@ matrices (n, n_y) here.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -35,6 +35,7 @@ from closedform.model.loops.closure import Closure, velocity_names
 from closedform.model.loops.elimination import suitable, values_text
 from closedform.model.loops.gap import Columns, dense, drift, jacobian, jacobian_rows, residual
 from closedform.model.robot import Robot
+from closedform.model.segments import Segment
 
 STEPS = 4
 """Of Newton's after a step along the tangent, whose error of 0.1 they make 1e-16."""
@@ -60,6 +61,25 @@ class LoopEmbedding:
     def platform(self) -> Platform | None:
         """The robot as a platform on legs, if it is one."""
         return platform_of(self.free, self.closure)
+
+    @cached_property
+    def stays(self) -> Mapping[int, tuple[tuple[int, int], ...]]:
+        """Dependent turns about parallel axes that an independent turn carries, with their signs.
+
+        If they turn back as it turns, their links only shift, and so do the gaps: the difference of
+        the columns of K is shorter than any of them.
+        """
+        segments, closure = self.free.segments, self.closure
+        found: dict[int, tuple[tuple[int, int], ...]] = {}
+        for s in segments:
+            p = segments[s.parent - 1] if s.parent else None
+            if p is None or not (_turns(s) and _turns(p)):
+                continue
+            (d,), (i,) = s.v_index, p.v_index
+            sign = float((s.placement[:3, :3] @ s.joint.S[3:, 0]) @ p.joint.S[3:, 0])
+            if d in closure.dependent and i in closure.independent and abs(abs(sign) - 1) < 1e-15:
+                found[i] = (*found.get(i, ()), (d, round(sign)))
+        return found
 
     def coordinates(self, q: Array) -> Array:
         """q itself: it is that of the tree, closed."""
@@ -177,6 +197,30 @@ class Here:
         return [every[i] for i in self.of.closure.rows]
 
     @cached_property
+    def stays(self) -> list[tuple[int, int, int]]:
+        """Of `stays` of the robot those whose gaps feel both turns: (independent, turn, sign)."""
+        return [(i, d, sign) for i, turns in self.of.stays.items() for d, sign in turns
+                if all(i in row for row in self.rows if d in row)]
+
+    @cached_property
+    def shifts(self) -> list[Columns]:
+        """The rows' columns of independent velocities, with the turns in `stays` turned back."""
+        found = [{i: row[i] for i in self.of.closure.independent if i in row} for row in self.rows]
+        for i, d, sign in self.stays:
+            for shift, row in zip(found, self.rows, strict=True):
+                if d in row:
+                    shift[i] = shift[i] - sign * row[d]
+        return found
+
+    def turned_back(self, y: Array) -> list[Any]:
+        """The dependent rates that keep the links of `stays` from turning."""
+        closure, found = self.of.closure, dict[int, Any]()
+        for i, d, sign in self.stays:
+            found[d] = found.get(d, 0) - sign * y[closure.independent.index(i)]
+        none = namespace(self.q, y).zeros(())
+        return [found.get(d, none) for d in closure.dependent]
+
+    @cached_property
     def columns(self) -> list[Columns]:
         """The kept rows of K_d, by dependent velocity."""
         at = {i: c for c, i in enumerate(self.of.closure.dependent)}
@@ -219,8 +263,8 @@ class Here:
         """(n, n_y), the identity on the independent velocities."""
         ny, closure = self.of.robot.nv, self.of.closure
         b = [self.xp.stack([row.get(i, 0) + self.xp.zeros(()) for i in closure.independent])
-             if ny else self.xp.zeros(0) for row in self.rows]
-        return self.spread(self.xp.eye(ny), [-x for x in self.solve(b)], self.of.free.nv)
+             if ny else self.xp.zeros(0) for row in self.shifts]
+        return self.completed(self.xp.eye(ny), b)
 
     def spread(self, independent: Array, dependent: Sequence[Any], n: int) -> Array:
         """The entries of both kinds of velocities in the order of the tree, (n, …)."""
@@ -232,23 +276,24 @@ class Here:
         return namespace(self.q, independent, *dependent).stack(found)
 
     def completed(self, y: Array, b: Sequence[Any]) -> Array:
-        """The tree's rates with y for the independent ones and K_d⁻¹ of −b for the others."""
-        return self.spread(y, [-x for x in self.solve(b)], self.of.free.nv)
+        """The tree's rates with y for the independent ones; the others turn back, and K_d⁻¹ of −b.
+        """
+        return self.spread(y, [back - x for back, x in zip(
+            self.turned_back(y), self.solve(b), strict=True)], self.of.free.nv)
 
     def missing(self, lower: Sequence[Array], y: Array, k: int) -> list[Any]:
-        """What the kept rows lack if the dependent rates of order k are zero."""
+        """What the kept rows lack if the dependent rates of order k only turn back."""
         tree, closure = self.of.free, self.of.closure
         if k > 1:
             xp = namespace(self.q, y, *lower)
-            zero = [xp.zeros(())] * len(closure.dependent)
-            trial = xp.stack([*lower, self.spread(y, zero, tree.nv)])
+            trial = xp.stack([*lower, self.spread(y, self.turned_back(y), tree.nv)])
             phi = residual(tree, closure.gaps, coordinate_series(tree, self.q, trial))
             return [coefficient(np.asarray(phi[i]), k + 1)[()] * math.factorial(k + 1)
                     for i in closure.rows]
         none = namespace(self.q, y).zeros(())
         number = {i: n for n, i in enumerate(closure.independent)}
-        b = [sum((x * y[number[i]] for i, x in row.items() if i in number and not is_zero(x)), none)
-             for row in self.rows]
+        b = [sum((x * y[number[i]] for i, x in row.items() if not is_zero(x)), none)
+             for row in self.shifts]
         if k == 1:
             extra = drift(tree, closure.gaps, self.q, lower[0])
             b = [x + extra[i] for x, i in zip(b, closure.rows, strict=True)]
@@ -261,7 +306,9 @@ class Here:
         found = []
         for i in closure.independent:
             total = tau[i]
-            for row, x in zip(self.rows, force, strict=True):
+            for j, d, sign in self.stays:
+                total = total - sign * tau[d] if i == j else total
+            for row, x in zip(self.shifts, force, strict=True):
                 if i in row and not is_zero(row[i]) and not is_zero(x):
                     total = total - row[i] * x
             found.append(total)
@@ -277,6 +324,13 @@ def _squared(rows: Sequence[Columns]) -> list[Columns]:
             for j, y in row.items():
                 found[i][j] = found[i][j] + x * y if j in found[i] else x * y
     return found
+
+
+def _turns(s: Segment) -> bool:
+    """Whether a segment is one turn about an axis by its own coordinate."""
+    S = s.joint.S
+    return (S.shape[1] == 1 and bool(np.any(S[3:] != 0)) and len(s.v_index) == 1
+            and s.ratio == 1 and not s.higher)
 
 
 def _solve(A: Array, b: Array) -> Any:
