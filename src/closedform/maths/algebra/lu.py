@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 
 Pivots = Sequence[tuple[int, int]]
 """(row, column) of every pivot, in the order of elimination."""
-Rows = Mapping[int, Mapping[int, Any]]
-"""Rows of a matrix, by column."""
+SparseRows = Mapping[int, Mapping[int, Any]]
+"""SparseRows of a matrix, by column."""
 
 
 def is_zero(x: Any) -> bool:
@@ -44,7 +44,7 @@ class Pivot(NamedTuple):
         return self.solve(b)
 
 
-class Pair(NamedTuple):
+class PivotPair(NamedTuple):
     """Two rows and columns that are solved by their determinant, whichever entry is zero.
 
         [a b; c d]⁻¹ = [d −b; −c a] / (a d − b c)
@@ -74,9 +74,9 @@ def _difference(m: Any, x: Any, n: Any, y: Any) -> Any:
 class Factor:
     """A factorised matrix."""
 
-    pivots: Sequence[Pivot | Pair]
-    L: Rows                               # by pivot row: what of it is taken from other rows
-    U: Rows                               # rows after elimination, without the pivots' columns
+    pivots: Sequence[Pivot | PivotPair]
+    L: SparseRows                         # by pivot row: what of it is taken from other rows
+    U: SparseRows                         # rows after elimination, without the pivots' columns
 
     def solve(self, b: Sequence[Any]) -> list[Any]:
         """A⁻¹ b: b by rows, the result by columns; entries may be rows of a matrix."""
@@ -121,7 +121,7 @@ def lu(rows: Sequence[Mapping[int, Any]], pivots: Pivots) -> Factor:
     left = {i: {j: x for j, x in row.items() if not is_zero(x)} for i, row in enumerate(rows)}
     L: dict[int, dict[int, Any]] = {}
     U: dict[int, dict[int, Any]] = {}
-    found, order = list[Pivot | Pair](), list(pivots)
+    found, order = list[Pivot | PivotPair](), list(pivots)
     while order:
         (p, c), row = order[0], left.pop(order[0][0])
         if len(order) > 1 and (pair := _pair(order[:2], row, left)) is not None:
@@ -142,7 +142,7 @@ def lu(rows: Sequence[Mapping[int, Any]], pivots: Pivots) -> Factor:
     return Factor(tuple(found), L, U)
 
 
-def _pair(pivots: Pivots, row: Mapping[int, Any], left: Rows) -> Pair | None:
+def _pair(pivots: Pivots, row: Mapping[int, Any], left: SparseRows) -> PivotPair | None:
     """The next two pivots at once, if either might be zero and no other row has their columns."""
     (p, c), (i, j) = pivots
     other = left[i]
@@ -152,4 +152,4 @@ def _pair(pivots: Pivots, row: Mapping[int, Any], left: Rows) -> Pair | None:
         return None
     a, right, below, d = row[c], row[j], other[c], other[j]
     inverse = 1 / (a * d - right * below)
-    return Pair((p, i), (c, j), (d * inverse, right * inverse, below * inverse, a * inverse))
+    return PivotPair((p, i), (c, j), (d * inverse, right * inverse, below * inverse, a * inverse))
