@@ -72,7 +72,7 @@ def swept(client=None):
 def moved(client=None):
     arms = [cf.FlexibleArm(links=[cf.FlexibleLink(0.5, 1.0, 2.0, 1.0, 0.1, modes=1)],
                            payload=cf.Payload(0.1 + 0.01 * k, 0.005)) for k in range(10)]
-    with patch.object(batch, "ARMS", 4):
+    with patch.object(batch, "ARMS", 4), patch.object(batch, "SHAPED", 3):
         found = cf.flexible.simulate_batch(arms, [0.0, 0.05], times=[0.0, 0.01], client=client)
     return found.q, found.v
 
@@ -104,6 +104,12 @@ def test_workers_find_what_threads_find_bit_by_bit(cluster, name):
     assert len(alone)
     for one, two in zip(alone, work(cluster), strict=True):
         np.testing.assert_array_equal(one, two)
+
+
+def test_the_modes_of_many_arms_are_found_by_workers_and_not_here(cluster):
+    with patch.object(batch, "arm_tensors", side_effect=AssertionError):
+        q, _ = moved(cluster)
+    assert q.shape == (2, 10, 2)
 
 
 @pytest.mark.parametrize("count", [1, 3])

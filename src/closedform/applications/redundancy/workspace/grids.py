@@ -33,7 +33,8 @@ STRAIGHT = 1e-6
 class Targets(Protocol):
     """Rows of targets that can be cut: an array in memory, on disk, of Dask, or a grid."""
 
-    def __len__(self) -> int: ...
+    @property
+    def shape(self) -> tuple[int, ...]: ...
     def __getitem__(self, rows: slice) -> Any: ...
 
 
@@ -213,7 +214,18 @@ def checked_targets(grid: Any, task: Task, robot: Robot) -> Targets:
     if shape != task.shape(robot):
         raise ArgumentError(f"map: targets of {task} have the shape {task.shape(robot)}; the grid "
                             f"has rows of {shape}")
-    if not len(grid):
-        raise ArgumentError("map: the grid has no targets")
     targets: Targets = grid
+    if not count_of(targets):
+        raise ArgumentError("map: the grid has no targets")
     return targets
+
+
+def count_of(targets: Targets) -> int:
+    """How many there are; arrays on disk have no len(), and Dask's may not know theirs."""
+    if isinstance(targets, Grid):
+        return len(targets)
+    count = targets.shape[0]
+    if not isinstance(count, WHOLE):
+        raise ArgumentError("map: the array of targets does not know how many there are; "
+                            "array.compute_chunk_sizes() tells it")
+    return int(count)
