@@ -116,7 +116,7 @@ def packed(arms: Sequence[FlexibleArm], damping: Damping, client: Any) -> tuple[
     whole = np.concatenate([part for _, part in computed(
         partial(_equations, damping), ranges(len(arms), SHAPED),
         Work(client, what="finding modes", named=False), lambda b: (arms[b.start:b.stop],))])
-    twins = _twins(arms[0].nq, len(arm_tensors(arms[0]).turn))
+    twins = _twins(arms[0].nq, arms[0].n * (arms[0].n - 1) // 2)
     places = tuple(twin for twin in twins if np.any(whole[:, twin[0]]))
     return np.ascontiguousarray(whole[:, [twin[0] for twin in places]]), places
 
