@@ -164,8 +164,9 @@ class Grid:
         return Position(frame) if len(self.axes) == 3 else PlanarPosition(frame)
 
 
-def grid_around(robot: Robot, frame: str, count: int, orientations: int) -> Grid:
-    """A grid of about `count` targets over all that a frame reaches.
+def grid_around(robot: Robot, frame: str, count: int, orientations: int,
+                planar: bool = False) -> Grid:
+    """A grid of about `count` targets over all that a frame reaches; of x and y, if it is planar.
 
     From the farthest of random configurations a climb goes to the end in every direction; with
     loops there are only these. Joints that slide without limits move by 1 m each way.
@@ -176,9 +177,10 @@ def grid_around(robot: Robot, frame: str, count: int, orientations: int) -> Grid
     if not robot.loops:
         p = np.array([*p, *(_farthest(robot, frame, q[int(np.argmax(p @ way))], way)
                             for way in (*np.eye(3), *-np.eye(3)))])
+    p = p[:, :2] if planar else p
     room = 0.05 * (p.max(axis=0) - p.min(axis=0)).max()
     lower, upper = p.min(axis=0) - room, p.max(axis=0) + room
-    step = float((np.prod(upper - lower) * max(orientations, 1) / count) ** (1 / 3))
+    step = float((np.prod(upper - lower) * max(orientations, 1) / count) ** (1 / len(lower)))
     return Grid(tuple(lower.tolist()), tuple(upper.tolist()), step, orientations)
 
 
