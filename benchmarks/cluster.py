@@ -4,9 +4,10 @@
     python benchmarks/cluster.py --targets 1000000     a map of a million targets
 
 Prints a line for each; ratios are of one run, contenders in turns, wall seconds of a machine that
-should be idle. Worker processes have one thread each. The states of inverse dynamics are one chunk
-over and over, in the memory of whoever computes; logs are files. Pink and mink solve some of the
-map's targets one by one on one core, where they are installed (`pip install pin-pink mink daqp`).
+should be idle. Worker processes have one thread each, and Dask keeps house as `QUIET` says. The
+states of inverse dynamics are one chunk over and over, in the memory of whoever computes; logs are
+files. Pink and mink solve some of the map's targets one by one on one core, where they are
+installed (`pip install pin-pink mink daqp`).
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from pathlib import Path
 from typing import Any
 
 import cloudpickle
+import dask
 import numpy as np
 from cluster_work import CHUNK, again, first, held, plain_logs
 from cluster_work import states as lazy_states
@@ -45,6 +47,11 @@ LOGS, ROWS = 8, 200_000
 FRAME = "panda_hand_tcp"
 CORES = len(os.sched_getaffinity(0))
 SPAWN = get_context("spawn")
+QUIET = {"distributed.worker.profile.enabled": False,
+         "distributed.admin.tick.interval": "500ms",
+         "distributed.admin.system-monitor.interval": "5s"}
+"""Dask's own work while others work: it looks at stacks and clocks a hundred times a second."""
+IDLE = 5.0
 
 
 def told(what: str, measured: str, aim: str = "") -> None:
@@ -58,13 +65,25 @@ def timed(work: Callable[[], object]) -> float:
 
 
 @contextmanager
-def workers(count: int) -> Iterator[Client]:
+def workers(count: int, settings: dict[str, Any] = QUIET) -> Iterator[Client]:
     """A client of so many processes with one thread each."""
-    with (LocalCluster(n_workers=count, threads_per_worker=1, dashboard_address=None,
+    with (dask.config.set(settings),
+          LocalCluster(n_workers=count, threads_per_worker=1, dashboard_address=None,
                        memory_limit="2GiB")
           as made, Client(made) as client):
         client.wait_for_workers(count)
         yield client
+
+
+def processor_times(client: Client, work: Callable[[], object]) -> tuple[float, float, float]:
+    """Processor seconds of the driver, of its main thread and of all workers during some work."""
+    def now() -> tuple[float, float, float]:
+        return (time.process_time(), time.thread_time(),
+                sum(client.run(time.process_time).values()))
+    before = now()
+    work()
+    driver, main_thread, theirs = (b - a for a, b in zip(before, now(), strict=True))
+    return driver, main_thread, theirs
 
 
 def in_turns(*works: Callable[[], object], rounds: int = ROUNDS) -> list[float]:
@@ -94,6 +113,15 @@ def overhead() -> None:
     kernel = cf.compile(robot).inverse_dynamics
     told("bytes of a task, a kernel's recipe", f"{len(pickle.dumps(kernel)):,}")
     told("bytes of a task, a map's recipe", f"{len(cloudpickle.dumps(work)):,}")
+
+
+def idle() -> None:
+    """What Dask takes while nothing happens, of its scheduler and nannies in this process too."""
+    for name, settings in (("as Dask comes", {}), ("quiet", QUIET)):
+        with workers(CORES, settings) as client:
+            driver, _, theirs = processor_times(client, lambda: time.sleep(IDLE))
+        told(f"idle, {name}", f"{100 * driver / IDLE:.1f} % of a core in the driver, "
+             f"{100 * theirs / IDLE / CORES:.1f} % in each worker")
 
 
 # ---------------------------------------------------------------------- states
@@ -164,16 +192,15 @@ def identification() -> None:
         alone, both, threads, single, several = map(statistics.median, zip(*walls, strict=True))
         with workers(CORES) as client:
             asked(client)
-            begin = time.process_time(), time.thread_time()
-            asked(client)
-            driver, main_thread = time.process_time() - begin[0], time.thread_time() - begin[1]
+            driver, main_thread, theirs = processor_times(client, lambda: asked(client))
         found = idn.information(model, logs[:1], signals)
     told(f"identification, {CORES} processes",
          f"{alone / both:.2f}x one; {LOGS * ROWS / both / 1e3:.0f} thousand rows a second",
          "≥ 1.8 on two idle cores")
     told("  threads of this process", f"{alone / threads:.2f}x one process")
     told("  processor time of the driver meanwhile",
-         f"{driver:.2f} s, {main_thread:.2f} of it in its main thread; {both:.2f} s in all")
+         f"{driver:.2f} s, {main_thread:.2f} of it in its main thread; {theirs:.2f} s of the "
+         f"workers, so {CORES * theirs / (theirs + driver):.2f}x at most")
     told("  bytes of a log's result",
          f"{sum(R.nbytes for block in found.blocks for R in block.factors):,}")
     told(f"  {CORES} processes without Dask",
@@ -240,6 +267,7 @@ def peers(problem: Problem, x: Any, good: Any) -> None:
 
 PARTS: dict[str, Callable[[argparse.Namespace], None]] = {
     "tasks": lambda given: overhead(),
+    "idle": lambda given: idle(),
     "states": lambda given: through_dask(int(given.states)),
     "logs": lambda given: identification(),
     "maps": lambda given: maps(int(given.targets)),

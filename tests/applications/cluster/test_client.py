@@ -1,5 +1,6 @@
 """With a client and without: the same, bit by bit, for any number of workers; and after faults."""
 
+import asyncio
 import os
 import signal
 import subprocess
@@ -300,6 +301,20 @@ def test_an_address_is_a_client_and_a_wrong_one_is_refused(cluster, monkeypatch)
         mapped("tcp://127.0.0.1:1")
     with pytest.raises(cf.ArgumentError, match=r"at 'nonsense': missing port"):
         mapped("nonsense")
+
+
+def test_a_client_that_is_closed_or_asynchronous_is_refused(cluster):
+    closed = distributed.Client(cluster.scheduler.address, set_as_default=False)
+    closed.close()
+    with pytest.raises(cf.ArgumentError, match="client is closed"):
+        mapped(closed)
+
+    async def asynchronous():
+        async with distributed.Client(cluster.scheduler.address, asynchronous=True,
+                                      set_as_default=False) as client:
+            with pytest.raises(cf.ArgumentError, match="client is asynchronous"):
+                mapped(client)
+    asyncio.run(asynchronous())
 
 
 def test_an_address_leaves_the_scheduler_of_other_work_as_it_was(cluster, monkeypatch):
