@@ -86,7 +86,7 @@ def processor_times(client: Client, work: Callable[[], object]) -> tuple[float, 
     return driver, main_thread, theirs
 
 
-def in_turns(*works: Callable[[], object], rounds: int = ROUNDS) -> list[float]:
+def in_turns(rounds: int, *works: Callable[[], object]) -> list[float]:
     """Median seconds of each, after a first time that is not counted."""
     for work in works:
         work()
@@ -99,7 +99,7 @@ def nothing(block: object) -> int:
     return 0
 
 
-def overhead() -> None:
+def overhead(rounds: int) -> None:
     """Tasks that do nothing."""
     robot = cf.load("panda")
     work = MapWork(robot, cf.redundancy.Pose(FRAME), cf.redundancy.Manipulability(), True, 8,
@@ -108,7 +108,7 @@ def overhead() -> None:
         def run() -> None:
             for _ in computed(nothing, ranges(TASKS, 1), Work(client)):
                 pass
-        seconds, = in_turns(run)
+        seconds, = in_turns(rounds, run)
     told("overhead of a task", f"{1e3 * seconds / TASKS:.2f} ms", "≤ 10 ms")
     kernel = cf.compile(robot).inverse_dynamics
     told("bytes of a task, a kernel's recipe", f"{len(pickle.dumps(kernel)):,}")
@@ -125,7 +125,7 @@ def idle() -> None:
 
 
 # ---------------------------------------------------------------------- states
-def through_dask(states: int) -> None:
+def through_dask(states: int, rounds: int) -> None:
     """The same chunks of states by one call, and through one worker and all of them."""
     kernel = cf.compile(cf.load("panda")).inverse_dynamics
     chunks = max(1, states // CHUNK)
@@ -138,12 +138,12 @@ def through_dask(states: int) -> None:
         with workers(count) as client:
             tau = kernel(*lazy_states(again, chunks)).map_blocks(
                 first, chunks=((1,) * chunks, (7,)), dtype=float)
-            alone, dask = in_turns(
-                lambda count=count: plain(count),
+            alone, through = in_turns(
+                rounds, lambda count=count: plain(count),
                 lambda tau=tau, client=client: tau.compute(scheduler=client))
         told(f"{chunks * CHUNK:.0e} states, {count} process{'es' * (count > 1)}",
-             f"{chunks * CHUNK / dask / 1e6:.1f} million a second, {alone / dask:.2f} of the plain "
-             f"call on as many cores", "≥ 0.85")
+             f"{chunks * CHUNK / through / 1e6:.1f} million a second, {alone / through:.2f} of the "
+             f"plain call on as many cores", "≥ 0.85")
 
 
 # ---------------------------------------------------------------------- logs
@@ -174,7 +174,7 @@ def by_processes(count: int, work: Callable[[Any, int], list[Any]]) -> float:
         return timed(run)
 
 
-def identification() -> None:
+def identification(rounds: int) -> None:
     """Logs in files, by one worker process and by all, by threads, and by processes alone."""
     idn, robot = cf.identification, cf.load("panda")
     model, signals = idn.Model(robot), idn.Signals(cutoff=5.0, delay=0.0)
@@ -188,7 +188,7 @@ def identification() -> None:
             return [pool.submit(plain_logs, model, logs[k::parts], signals) for k in range(parts)]
         asked(None)
         walls = [[by_dask(1, asked), by_dask(CORES, asked), timed(lambda: asked(None)),
-                  by_processes(1, plain), by_processes(CORES, plain)] for _ in range(ROUNDS)]
+                  by_processes(1, plain), by_processes(CORES, plain)] for _ in range(rounds)]
         alone, both, threads, single, several = map(statistics.median, zip(*walls, strict=True))
         with workers(CORES) as client:
             asked(client)
@@ -215,7 +215,7 @@ def solver(work: MapWork, rows: int) -> None:
         list(pool.map(work, ranges(rows, BLOCK)))
 
 
-def maps(targets: int) -> None:
+def maps(targets: int, rounds: int) -> None:
     """A map by threads and by processes beside its solver on as many cores, and peers."""
     rd, robot = cf.redundancy, cf.load("panda")
     task, criterion, orientations = rd.Pose(FRAME), rd.Manipulability(), 12
@@ -230,7 +230,7 @@ def maps(targets: int) -> None:
                 robot, task, grid, criterion, by, out=f"{folder}/{name}{len(found)}.zarr"))
         contenders = (lambda: solver(work, len(grid)), mapped(None, "a"), mapped(client, "b"))
         if targets <= 50_000:
-            walls = in_turns(*contenders)
+            walls = in_turns(rounds, *contenders)
         else:
             rd.map(robot, task, grid[:64], criterion, client)
             walls = [timed(contender) for contender in contenders]
@@ -266,11 +266,11 @@ def peers(problem: Problem, x: Any, good: Any) -> None:
 
 
 PARTS: dict[str, Callable[[argparse.Namespace], None]] = {
-    "tasks": lambda given: overhead(),
+    "tasks": lambda given: overhead(given.rounds),
     "idle": lambda given: idle(),
-    "states": lambda given: through_dask(int(given.states)),
-    "logs": lambda given: identification(),
-    "maps": lambda given: maps(int(given.targets)),
+    "states": lambda given: through_dask(int(given.states), given.rounds),
+    "logs": lambda given: identification(given.rounds),
+    "maps": lambda given: maps(int(given.targets), given.rounds),
 }
 
 
@@ -278,6 +278,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--states", type=float, default=1e8)
     parser.add_argument("--targets", type=float, default=40_000)
+    parser.add_argument("--rounds", type=int, default=ROUNDS, help="Medians are of so many.")
     parser.add_argument("--only", choices=PARTS, nargs="*")
     given = parser.parse_args()
     told("what", "measured", "to be")
