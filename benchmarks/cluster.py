@@ -4,9 +4,10 @@
     python benchmarks/cluster.py --targets 1000000     a map of a million targets
 
 Prints a line for each; ratios are of one run, contenders in turns, wall seconds of a machine that
-should be idle. Worker processes have one thread each. The states of inverse dynamics are one chunk
-over and over, in the memory of whoever computes; logs are files. Pink and mink solve some of the
-map's targets one by one on one core, where they are installed (`pip install pin-pink mink daqp`).
+should be idle. Worker processes have one thread each, and Dask keeps house as `QUIET` says. The
+states of inverse dynamics are one chunk over and over, in the memory of whoever computes; logs are
+files. Pink and mink solve some of the map's targets one by one on one core, where they are
+installed (`pip install pin-pink mink daqp`).
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from pathlib import Path
 from typing import Any
 
 import cloudpickle
+import dask
 import numpy as np
 from cluster_work import CHUNK, again, first, held, plain_logs
 from cluster_work import states as lazy_states
@@ -45,6 +47,11 @@ LOGS, ROWS = 8, 200_000
 FRAME = "panda_hand_tcp"
 CORES = len(os.sched_getaffinity(0))
 SPAWN = get_context("spawn")
+QUIET = {"distributed.worker.profile.enabled": False,
+         "distributed.admin.tick.interval": "500ms",
+         "distributed.admin.system-monitor.interval": "5s"}
+"""Dask's own work while others work: it looks at stacks and clocks a hundred times a second."""
+IDLE = 5.0
 
 
 def told(what: str, measured: str, aim: str = "") -> None:
@@ -58,16 +65,28 @@ def timed(work: Callable[[], object]) -> float:
 
 
 @contextmanager
-def workers(count: int) -> Iterator[Client]:
+def workers(count: int, settings: dict[str, Any] = QUIET) -> Iterator[Client]:
     """A client of so many processes with one thread each."""
-    with (LocalCluster(n_workers=count, threads_per_worker=1, dashboard_address=None,
+    with (dask.config.set(settings),
+          LocalCluster(n_workers=count, threads_per_worker=1, dashboard_address=None,
                        memory_limit="2GiB")
           as made, Client(made) as client):
         client.wait_for_workers(count)
         yield client
 
 
-def in_turns(*works: Callable[[], object], rounds: int = ROUNDS) -> list[float]:
+def processor_times(client: Client, work: Callable[[], object]) -> tuple[float, float, float]:
+    """Processor seconds of the driver, of its main thread and of all workers during some work."""
+    def now() -> tuple[float, float, float]:
+        return (time.process_time(), time.thread_time(),
+                sum(client.run(time.process_time).values()))
+    before = now()
+    work()
+    driver, main_thread, theirs = (b - a for a, b in zip(before, now(), strict=True))
+    return driver, main_thread, theirs
+
+
+def in_turns(rounds: int, *works: Callable[[], object]) -> list[float]:
     """Median seconds of each, after a first time that is not counted."""
     for work in works:
         work()
@@ -80,7 +99,7 @@ def nothing(block: object) -> int:
     return 0
 
 
-def overhead() -> None:
+def overhead(rounds: int) -> None:
     """Tasks that do nothing."""
     robot = cf.load("panda")
     work = MapWork(robot, cf.redundancy.Pose(FRAME), cf.redundancy.Manipulability(), True, 8,
@@ -89,15 +108,24 @@ def overhead() -> None:
         def run() -> None:
             for _ in computed(nothing, ranges(TASKS, 1), Work(client)):
                 pass
-        seconds, = in_turns(run)
+        seconds, = in_turns(rounds, run)
     told("overhead of a task", f"{1e3 * seconds / TASKS:.2f} ms", "≤ 10 ms")
     kernel = cf.compile(robot).inverse_dynamics
     told("bytes of a task, a kernel's recipe", f"{len(pickle.dumps(kernel)):,}")
     told("bytes of a task, a map's recipe", f"{len(cloudpickle.dumps(work)):,}")
 
 
+def idle() -> None:
+    """What Dask takes while nothing happens, of its scheduler and nannies in this process too."""
+    for name, settings in (("as Dask comes", {}), ("quiet", QUIET)):
+        with workers(CORES, settings) as client:
+            driver, _, theirs = processor_times(client, lambda: time.sleep(IDLE))
+        told(f"idle, {name}", f"{100 * driver / IDLE:.1f} % of a core in the driver, "
+             f"{100 * theirs / IDLE / CORES:.1f} % in each worker")
+
+
 # ---------------------------------------------------------------------- states
-def through_dask(states: int) -> None:
+def through_dask(states: int, rounds: int) -> None:
     """The same chunks of states by one call, and through one worker and all of them."""
     kernel = cf.compile(cf.load("panda")).inverse_dynamics
     chunks = max(1, states // CHUNK)
@@ -110,12 +138,12 @@ def through_dask(states: int) -> None:
         with workers(count) as client:
             tau = kernel(*lazy_states(again, chunks)).map_blocks(
                 first, chunks=((1,) * chunks, (7,)), dtype=float)
-            alone, dask = in_turns(
-                lambda count=count: plain(count),
+            alone, through = in_turns(
+                rounds, lambda count=count: plain(count),
                 lambda tau=tau, client=client: tau.compute(scheduler=client))
         told(f"{chunks * CHUNK:.0e} states, {count} process{'es' * (count > 1)}",
-             f"{chunks * CHUNK / dask / 1e6:.1f} million a second, {alone / dask:.2f} of the plain "
-             f"call on as many cores", "≥ 0.85")
+             f"{chunks * CHUNK / through / 1e6:.1f} million a second, {alone / through:.2f} of the "
+             f"plain call on as many cores", "≥ 0.85")
 
 
 # ---------------------------------------------------------------------- logs
@@ -146,7 +174,7 @@ def by_processes(count: int, work: Callable[[Any, int], list[Any]]) -> float:
         return timed(run)
 
 
-def identification() -> None:
+def identification(rounds: int) -> None:
     """Logs in files, by one worker process and by all, by threads, and by processes alone."""
     idn, robot = cf.identification, cf.load("panda")
     model, signals = idn.Model(robot), idn.Signals(cutoff=5.0, delay=0.0)
@@ -160,20 +188,19 @@ def identification() -> None:
             return [pool.submit(plain_logs, model, logs[k::parts], signals) for k in range(parts)]
         asked(None)
         walls = [[by_dask(1, asked), by_dask(CORES, asked), timed(lambda: asked(None)),
-                  by_processes(1, plain), by_processes(CORES, plain)] for _ in range(ROUNDS)]
+                  by_processes(1, plain), by_processes(CORES, plain)] for _ in range(rounds)]
         alone, both, threads, single, several = map(statistics.median, zip(*walls, strict=True))
         with workers(CORES) as client:
             asked(client)
-            begin = time.process_time(), time.thread_time()
-            asked(client)
-            driver, main_thread = time.process_time() - begin[0], time.thread_time() - begin[1]
+            driver, main_thread, theirs = processor_times(client, lambda: asked(client))
         found = idn.information(model, logs[:1], signals)
     told(f"identification, {CORES} processes",
          f"{alone / both:.2f}x one; {LOGS * ROWS / both / 1e3:.0f} thousand rows a second",
          "≥ 1.8 on two idle cores")
     told("  threads of this process", f"{alone / threads:.2f}x one process")
     told("  processor time of the driver meanwhile",
-         f"{driver:.2f} s, {main_thread:.2f} of it in its main thread; {both:.2f} s in all")
+         f"{driver:.2f} s, {main_thread:.2f} of it in its main thread; {theirs:.2f} s of the "
+         f"workers, so {CORES * theirs / (theirs + driver):.2f}x at most")
     told("  bytes of a log's result",
          f"{sum(R.nbytes for block in found.blocks for R in block.factors):,}")
     told(f"  {CORES} processes without Dask",
@@ -188,7 +215,7 @@ def solver(work: MapWork, rows: int) -> None:
         list(pool.map(work, ranges(rows, BLOCK)))
 
 
-def maps(targets: int) -> None:
+def maps(targets: int, rounds: int) -> None:
     """A map by threads and by processes beside its solver on as many cores, and peers."""
     rd, robot = cf.redundancy, cf.load("panda")
     task, criterion, orientations = rd.Pose(FRAME), rd.Manipulability(), 12
@@ -203,7 +230,7 @@ def maps(targets: int) -> None:
                 robot, task, grid, criterion, by, out=f"{folder}/{name}{len(found)}.zarr"))
         contenders = (lambda: solver(work, len(grid)), mapped(None, "a"), mapped(client, "b"))
         if targets <= 50_000:
-            walls = in_turns(*contenders)
+            walls = in_turns(rounds, *contenders)
         else:
             rd.map(robot, task, grid[:64], criterion, client)
             walls = [timed(contender) for contender in contenders]
@@ -239,10 +266,11 @@ def peers(problem: Problem, x: Any, good: Any) -> None:
 
 
 PARTS: dict[str, Callable[[argparse.Namespace], None]] = {
-    "tasks": lambda given: overhead(),
-    "states": lambda given: through_dask(int(given.states)),
-    "logs": lambda given: identification(),
-    "maps": lambda given: maps(int(given.targets)),
+    "tasks": lambda given: overhead(given.rounds),
+    "idle": lambda given: idle(),
+    "states": lambda given: through_dask(int(given.states), given.rounds),
+    "logs": lambda given: identification(given.rounds),
+    "maps": lambda given: maps(int(given.targets), given.rounds),
 }
 
 
@@ -250,6 +278,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--states", type=float, default=1e8)
     parser.add_argument("--targets", type=float, default=40_000)
+    parser.add_argument("--rounds", type=int, default=ROUNDS, help="Medians are of so many.")
     parser.add_argument("--only", choices=PARTS, nargs="*")
     given = parser.parse_args()
     told("what", "measured", "to be")

@@ -1,5 +1,6 @@
 """With a client and without: the same, bit by bit, for any number of workers; and after faults."""
 
+import asyncio
 import os
 import signal
 import subprocess
@@ -72,7 +73,7 @@ def swept(client=None):
 def moved(client=None):
     arms = [cf.FlexibleArm(links=[cf.FlexibleLink(0.5, 1.0, 2.0, 1.0, 0.1, modes=1)],
                            payload=cf.Payload(0.1 + 0.01 * k, 0.005)) for k in range(10)]
-    with patch.object(batch, "ARMS", 4):
+    with patch.object(batch, "ARMS", 4), patch.object(batch, "SHAPED", 3):
         found = cf.flexible.simulate_batch(arms, [0.0, 0.05], times=[0.0, 0.01], client=client)
     return found.q, found.v
 
@@ -104,6 +105,12 @@ def test_workers_find_what_threads_find_bit_by_bit(cluster, name):
     assert len(alone)
     for one, two in zip(alone, work(cluster), strict=True):
         np.testing.assert_array_equal(one, two)
+
+
+def test_the_modes_of_many_arms_are_found_by_workers_and_not_here(cluster):
+    with patch.object(batch, "arm_tensors", side_effect=AssertionError):
+        q, _ = moved(cluster)
+    assert q.shape == (2, 10, 2)
 
 
 @pytest.mark.parametrize("count", [1, 3])
@@ -294,6 +301,20 @@ def test_an_address_is_a_client_and_a_wrong_one_is_refused(cluster, monkeypatch)
         mapped("tcp://127.0.0.1:1")
     with pytest.raises(cf.ArgumentError, match=r"at 'nonsense': missing port"):
         mapped("nonsense")
+
+
+def test_a_client_that_is_closed_or_asynchronous_is_refused(cluster):
+    closed = distributed.Client(cluster.scheduler.address, set_as_default=False)
+    closed.close()
+    with pytest.raises(cf.ArgumentError, match="client is closed"):
+        mapped(closed)
+
+    async def asynchronous():
+        async with distributed.Client(cluster.scheduler.address, asynchronous=True,
+                                      set_as_default=False) as client:
+            with pytest.raises(cf.ArgumentError, match="client is asynchronous"):
+                mapped(client)
+    asyncio.run(asynchronous())
 
 
 def test_an_address_leaves_the_scheduler_of_other_work_as_it_was(cluster, monkeypatch):

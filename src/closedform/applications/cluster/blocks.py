@@ -67,6 +67,11 @@ class Work:
                 hasattr(self.client, "submit") and hasattr(self.client, "nthreads"))):
             raise ArgumentError("client must be a distributed.Client, the address of a scheduler "
                                 f"or None, not {self.client!r}")
+        if getattr(self.client, "asynchronous", False):
+            raise ArgumentError("client is asynchronous, and blocks are waited for; give one made "
+                                "without asynchronous=True, or the address of its scheduler")
+        if getattr(self.client, "status", None) == "closed":
+            raise ArgumentError("client is closed")
 
 
 def computed(function: Callable[..., Any], blocks: Sequence[Any], work: Work,

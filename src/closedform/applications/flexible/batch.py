@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import pairwise
 from typing import Any, NamedTuple, final
 
@@ -34,8 +34,8 @@ from closedform.program.record import record
 
 Places = tuple[tuple[int, ...], ...]
 """For each packed number the flat indices of the entries that it fills: equal by symmetry."""
-ARMS = 1024
-"""Arms of a block."""
+ARMS, SHAPED = 1024, 128
+"""Arms of a block, where they move and where their modes are found: some tenths of a second."""
 
 
 class BatchSimulation(NamedTuple):
@@ -60,7 +60,7 @@ def simulate_batch(arms: Sequence[FlexibleArm], q0: ArrayLike, v0: ArrayLike | N
     arms, t = list(arms), increasing(times)
     first, counts = _checked_arms(arms), steps_between(t, RK4(step).step)
     N, n = first.nq, first.n
-    constants, places = packed(arms, damping)
+    constants, places = packed(arms, damping, client)
     x = np.zeros((len(arms), 2 * N + 3))
     x[:, :N] = _rows(q0, len(arms), N, "q0")
     x[:, N:2 * N] = _rows(np.zeros(N) if v0 is None else v0, len(arms), N, "v0")
@@ -108,17 +108,24 @@ class ArmBlock:
         return np.stack(path)
 
 
-def packed(arms: Sequence[FlexibleArm], damping: Damping) -> tuple[Array, Places]:
+def packed(arms: Sequence[FlexibleArm], damping: Damping, client: Any) -> tuple[Array, Places]:
     """The numbers of each arm's equations that are not zero in all, (arms, size), and their places.
 
-    The equations' constants are B̄, C, S, K and D one after the other.
+    The modes of an arm take as long as hundreds of its steps; so a client's workers find them.
     """
-    whole = np.stack([np.concatenate([x.ravel() for x in (
-        *arm_tensors(arm)[:3], stiffness_matrix(arm), damping_matrix(arm, damping))])
-        for arm in arms])
-    twins = _twins(arms[0].nq, len(arm_tensors(arms[0]).turn))
+    whole = np.concatenate([part for _, part in computed(
+        partial(_equations, damping), ranges(len(arms), SHAPED),
+        Work(client, what="finding modes", named=False), lambda b: (arms[b.start:b.stop],))])
+    twins = _twins(arms[0].nq, arms[0].n * (arms[0].n - 1) // 2)
     places = tuple(twin for twin in twins if np.any(whole[:, twin[0]]))
     return np.ascontiguousarray(whole[:, [twin[0] for twin in places]]), places
+
+
+def _equations(damping: Damping, block: Range, arms: Sequence[FlexibleArm]) -> Array:
+    """The constants of each arm's equations, B̄, C, S, K and D one after the other, (arms, all)."""
+    return np.stack([np.concatenate([x.ravel() for x in (
+        *arm_tensors(arm)[:3], stiffness_matrix(arm), damping_matrix(arm, damping))])
+        for arm in arms])
 
 
 def _twins(N: int, pairs: int) -> list[tuple[int, ...]]:

@@ -50,6 +50,18 @@ class Local(NamedTuple):
         return Local(*(x[k] for x in self))
 
 
+def chosen_numbers(robot: Robot, task: Task) -> tuple[int, int]:
+    """How many independent numbers of a task the joints can choose, and how many it has."""
+    def J(q: Array) -> Array:
+        J = task.terms(robot.tree, q).J
+        return J @ slopes(robot, q).G if robot.loops else J
+    program = record(J, {"q": (robot.nq,)}, "J")
+    rng = np.random.default_rng(2)
+    found, = lanes.run(program, np.array([robot.random(rng) for _ in range(SAMPLES)]))
+    rank = int(np.max(np.linalg.matrix_rank(found, tol=1e-9))) if found.size else 0
+    return rank, found.shape[-2]
+
+
 class Problem:
     """f(q) = x, H(q) → max for one robot, with the functions that all solvers share.
 
@@ -72,15 +84,7 @@ class Problem:
 
     def _require_rank(self) -> None:
         """Refuse a task whose equations the joints cannot meet independently anywhere."""
-        def J(q: Array) -> Array:
-            J = self.task.terms(self.robot.tree, q).J
-            return J @ slopes(self.robot, q).G if self.robot.loops else J
-        program = record(J, {"q": (self.robot.nq,)}, "J")
-        rng = np.random.default_rng(2)
-        q = np.array([self.robot.random(rng) for _ in range(SAMPLES)])
-        found, = lanes.run(program, q)
-        m = found.shape[-2]
-        rank = int(np.max(np.linalg.matrix_rank(found, tol=1e-9))) if found.size else 0
+        rank, m = chosen_numbers(self.robot, self.task)
         if rank < m:
             raise ArgumentError(f"{self.task} asks for {m} independent numbers; the "
                                 f"{self.robot.nv} joints of {self.robot.name} can choose {rank} "

@@ -152,6 +152,27 @@ def test_bad_targets_are_set_aside_if_asked():
     assert found.verdict[10:20].tolist() == [None] * 10 and found.certified.sum() == 20
 
 
+def test_a_target_that_is_no_pose_is_named_by_its_row():
+    targets = np.tile(np.eye(4), (20, 1, 1))
+    targets[13, :3, :3] *= 1.2
+    with pytest.raises(BlockError, match=r"block 1 \(rows 8 to 15\): target 13: .* a rotation"):
+        map(cf.load("ur5"), Pose("tool0"), targets, Manipulability(), block=8)
+
+
+def test_targets_may_lie_on_disk_or_be_of_dask(tmp_path):
+    zarr = pytest.importorskip("zarr", reason="NOT TESTED: pip install 'closedform[cluster]'")
+    da = pytest.importorskip("dask.array")
+    x = Grid((-1, -1), (1, 1), 0.4)[:]
+    on_disk = zarr.create_array(str(tmp_path / "x.zarr"), shape=x.shape, chunks=(7, 2), dtype="f8")
+    on_disk[:] = x
+    lazy = da.from_array(x, chunks=(11, 2))
+    expected = map(planar(), TASK, x, REST, block=8)
+    for targets in (on_disk, lazy):
+        np.testing.assert_array_equal(map(planar(), TASK, targets, REST, block=8).q, expected.q)
+    with pytest.raises(cf.ArgumentError, match=r"does not know how many"):
+        map(planar(), TASK, lazy[lazy[:, 0] > 0], REST)
+
+
 def test_blocks_do_not_change_results():
     grid = Grid((-1, -1), (1, 1), 0.25)
     a, b = (map(planar(), TASK, grid, REST, block=n) for n in (7, 81))

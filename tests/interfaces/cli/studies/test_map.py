@@ -33,6 +33,18 @@ def test_map_writes_a_table_pictures_and_a_page(tmp_path):
     assert part.stat().st_mtime_ns == before            # nothing was computed again
 
 
+@pytest.mark.parametrize(("robot", "task", "orientations"), [
+    ("planar3r", "PlanarPosition", 0), ("stanford", "Pose", 12)])
+def test_a_grid_that_is_not_told_is_of_what_the_joints_can_choose(
+        tmp_path, robot, task, orientations):
+    """A planar arm gets places of a plane, one of six joints poses."""
+    told = json.loads(run("map", robot, "--count", 24, "--format", "parquet", "-o", tmp_path,
+                          "--json").stdout)
+    about = json.loads((tmp_path / "map.parquet" / "_about.json").read_text())
+    assert about["task"].startswith(f"{task}(") and about["grid"].endswith(f" {orientations}")
+    assert 12 <= told["targets"] <= 120
+
+
 @pytest.mark.parametrize(("args", "message"), [
     (("--criterion", "beauty"), "no criterion 'beauty'"),
     (("--format", "csv"), "no 'csv'"),

@@ -33,7 +33,8 @@ STRAIGHT = 1e-6
 class Targets(Protocol):
     """Rows of targets that can be cut: an array in memory, on disk, of Dask, or a grid."""
 
-    def __len__(self) -> int: ...
+    @property
+    def shape(self) -> tuple[int, ...]: ...
     def __getitem__(self, rows: slice) -> Any: ...
 
 
@@ -163,8 +164,9 @@ class Grid:
         return Position(frame) if len(self.axes) == 3 else PlanarPosition(frame)
 
 
-def grid_around(robot: Robot, frame: str, count: int, orientations: int) -> Grid:
-    """A grid of about `count` targets over all that a frame reaches.
+def grid_around(robot: Robot, frame: str, count: int, orientations: int,
+                planar: bool = False) -> Grid:
+    """A grid of about `count` targets over all that a frame reaches; of x and y, if it is planar.
 
     From the farthest of random configurations a climb goes to the end in every direction; with
     loops there are only these. Joints that slide without limits move by 1 m each way.
@@ -175,9 +177,10 @@ def grid_around(robot: Robot, frame: str, count: int, orientations: int) -> Grid
     if not robot.loops:
         p = np.array([*p, *(_farthest(robot, frame, q[int(np.argmax(p @ way))], way)
                             for way in (*np.eye(3), *-np.eye(3)))])
+    p = p[:, :2] if planar else p
     room = 0.05 * (p.max(axis=0) - p.min(axis=0)).max()
     lower, upper = p.min(axis=0) - room, p.max(axis=0) + room
-    step = float((np.prod(upper - lower) * max(orientations, 1) / count) ** (1 / 3))
+    step = float((np.prod(upper - lower) * max(orientations, 1) / count) ** (1 / len(lower)))
     return Grid(tuple(lower.tolist()), tuple(upper.tolist()), step, orientations)
 
 
@@ -213,7 +216,18 @@ def checked_targets(grid: Any, task: Task, robot: Robot) -> Targets:
     if shape != task.shape(robot):
         raise ArgumentError(f"map: targets of {task} have the shape {task.shape(robot)}; the grid "
                             f"has rows of {shape}")
-    if not len(grid):
-        raise ArgumentError("map: the grid has no targets")
     targets: Targets = grid
+    if not count_of(targets):
+        raise ArgumentError("map: the grid has no targets")
     return targets
+
+
+def count_of(targets: Targets) -> int:
+    """How many there are; arrays on disk have no len(), and Dask's may not know theirs."""
+    if isinstance(targets, Grid):
+        return len(targets)
+    count = targets.shape[0]
+    if not isinstance(count, WHOLE):
+        raise ArgumentError("map: the array of targets does not know how many there are; "
+                            "array.compute_chunk_sizes() tells it")
+    return int(count)

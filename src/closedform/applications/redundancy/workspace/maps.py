@@ -40,7 +40,12 @@ from closedform.applications.redundancy.workspace.ascents import (
     ascended,
     reached,
 )
-from closedform.applications.redundancy.workspace.grids import Grid, Targets, checked_targets
+from closedform.applications.redundancy.workspace.grids import (
+    Grid,
+    Targets,
+    checked_targets,
+    count_of,
+)
 from closedform.applications.redundancy.workspace.seeds import seeds_of
 from closedform.arrays import ArrayLike, Floats
 from closedform.errors import ArgumentError
@@ -79,7 +84,7 @@ class MapWork:
             seeds_of(problem)
         x = self.grid[block.start:block.stop] if self.grid is not None else _rows(
             targets, problem, block)
-        x = problem.task.checked(x, self.robot)
+        x = _checked(x, problem, block)
         found = best_of(problem, x, self.starts)
         if self.limits:
             beyond(free, found, x, seeds_of(problem).nearest(x, BEYOND))
@@ -96,6 +101,19 @@ def _rows(targets: Any, problem: Problem, block: Range) -> Floats:
     if bad.any():
         raise ArgumentError(f"target {block.start + int(np.argmax(bad))} is not finite")
     return x
+
+
+def _checked(x: Floats, problem: Problem, block: Range) -> Floats:
+    """Targets as the task takes them, or an error with the row that it does not take."""
+    try:
+        return problem.task.checked(x, problem.robot)
+    except ArgumentError:
+        for k, one in enumerate(x, block.start):
+            try:
+                problem.task.checked(one, problem.robot)
+            except ArgumentError as error:
+                raise ArgumentError(f"target {k}: {error}") from None
+        raise
 
 
 def best_of(problem: Problem, x: Floats, starts: int) -> Answers:
@@ -231,7 +249,8 @@ def map(robot: Robot, task: TaskLike, grid: Grid | ArrayLike | Targets, criterio
     work = MapWork(robot, task_of(task), criterion, bool(limits), starts,
                    targets if isinstance(targets, Grid) else None)
     q = TableColumn("q", "f8", tuple(coordinate_names(robot.q_slices)))
-    layout = TableLayout((*COLUMNS, q), len(targets), block, _about(problem, targets, starts))
+    layout = TableLayout((*COLUMNS, q), count_of(targets), block,
+                         _about(problem, targets, starts))
     return Map(robot, targets, *filled_at(
         out, layout, work, Work(client, aside, f"mapping {robot.name}"),
         (lambda b: ()) if own else (lambda b: (np.asarray(targets[b.start:b.stop]),))))

@@ -10,13 +10,16 @@ from typing import Annotated, Any
 
 import typer
 
+from closedform.applications.redundancy import Pose, Position
+from closedform.applications.redundancy.problem import chosen_numbers
+from closedform.applications.redundancy.tasks import Task
 from closedform.applications.whole_files import save_picture, whole_file
 from closedform.errors import ArgumentError, suggestion
 from closedform.interfaces.cli.ik import CRITERIA, complete_criterion, middle_of
 from closedform.interfaces.cli.robot_argument import RobotArgument
 from closedform.interfaces.cli.terminal import JsonOption, complain, console, loaded, table
 
-FORMATS = ("zarr", "parquet")
+FORMATS, SPREAD = ("zarr", "parquet"), 12
 ClientOption = Annotated[str | None, typer.Option(
     help="The address of a Dask scheduler; else threads of this machine.")]
 AsideOption = Annotated[bool, typer.Option(
@@ -46,8 +49,9 @@ def map_(
         help=f"What is maximised: {', '.join(CRITERIA)}.")] = "manipulability",
     count: Annotated[int, typer.Option(
         help="About how many targets, where no --step is given.")] = 20_000,
-    orientations: Annotated[int, typer.Option(
-        help="Of each place, spread evenly; 0 for places alone.")] = 12,
+    orientations: Annotated[int | None, typer.Option(
+        help=f"Of each place, spread evenly; 0 for places alone. Else {SPREAD} where the joints "
+             "can turn the frame every way.")] = None,
     lower: Annotated[str | None, typer.Option(
         help="x,y,z (or x,y) of a corner of the grid; else around all that the frame reaches."
     )] = None,
@@ -98,29 +102,37 @@ def _told(grid: Any) -> str:
 
 
 def _grid(arm: Any, tip: str, box: tuple[str | None, str | None, float | None], count: int,
-          orientations: int) -> Any:
+          orientations: int | None) -> Any:
+    """The grid that is asked for; what is not told is as the joints can choose."""
     from closedform.applications.redundancy.workspace.grids import Grid, grid_around
     lower, upper, step = box
-    if count < 1 or orientations < 0:
+    if count < 1 or (orientations or 0) < 0:
         raise ArgumentError("--count must be positive and --orientations not negative, not "
                             f"{count} and {orientations}")
-    around = grid_around(arm, tip, count, orientations) if lower is None or upper is None or (
-        step is None) else None
-    corners = [around.lower if text is None and around is not None and k == 0 else
-               around.upper if text is None and around is not None else _numbers(text, name)
-               for k, (name, text) in enumerate((("--lower", lower), ("--upper", upper)))]
+    given = [_numbers(text, name) for text, name in ((lower, "--lower"), (upper, "--upper"))
+             if text is not None]
+    planar = len(given[0]) == 2 if given else not _chooses(arm, Position(tip))
+    each = orientations if orientations is not None else (
+        SPREAD if not planar and _chooses(arm, Pose(tip)) else 0)
+    around = None if len(given) == 2 else grid_around(arm, tip, count, each, planar and each == 0)
+    corners = given if around is None else [
+        given[0] if lower is not None else list(around.lower),
+        given[0] if upper is not None else list(around.upper)]
     if step is None:
-        sides = [b - a for a, b in zip(*corners, strict=False)]
-        volume = 1.0
-        for side in sides:
-            volume *= max(side, 1e-9)
-        step = float((volume * max(orientations, 1) / count) ** (1 / max(len(sides), 1)))
-    return Grid(tuple(corners[0]), tuple(corners[1]), step, orientations)
+        sides = [max(b - a, 1e-9) for a, b in zip(*corners, strict=False)]
+        step = (math.prod(sides) * max(each, 1) / count) ** (1 / max(len(sides), 1))
+    return Grid(tuple(corners[0]), tuple(corners[1]), step, each)
 
 
-def _numbers(text: str | None, option: str) -> list[float]:
+def _chooses(arm: Any, task: Task) -> bool:
+    """Whether the joints can choose all numbers of a task."""
+    rank, count = chosen_numbers(arm, task)
+    return rank == count
+
+
+def _numbers(text: str, option: str) -> list[float]:
     try:
-        return [float(x) for x in (text or "").split(",")]
+        return [float(x) for x in text.split(",")]
     except ValueError:
         raise ArgumentError(f"{option}: numbers with commas between expected, not "
                             f"{text!r}") from None
