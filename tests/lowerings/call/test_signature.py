@@ -39,6 +39,7 @@ KERNELS = {
     "a jet": lambda: ARM.inverse_dynamics_jet,
     "another order": lambda: cf.compile(ROBOT, order=0).inverse_dynamics_jet,
     "a derivative": lambda: ARM.inverse_dynamics.cotangent("v"),
+    "a row with loops": lambda: cf.compile(cf.load("five_bar")).inverse_dynamics,
     "another robot": lambda: cf.compile(ROBOT.with_gravity((0, 0, 0))).inverse_dynamics,
     "elastic joints": lambda: cf.elastic.compile(cf.ElasticJoints(
         ROBOT, [100.0, 80.0], [0.1, 0.1], [0.01, 0.01])).forward_dynamics,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, final
 
 import numpy as np
@@ -11,6 +11,7 @@ from closedform.applications.compile.names import output_names
 from closedform.applications.compile.requests import Request
 from closedform.errors import SingularMatrix
 from closedform.lowerings.call.kernel import Kernel
+from closedform.lowerings.call.slow import packed, recalled
 from closedform.lowerings.frameworks.dask_arrays import any_dask, lazy
 from closedform.maths.definitions.operational_space import immobile
 from closedform.maths.loops.catalogue import OPEN
@@ -49,6 +50,7 @@ class Guarded:
                  solves: bool) -> None:
         """`frames` are those whose inertia is looked at, by the name of the output."""
         self._kernel, self._robot, self._frames, self._solves = kernel, robot, frames, solves
+        self._pickled: bytes | None = None
         self.__doc__ = kernel.__doc__
 
     def __call__(self, *args: Any, **named: Any) -> Any:
@@ -101,8 +103,20 @@ class Guarded:
             raise AttributeError(name)
         return getattr(self._kernel, name)
 
+    def __dask_tokenize__(self) -> str:
+        return f"{self._kernel.__dask_tokenize__()} guarded"
+
     def __reduce__(self) -> tuple[Any, ...]:
-        return Guarded, (self._kernel, self._robot, self._frames, self._solves)
+        """The recipe of the kernel and the robot, which it has too, in one."""
+        if self._pickled is None:
+            self._pickled = packed((_again, (*self._kernel.recipe, self._robot, self._frames,
+                                             self._solves)))
+        return recalled, (self._pickled,)
 
     def __repr__(self) -> str:
         return repr(self._kernel)
+
+
+def _again(make: Callable[..., Kernel], arguments: Sequence[Any], *about: Any) -> Guarded:
+    """A kernel that is made by its recipe, guarded."""
+    return Guarded(make(*arguments), *about)

@@ -260,11 +260,15 @@ class CompiledRobot(Quantities):
         """What computes a row of the catalogue."""
         if row.framed:
             return Framed(self, row)
+        return guarded(self._unguarded(row), self.robot, [Request(row)])
+
+    def _unguarded(self, row: Quantity) -> Kernel:
+        """The kernel of a row, with wrenches where there may be some."""
         kernel = self.kernel([Request(row)])
         if row.wrenches:
             kernel.with_variant("wrenches", UnderWrenches(self, row), len(row.inputs))
-            kernel = kernel.with_recipe(getattr, self, row.name)
-        return guarded(kernel, self.robot, [Request(row)])
+            kernel = kernel.with_recipe(_unguarded_row, self, row.name)
+        return kernel
 
     def __reduce__(self) -> tuple[Any, ...]:
         return CompiledRobot, (self.robot, self.inputs, self.order, self._snap, self._cache)
@@ -279,6 +283,10 @@ def _kernel(arm: CompiledRobot, asked: Sequence[tuple[str, str | None, Reference
     """The kernel of requests that were pickled."""
     requests = [Request(quantity(name), frame, reference) for name, frame, reference in asked]
     return arm.kernel(requests, wrenches, only=only)
+
+
+def _unguarded_row(arm: CompiledRobot, name: str) -> Kernel:
+    return arm._unguarded(quantity(name))
 
 
 @final

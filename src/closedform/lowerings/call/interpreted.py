@@ -15,7 +15,7 @@ import numpy as np
 from closedform.arrays import Floats
 from closedform.errors import ClosedformError
 from closedform.lowerings.call.signature import Interface, Subject, gufunc_signature
-from closedform.lowerings.call.slow import SlowPath
+from closedform.lowerings.call.slow import Recipe, SlowPath
 from closedform.lowerings.native.ir import BYTES, Kind
 from closedform.lowerings.store.cache import Cache
 from closedform.program.program import Slot, size
@@ -31,7 +31,7 @@ class Interpreted:
     def __init__(self, interface: Interface, function: Function, of: Subject, reason: str) -> None:
         self.interface, self._reason = interface, reason
         self._path = SlowPath(_Running(interface, function, self._refuse), of)  # type: ignore[arg-type]
-        self._recipe: tuple[Callable[..., Any], tuple[Any, ...]] | None = None
+        self._recipe: Recipe | None = None
         self.__doc__ = f"{self._path.title}, interpreted: {reason}."
 
     def __call__(self, *args: Any, **named: Any) -> Any:
@@ -54,6 +54,13 @@ class Interpreted:
         self._recipe = make, arguments
         return self
 
+    @property
+    def recipe(self) -> Recipe:
+        """What makes it anew."""
+        if self._recipe is None:
+            self._refuse("recipe")
+        return self._recipe
+
     def with_rows(self, name: str, kernel: Callable[[int], Any]) -> Interpreted:
         self._path.rows = name, kernel
         return self
@@ -71,9 +78,7 @@ class Interpreted:
         self._refuse(name)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        if self._recipe is None:
-            self._refuse("recipe")
-        return self._recipe
+        return self.recipe
 
     def __repr__(self) -> str:
         inputs = ", ".join(s.name for s in self.interface.inputs)

@@ -21,7 +21,7 @@ from closedform.lowerings.call.code import (
 )
 from closedform.lowerings.call.derived import Derivative, How
 from closedform.lowerings.call.signature import Interface, Subject
-from closedform.lowerings.call.slow import SlowPath, recalled
+from closedform.lowerings.call.slow import Recipe, SlowPath, recalled
 from closedform.lowerings.call.vectorcall import addresses, set_vectorcall, vectorcall_type, works
 from closedform.lowerings.cuda.calls.launches import Launchable, kind_of
 from closedform.lowerings.cuda.kernel import CudaKernel
@@ -337,6 +337,11 @@ class Kernel:
 
     def __dask_tokenize__(self) -> str:
         return self._path.__dask_tokenize__()
+
+    @property
+    def recipe(self) -> Recipe:
+        """What makes the kernel anew: a function and its arguments."""
+        return self._path.made_by
 
     def __reduce__(self) -> tuple[Any, ...]:
         """The recipe of the kernel; a program that has none travels itself."""

@@ -47,6 +47,11 @@ def recalled(recipe: bytes) -> Any:
     return make(*arguments)
 
 
+def packed(recipe: Recipe) -> bytes:
+    """A recipe as bytes, for `recalled`: a third of the pickled ones, in 0.2 ms."""
+    return zlib.compress(pickle.dumps(recipe))
+
+
 def path_of(recipe: bytes) -> SlowPath:
     """The slow path of a recipe's kernel."""
     path: SlowPath = recalled(recipe)._path
@@ -103,10 +108,16 @@ class SlowPath:
     def pickled(self) -> bytes:
         """The recipe, made into bytes once: a graph of Dask has the kernel in every task."""
         if self._pickled is None:
-            recipe = self.recipe or (self.compile, (self.code.program, self.code.cache, unwatched,
-                                                    self.of))
-            self._pickled = zlib.compress(pickle.dumps(recipe))     # a third, in 0.2 ms
+            self._pickled = packed(self.made_by)
         return self._pickled
+
+    @property
+    def made_by(self) -> Recipe:
+        """The recipe; of a program that has none, its compilation."""
+        if self.recipe:
+            return self.recipe
+        assert self.compile is not None
+        return self.compile, (self.code.program, self.code.cache, unwatched, self.of)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return path_of, (self.pickled,)
