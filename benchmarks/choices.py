@@ -20,7 +20,7 @@ from rich.table import Table
 
 import closedform as cf
 from closedform.lowerings.call.kernel import Kernel, compile_program
-from closedform.lowerings.native import cpu, emit, outputs, sincos, steps
+from closedform.lowerings.native import cpu, emit, functions, outputs, sincos, steps
 from closedform.lowerings.native.ir import Emitter
 from closedform.lowerings.store.cache import Cache
 from closedform.program.program import Program
@@ -31,6 +31,10 @@ NEVER = 10**9
 
 def by_horner(e: Emitter, coefficients: Any, z: str, zz: str) -> str:
     return sincos._horner(e, coefficients, z)
+
+
+def no_requests(*_: Any) -> list[Any]:
+    return []
 
 
 @dataclass(frozen=True)
@@ -56,6 +60,8 @@ CHOICES = (
            512),
     Choice("even and odd parts of sine and cosine", sincos, "_even_and_odd", by_horner,
            "panda", "inverse_dynamics"),
+    Choice("later states of a batch asked for early", functions, "_look_ahead", no_requests,
+           "ur5", "inverse_dynamics", 400_000),
     Choice("LLVM's level 1, not 2", cpu, "LEVEL", 2, "panda", "inverse_dynamics"),
 )
 

@@ -41,9 +41,9 @@ from closedform.program.sweeps import Sweeps
 BATCH_STACK = 1 << 18
 """Bytes of scratch above which `batch` calls `kernel` state by state: threads have small stacks."""
 
-LARGE_BLOCK, HUGE_BLOCK = 1 << 12, 1 << 15
-"""Bytes of a block's inputs and outputs from which later blocks are asked for early, and of its
-outputs from which they are not: they would push each other out of the caches."""
+HUGE_BLOCK = 1 << 15
+"""Bytes of a block's outputs from which later ones are not asked for early: they would push each
+other out of the caches."""
 
 AHEAD = {"in": 4, "out": 2}
 """How many blocks early."""
@@ -193,19 +193,17 @@ def _look_ahead(program: Program, f: Function, lanes: Lanes,
                 part: int = 0, parts: int = 1) -> list[Callable[[], None]]:
     """Requests for the cache lines of a block to come; past the end of the arrays for nothing.
 
-    Blocks of many lines defeat the hardware's own guess, and large batches then wait for memory.
-    All at once the requests would wait for each other; they are spread over the parts of a program.
+    Some processors do not guess them by themselves, fewer the more lines a block has, and large
+    batches then wait for memory: without requests 10⁵ states of a 6-joint arm took three times as
+    long on one, and where they are in the caches they cost nothing (`benchmarks/choices.py`). All
+    at once the requests would wait for each other; they are spread over the parts of a program.
     """
     lines = []
-    total = 0
     for kind, slots in (("in", program.inputs), ("out", program.outputs)):
         sizes = [lanes.width * BYTES[lanes.kind] * math.prod(slot.shape) for slot in slots]
-        total += sum(sizes)
         if kind == "in" or sum(sizes) <= HUGE_BLOCK:
             lines += [(kind, k, at) for k, size in enumerate(sizes)
                       for at in range(0, size, CACHE_LINE)]
-    if total < LARGE_BLOCK:
-        return []
     f.module.declarations["declare void @llvm.prefetch.p0(ptr, i32, i32, i32)"] = None
     blocks: dict[str, str] = {}
 
