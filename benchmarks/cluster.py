@@ -43,7 +43,7 @@ from closedform.applications.redundancy.workspace.maps import BLOCK, MapWork
 from closedform.applications.redundancy.workspace.seeds import seeds_of
 
 ROUNDS, TASKS, PEERS = 3, 1000, 200
-LOGS, ROWS = 8, 200_000
+LOGS, ROWS = 8, 500_000
 FRAME = "panda_hand_tcp"
 CORES = len(os.sched_getaffinity(0))
 SPAWN = get_context("spawn")
