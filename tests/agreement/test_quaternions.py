@@ -38,8 +38,9 @@ def test_compiled_steps_are_the_robots_own_at_every_angle(arm, angle):
     np.testing.assert_allclose(q1, arm.robot.integrate(q, dv), rtol=0, atol=rounding)
     back = arm.difference(q, q1)
     rounding = 40 * EPS * (1 + np.abs(q1).max())
+    # half a turn may go either way, to q or to −q; an angle is twice what a quaternion shows
     apart = arm.robot.difference(arm.robot.integrate(q, back), arm.robot.integrate(
-        q, arm.robot.difference(q, q1)))     # half a turn may go either way, to q or to −q
+        q, arm.robot.difference(q, q1)))
     np.testing.assert_allclose(apart, 0, rtol=0, atol=2 * rounding)
     for one, two in zip(arm.integrate(q, back), q1, strict=True):
         np.testing.assert_allclose(cf.poses(arm.robot, one), cf.poses(arm.robot, two), rtol=0,

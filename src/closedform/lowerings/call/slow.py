@@ -26,10 +26,9 @@ from closedform.lowerings.call.threads import in_threads, thread_count
 from closedform.lowerings.cuda.arrays import LOOKS, is_cuda
 from closedform.lowerings.cuda.kernel import CudaKernel
 from closedform.lowerings.frameworks.dask_arrays import any_dask, asked_for_types, lazy
-from closedform.lowerings.native.ir import Kind
+from closedform.lowerings.native.ir import KIND_OF, Kind
 from closedform.program.program import Slot
 
-KIND_OF: Mapping[Any, Kind] = {np.dtype(np.float64): "double", np.dtype(np.float32): "float"}
 WIDEST = 16
 """States that a register may hold."""
 RowsInMemory = tuple[int, int]

@@ -25,12 +25,12 @@ from closedform.lowerings.cuda.arrays import (
     located,
 )
 from closedform.lowerings.cuda.calls import launches
-from closedform.lowerings.cuda.calls.launches import KIND_OF, Kernels, Launchable, compiled, kept
+from closedform.lowerings.cuda.calls.launches import Kernels, Launchable, compiled, kept
 from closedform.lowerings.cuda.driver import Device, check, device, launcher
 from closedform.lowerings.cuda.fitting import H200, GpuLimits, fitting
 from closedform.lowerings.cuda.pieces import stages
 from closedform.lowerings.cuda.plan import BRIEF, MANY_STATES, WARP, ArrayLayout, GpuPlan
-from closedform.lowerings.native.ir import BYTES, Kind
+from closedform.lowerings.native.ir import BYTES, KIND_OF, Kind
 from closedform.lowerings.store.cache import Cache, entry_key
 from closedform.program.program import Program, Slot
 

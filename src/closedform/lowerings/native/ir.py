@@ -30,6 +30,9 @@ address is computed anew, so that few are kept."""
 Kind = Literal["double", "float"]
 BYTES: Mapping[Kind, int] = MappingProxyType({"double": 8, "float": 4})
 BITS: Mapping[Kind, str] = MappingProxyType({"double": "i64", "float": "i32"})
+KIND_OF: Mapping[Any, Kind] = MappingProxyType({
+    np.dtype(np.float64): "double", np.dtype(np.float32): "float"})
+"""By NumPy's data type."""
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,6 @@ import struct
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,12 +17,10 @@ from closedform.errors import ArgumentError
 from closedform.lowerings.cuda.driver import Device, Function, check, launcher
 from closedform.lowerings.cuda.pieces import stages
 from closedform.lowerings.cuda.plan import ArrayLayout, GpuPlan
-from closedform.lowerings.native.ir import Kind
+from closedform.lowerings.native.ir import KIND_OF, Kind
 from closedform.lowerings.native.launching import CallPointer, LaunchStage, launch_record
 from closedform.program.program import Program
 
-KIND_OF: Mapping[Any, Kind] = MappingProxyType({
-    np.dtype(np.float64): "double", np.dtype(np.float32): "float"})
 MOST = 1 << 30
 """States of one launch: their number, and strides counted in entries, have 31 bits."""
 MOST_BLOCKS = (1 << 31) - 1
