@@ -30,9 +30,10 @@ RUNNER = CliRunner()
 
 @pytest.fixture
 def made(monkeypatch):
-    """The command with a report that is made once."""
-    monkeypatch.setattr(report_module, "report", lambda *args, **named: planar_report())
-    return planar_report()
+    """The command with a report that is made once, before the maker of reports is replaced."""
+    once = planar_report()
+    monkeypatch.setattr(report_module, "report", lambda *args, **named: once)
+    return once
 
 
 def test_a_flexible_arm_is_refused_with_what_takes_it(tmp_path):
