@@ -307,14 +307,15 @@ def test_inductor_compiles_around_it():
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_derivatives_inside_a_compiled_function_are_right_if_not_compiled(monkeypatch):
+def test_derivatives_inside_a_compiled_function_are_right_if_not_compiled():
     """The custom operator alone would give zeros for forward derivatives."""
     torch._dynamo.reset()
-    monkeypatch.setattr(torch._dynamo.config, "recompile_limit", 64)
     q, v, a = states()
-    for jacobian in (torch.func.jacfwd, torch.func.jacrev):
-        found = torch.compile(lambda x, way=jacobian: way(ID)(x, v, a), backend="aot_eager")(q)
-        assert torch.equal(found, jacobian(ID)(q, v, a))
+    with torch._dynamo.config.patch(recompile_limit=64):
+        for jacobian in (torch.func.jacfwd, torch.func.jacrev):
+            found = torch.compile(lambda x, way=jacobian: way(ID)(x, v, a),
+                                  backend="aot_eager")(q)
+            assert torch.equal(found, jacobian(ID)(q, v, a))
 
 
 class Torques(torch.nn.Module):
