@@ -37,6 +37,11 @@ PLANS = {
     "a kernel behind": ("states", "states", {"behind": True}),
     "a kernel behind tiles": ("tile", "tile", {"behind": True}),
     "a kernel behind warps that stay": ("tile", "rows", {"behind": True, "staying": True}),
+    "a ring": ("states", "states", {"ring": 4, "registers": 8, "slots": 3}),
+    "a ring of rows": ("rows", "segments", {"ring": 6, "registers": 8, "again": 3, "block": 32}),
+    "a ring in pieces": ("strided", "states", {"ring": 4, "registers": 6, "largest": 60}),
+    "a ring in pieces of segments": ("rows", "segments", {
+        "ring": 8, "registers": 6, "slots": 3, "largest": 60, "stored": True}),
     "few registers": ("states", "states", {"registers": 8, "slots": 3}),
     "two states a thread": ("states", "states", {"width": 2}),
     "constants apart": ("states", "states", {"filled": True}),

@@ -17,14 +17,15 @@ from closedform.lowerings.cuda.rare.far_angles import TABLE
 from closedform.lowerings.cuda.rare.watch import RareWatch, quotient
 from closedform.lowerings.cuda.staying import StayingArrays
 from closedform.lowerings.cuda.steps.order import ABSENT, STAGED, WAITING
-from closedform.lowerings.cuda.steps.waiting import NEVER, with_moves
+from closedform.lowerings.cuda.steps.waiting import NEVER, asked_early, with_moves
 from closedform.lowerings.cuda.text import PtxEmitter, PtxText
 from closedform.lowerings.native.ir import OPERATIONS
 from closedform.lowerings.native.sincos import sincos
 from closedform.lowerings.native.steps import Step
 from closedform.program.program import LEAVES, Entry, Program
 
-VERSION, TARGET, STAYING_TARGET = "7.0", "sm_70", "sm_80"
+ASKING = "ask", "asked", "await", "take"
+VERSION, TARGET, TARGET_OF_COPIES = "7.0", "sm_70", "sm_80"
 
 
 class CudaCode:
@@ -35,10 +36,15 @@ class CudaCode:
         self.text = PtxText(plan.kind, alone=plan.block == WARP)
         self.e = PtxEmitter(self.text, plan.kind, stored=plan.stored)
         self.program, chosen = plan.steps(program, steps)
-        self.steps, self.slots = with_moves(self.program, chosen, plan.registers or NEVER)
+        steps, self.slots = with_moves(self.program, chosen, plan.registers or NEVER)
+        self.steps = steps
         self.careful = plan.careful
         kind = LoopingArrays if plan.careful else StayingArrays if plan.staying else ThreadArrays
         self.arrays = kind(self.text, program, plan, min(self.slots, plan.slots))
+        if plan.ring:
+            self.steps = asked_early(steps, plan.ring, {
+                i for i, (op, args, _) in enumerate(self.program.code)
+                if op == "input" and plan.inputs[args[0]] != "tile"})
         self.lanes: list[dict[int, str]] = [{} for _ in range(plan.width)]
         self.watch = RareWatch(self.e)
         self.told = plan.behind or any(slot.name == WAITING for slot in program.inputs)
@@ -78,7 +84,7 @@ class CudaCode:
         before = self.rare.lines() if self.rare else []
         later = [line for part in self.text.later for line in part]
         return "\n".join([
-            f".version {VERSION}", f".target {STAYING_TARGET if self.plan.staying else TARGET}",
+            f".version {VERSION}", f".target {TARGET_OF_COPIES if self.plan.copies else TARGET}",
             ".address_size 64", "",
             *([TABLE] if any("two_over_pi" in line for line in (*before, *later)) else []),
             *self.text.table(), *before,
@@ -96,6 +102,8 @@ class CudaCode:
     def _run(self, step: Step) -> None:
         if step.op == "read":
             self._read(step.results[0])
+        elif step.op in ASKING:
+            self._ask(step)
         elif step.op in STAGED:
             entry = self.program.outputs[step.array].entries[step.entry]
             entry = Entry(step.args[0], entry.sign) if step.args else entry
@@ -126,6 +134,17 @@ class CudaCode:
         found = self.arrays.read(*self.program.code[place].args)
         for values, x in zip(self.lanes, found, strict=True):
             values[place] = x
+
+    def _ask(self, step: Step) -> None:
+        """Inputs that are on their way while the thread goes on."""
+        if step.op == "ask":
+            self.arrays.ask(*self.program.code[step.results[0]].args, step.array)
+        elif step.op == "take":
+            self.lanes[0][step.results[0]] = self.text.let(
+                "f", f"ld.shared.{self.e.type}", f"[{self.arrays.ring(step.array)}]")
+        else:
+            self.text.line("cp.async.commit_group" if step.op == "asked" else
+                           "cp.async.wait_group 1")
 
     def _compute(self, step: Step, lane: int) -> None:
         values = self.lanes[lane]

@@ -37,7 +37,7 @@ def fitting(program: Program, kind: Kind, inputs: tuple[ArrayLayout, ...],
     tile = min(LARGEST_TILE, limits.shared // TOGETHER // 2)      # half for the values that wait
     plan = chosen(program, kind, inputs, outputs, tile)
     if not limits.copies:
-        plan = replace(plan, staying=False)
+        plan = replace(plan, staying=False, ring=0)
     if _needed(program, plan) > _room(plan, limits):              # as many slots may not be wanted
         wanted = max(stage.code().slots for stage in stages(program, plan))
         plan = replace(plan, slots=min(plan.slots, wanted))

@@ -29,7 +29,7 @@ from closedform.lowerings.cuda.calls.launches import Kernels, Launchable, compil
 from closedform.lowerings.cuda.driver import Device, check, device, launcher
 from closedform.lowerings.cuda.fitting import H200, GpuLimits, fitting
 from closedform.lowerings.cuda.pieces import stages
-from closedform.lowerings.cuda.plan import BRIEF, MANY_STATES, WARP, ArrayLayout, GpuPlan
+from closedform.lowerings.cuda.plan import MANY_STATES, WARP, ArrayLayout, GpuPlan
 from closedform.lowerings.native.ir import BYTES, KIND_OF, Kind
 from closedform.lowerings.store.cache import Cache, entry_key
 from closedform.program.program import Program, Slot
@@ -118,7 +118,8 @@ class CudaKernel:
     def kernels(self, ordinal: int, kind: Kind, layouts: Sequence[ArrayLayout]) -> Kernels:
         """Those for inputs and outputs of these layouts on a device, whatever the states."""
         on = device(ordinal)
-        return self.sequence(on, replace(self._plan_on(on, kind, layouts), width=1))
+        plan = self._plan_on(on, kind, layouts)
+        return self.sequence(on, replace(plan, width=1, behind=False))
 
     def launchable(self, kind: Kind, layout: ArrayLayout, ordinal: int) -> Launchable:
         """The kernels for dense arrays of one layout on a device."""
@@ -263,7 +264,7 @@ class CudaKernel:
                  kind: Kind) -> GpuPlan:
         """The plan for arrays; two states go together only where every address allows it."""
         plan = self._plan_on(device(views[0].device), kind, [x.layout for x in parts])
-        plan = replace(plan, behind=states >= MANY_STATES and len(self.program.code) <= BRIEF)
+        plan = replace(plan, behind=plan.behind and states >= MANY_STATES)
         together, last = plan.width * plan.size, False
         for part, view in zip(parts, views, strict=False):
             last = last or part.layout == "states"

@@ -43,6 +43,8 @@ class ThreadArrays:
         at += segment_bytes(plan)
         self.slots_at = at
         at += slots * plan.width * WARP * plan.size
+        self.ring_at = at
+        at += plan.ring * WARP * plan.size
         self.bytes = -(-at // 128) * 128
         self.base: dict[str, str] = {}
         self.strides: dict[str, str] = {}
@@ -134,6 +136,14 @@ class ThreadArrays:
     # ------------------------------------------------------------------ entries
     def slot(self, k: int) -> str:
         return f"{self.own_slots}+{self.slots_at + k * WARP * self.plan.size}"
+
+    def ring(self, k: int) -> str:
+        return f"{self.own_slots}+{self.ring_at + k * WARP * self.plan.size}"
+
+    def ask(self, array: int, k: int, place: int) -> None:
+        """An entry of an input into a place of the ring."""
+        self.text.line(f"cp.async.ca.shared.global [{self.ring(place)}], "
+                       f"[{self._place(f'in{array}', k)}], {self.plan.size}")
 
     def read(self, array: int, k: int) -> list[str]:
         """An entry of an input, for each state of the thread."""

@@ -101,15 +101,18 @@ def _thinned(program: Program, parts: list[tuple[Step, ...]], weight: float
 def _bounds(program: Program, steps: Sequence[Step], largest: int) -> list[int]:
     """Where to cut: the fewest values wait in all, and no piece is longer."""
     waiting = live_profile(steps)
-    for k, (before, step) in enumerate(pairwise(steps), 1):
-        if before.op in STAGED and (step.op in STAGED or step.op == "flush"):
-            waiting[k] += len(steps)                    # a segment is written by one piece
+    filled, between = False, [0]                        # a segment is written by one piece
+    for k, step in enumerate(steps, 1):
+        filled = step.op in STAGED or (filled and step.op != "flush")
+        between += [] if filled else [k]
     costs = _costs(program, steps)
     total = [0]
     for cost in costs:
         total.append(total[-1] + cost)
-    places = [0, *(min(range(k, min(k + APART, len(steps))), key=waiting.__getitem__)
-                   for k in range(1, len(steps), APART)), len(steps)]
+    groups: dict[int, list[int]] = {}
+    for k in between[1:-1]:
+        groups.setdefault(k // APART, []).append(k)
+    places = [0, *(min(group, key=waiting.__getitem__) for group in groups.values()), len(steps)]
     best: list[tuple[float, int]] = [(0.0, -1)]
     for j in range(1, len(places)):
         options = [(best[i][0] + waiting[places[j]], i) for i in range(j)

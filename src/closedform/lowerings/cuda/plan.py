@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from closedform.lowerings.cuda.steps.again import Recomputed, computed_again
 from closedform.lowerings.cuda.steps.order import COST, WRITE, ordered
@@ -26,7 +26,9 @@ SEGMENT, SECTOR = 256, 32
 @dataclass(frozen=True)
 class GpuPlan:
     """`registers` values are in registers at a time, 0: as the assembler likes; `slots` of those
-    that wait are in shared memory, further ones in local memory. `chained`: the address of an entry
+    that wait are in shared memory, further ones in local memory. `ring`: so many places of shared
+    memory are for inputs that are on their way while a thread goes on, see `steps/waiting.py`.
+    `chained`: the address of an entry
     comes from that of the one before, so that the assembler cannot compute them all at the start.
     `staying` warps take tile after tile, and ask for the next one's inputs before they compute.
     `width` states of one thread are neighbours, with states last: wider loads and stores.
@@ -36,7 +38,8 @@ class GpuPlan:
     of 32 bits, for a thread at most; 0: as the assembler likes. `stored`: constants of 64 bits are
     read from constant memory, where they otherwise are two instructions. `ahead`: inputs with
     states last are asked for at the start, all at once. `careful`: for what is rare, see
-    `rare/watch.py`; `behind`: there is such a kernel behind a program of one kernel too.
+    `rare/watch.py`; `behind`: there is such a kernel behind a program of one kernel too, from
+    `MANY_STATES` on.
     """
 
     kind: Kind
@@ -45,6 +48,7 @@ class GpuPlan:
     block: int = 64
     registers: int = 0
     slots: int = 0
+    ring: int = 0
     chained: bool = False
     staying: bool = False
     width: int = 1
@@ -56,6 +60,10 @@ class GpuPlan:
     ahead: bool = False
     behind: bool = False
     careful: bool = False
+
+    def __post_init__(self) -> None:
+        if self.ring and (self.staying or self.width > 1):
+            raise ValueError("a ring is for threads of one state that do not stay")
 
     @property
     def size(self) -> int:
@@ -80,6 +88,11 @@ class GpuPlan:
         return SECTOR // self.size - 1 if self.segment else 0
 
     @property
+    def copies(self) -> bool:
+        """Whether inputs come to shared memory while a thread goes on."""
+        return self.staying or self.ring > 0
+
+    @property
     def warps(self) -> int:
         return self.block // WARP
 
@@ -97,21 +110,45 @@ SOME_INPUTS, MANY_INPUTS = 30, 60
 whose few outputs are worth computing much again."""
 MANY_STATES, BRIEF = 1 << 16, 1000
 """States from which on two launches cost less than threads that could do their own state again, in
-programs of up to so many instructions: inverse dynamics of arms has 98 % of the copy bandwidth with
-a kernel behind it, and 86 % by itself."""
-SHORT = 450
-"""Steps up to which a thread that reads and writes its own row keeps up with the memory."""
+programs of up to so many instructions with few outputs: inverse dynamics of arms has 99 % of the
+copy bandwidth with a kernel behind it, and 87 % by itself."""
+SHORT, MIDDLE = 450, 1000
+"""Steps up to which a thread that reads and writes its own row keeps up with the memory, and those
+up to which float32 has no use for warps that stay, if many values are alive."""
 LARGEST_TILE = 56 << 10
 """Bytes of a warp's tile."""
+FULL = 55
+"""Values of 64 bits alive from which on constants are better read than put into the code."""
 CROWDED: dict[Kind, int] = {"double": 95, "float": 110}
 """Values alive from which on we say which wait."""
 OVERFULL: dict[Kind, int] = {"double": 200, "float": 300}
 """Values alive for which one warp gets as much shared memory as it can use."""
+TILED = 125
+"""Values of 64 bits alive up to which the assembler does well beside tiles."""
 TURNING = 300
 """Values alive that only a robot's way out and back has: computing again pays most."""
 LONG = 6500
 """Instructions of one kernel at most: the instruction cache."""
-PIECE, SHORT_PIECE = {"double": 5000, "float": 6500}, 4000
+PIECE = {"double": 5000, "float": 6500}
+
+
+class Demand(NamedTuple):
+    """What a program asks of a thread: steps, values alive, entries of inputs and of outputs."""
+
+    steps: int
+    live: int
+    used: int
+    entries: int
+
+    @property
+    def few(self) -> bool:
+        """Whether there is little to read and to write."""
+        return self.entries <= SOME_OUTPUTS and self.used <= SOME_INPUTS
+
+    @property
+    def large(self) -> bool:
+        """Whether a large robot's few outputs are worth much computing."""
+        return self.entries <= SOME_OUTPUTS and self.used > MANY_INPUTS
 
 
 def chosen(program: Program, kind: Kind, inputs: tuple[ArrayLayout, ...],
@@ -119,69 +156,104 @@ def chosen(program: Program, kind: Kind, inputs: tuple[ArrayLayout, ...],
     """The plan for arrays of these layouts, by what was measured on an H200; see `fitting.py`."""
     entries = sum(len(output.entries) for output in program.outputs)
     steps, live = ordered(program)
-    plan = GpuPlan(kind, inputs, outputs)
+    asked = Demand(len(steps), live, len({x.args for x in program.code if x.op == "input"}),
+                   entries)
+    plan = GpuPlan(kind, inputs, outputs,
+                   behind=len(program.code) <= BRIEF and entries <= FEW_OUTPUTS)
     if all(layout == "rows" for layout in outputs):
         if WARP * entries * plan.size > largest_tile:
             return _by_segments(program, plan)
-        return _by_tiles(plan, entries, len(steps), live)
-    used = len({x.args for x in program.code if x.op == "input"})
-    long = sum(COST.get(step.op, 1) for step in steps) + WRITE * entries > LONG
+        return _by_tiles(plan, asked)
     constants = sum(e.index < 0 for output in program.outputs for e in output.entries)
-    plan = replace(plan, chained=True, filled=entries > MANY_OUTPUTS and constants > SOME_OUTPUTS,
-                   largest=PIECE[kind] if long else 0)
-    if live > CROWDED[kind]:
-        plan = _crowded(plan, live, used if entries <= SOME_OUTPUTS else 0)
-    few = entries <= SOME_OUTPUTS and used <= SOME_INPUTS and not long
-    if len(steps) > SHORT and few:
-        return replace(plan, staying=True, block=32 if live > CROWDED[kind] else 64)
-    wide = kind == "float" and entries > FEW_OUTPUTS and live < CROWDED[kind]
-    return replace(plan, width=2) if wide else plan
+    plan = replace(plan, chained=True, filled=entries > MANY_OUTPUTS and constants > SOME_OUTPUTS)
+    if sum(COST.get(step.op, 1) for step in steps) + WRITE * entries > LONG:
+        return _in_pieces(replace(plan, largest=PIECE[kind]), asked)
+    return (_last_double if kind == "double" else _last_float)(plan, asked)
 
 
-def _crowded(plan: GpuPlan, live: int, used: int) -> GpuPlan:
-    """What waits, with states last; `used` entries of inputs, if there are few of outputs."""
-    if plan.kind == "double":
-        return _crowded_double(plan, live, used)
-    if plan.largest:
-        return replace(plan, registers=110, slots=210, again=3)
-    if live < OVERFULL["float"]:
-        return replace(plan, registers=110, slots=60, again=2, machine=168)
-    return replace(plan, registers=150, slots=210, again=2)
+def _in_pieces(plan: GpuPlan, asked: Demand) -> GpuPlan:
+    """Several kernels, with states last: most of what a piece reads waits since the one before."""
+    if asked.live <= CROWDED[plan.kind]:
+        return plan
+    if plan.kind == "float":
+        return replace(plan, registers=110, slots=210, ring=16, again=3)
+    if asked.large:
+        return replace(plan, registers=98, slots=76, ring=16, again=4, block=128, stored=True,
+                       largest=3500)
+    return replace(plan, registers=90, slots=76, ring=24, again=2, stored=True, largest=4000)
 
 
-def _crowded_double(plan: GpuPlan, live: int, used: int) -> GpuPlan:
-    many = used > MANY_INPUTS
-    plan = replace(plan, registers=104, slots=105, stored=used > 0, ahead=many)
-    if plan.largest:
-        if many:
-            return replace(plan, again=3, block=128, largest=SHORT_PIECE)
-        return replace(plan, again=2, stored=True)
-    if live > TURNING and many:
+def _last_double(plan: GpuPlan, asked: Demand) -> GpuPlan:
+    """One kernel in float64, with states last."""
+    if asked.live <= CROWDED["double"]:
+        if asked.few and asked.steps > SHORT:
+            return replace(plan, registers=54, slots=20, ring=20, again=2, machine=128, stored=True)
+        return replace(plan, stored=True, machine=128 * (asked.live > FULL)) if asked.few else plan
+    plan = replace(plan, registers=104, slots=105, stored=asked.entries <= SOME_OUTPUTS,
+                   ahead=asked.large)
+    if asked.large and asked.live > TURNING:
         return replace(plan, slots=108, again=12, block=128)
-    if live > OVERFULL["double"]:
-        return replace(plan, slots=170 if many else 215, block=32, again=2 if many else 1.5)
-    if used > SOME_INPUTS and not many:
-        return replace(plan, registers=80, slots=80, machine=168, again=2)
-    return replace(plan, again=2 if many else 0)
+    if asked.large:
+        overfull = asked.live > OVERFULL["double"]
+        return replace(plan, registers=88, slots=90, ring=16 if overfull else 32,
+                       again=3 if overfull else 2, ahead=not overfull)
+    if asked.live > OVERFULL["double"]:
+        plan = replace(plan, slots=215, block=32, again=1.5)
+    elif SOME_INPUTS < asked.used and asked.entries <= SOME_OUTPUTS:
+        plan = replace(plan, registers=80, slots=80, machine=168, again=2)
+    return replace(plan, staying=True, block=32) if asked.few else plan
 
 
-def _by_tiles(plan: GpuPlan, entries: int, steps: int, live: int) -> GpuPlan:
+def _last_float(plan: GpuPlan, asked: Demand) -> GpuPlan:
+    """One kernel in float32, with states last."""
+    if asked.live < CROWDED["float"]:
+        if asked.few and asked.steps > SHORT:
+            return replace(plan, staying=True)
+        plan = replace(plan, machine=168 * (asked.entries > MANY_OUTPUTS))
+        return replace(plan, width=2) if asked.entries > FEW_OUTPUTS else plan
+    if asked.live >= OVERFULL["float"]:
+        return replace(plan, registers=150, slots=210, again=2)
+    if asked.large and asked.live > OVERFULL["double"]:
+        return replace(plan, registers=180, slots=105, ring=32, again=2, ahead=True)
+    if asked.large:
+        return replace(plan, machine=128)
+    if asked.entries > SOME_OUTPUTS:
+        return replace(plan, registers=110, slots=60, again=2, machine=168)
+    return replace(plan, staying=True, machine=168)
+
+
+def _by_tiles(plan: GpuPlan, asked: Demand) -> GpuPlan:
     """Rows in and out, with whole warps moving what is more than a few numbers."""
     def tiles(inputs: bool, **more: Any) -> GpuPlan:
         moved = tuple("tile" if inputs and layout == "rows" else layout for layout in plan.inputs)
         return replace(plan, inputs=moved, outputs=tuple("tile" for _ in plan.outputs), **more)
 
     if plan.kind == "double":
-        if entries <= FEW_OUTPUTS and steps <= SHORT:
-            return plan
-        if live > OVERFULL["double"] and entries <= SOME_OUTPUTS:
-            return replace(plan, outputs=tuple("segments" for _ in plan.outputs), block=32,
-                           registers=104, slots=180, again=3, stored=True)
-        plan = tiles(entries <= SOME_OUTPUTS, staying=entries <= FEW_OUTPUTS, block=32)
-        return replace(plan, registers=104, slots=215, again=2) if (
-            live > CROWDED["double"]) else plan
-    staying = entries <= (MANY_OUTPUTS - 8 if live >= CROWDED["float"] else SOME_OUTPUTS)
+        return _rows_double(plan, asked, tiles)
+    few = asked.entries <= FEW_OUTPUTS and asked.steps <= SHORT
+    if few:
+        return tiles(True, staying=True, block=256)
+    if asked.live >= CROWDED["float"] and asked.entries > SOME_OUTPUTS:
+        return tiles(False, registers=100, slots=30, again=2, machine=128, block=32)
+    staying = asked.entries <= SOME_OUTPUTS
     return tiles(True, staying=staying, block=64 if staying else 32)
+
+
+def _rows_double(plan: GpuPlan, asked: Demand, tiles: Callable[..., GpuPlan]) -> GpuPlan:
+    few = asked.entries <= FEW_OUTPUTS
+    if few and asked.steps <= SHORT:
+        return replace(plan, stored=asked.live > FULL)
+    if few and asked.live <= CROWDED["double"]:
+        return tiles(False, registers=52, slots=50, again=2, machine=128, stored=True, block=32)
+    if asked.live > OVERFULL["double"] and asked.entries <= SOME_OUTPUTS:
+        return replace(plan, outputs=tuple("segments" for _ in plan.outputs), block=32,
+                       registers=104, slots=180, again=3, stored=True)
+    if asked.live <= CROWDED["double"]:
+        long = asked.steps > SHORT
+        return tiles(long or asked.entries <= SOME_OUTPUTS, block=64 if long else 32)
+    if asked.live <= TILED:
+        return tiles(asked.entries <= SOME_OUTPUTS, block=32)
+    return tiles(asked.entries <= SOME_OUTPUTS, registers=104, slots=215, again=2, block=32)
 
 
 def _by_segments(program: Program, plan: GpuPlan) -> GpuPlan:

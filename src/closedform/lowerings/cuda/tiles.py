@@ -17,6 +17,8 @@ from closedform.lowerings.cuda.text import TYPES, PtxText
 VECTOR = 16
 """Bytes that a lane moves at once."""
 ROUND = WARP * VECTOR
+TOGETHER = 8
+"""Vectors of a lane that are on their way at the same time."""
 
 
 class Mover:
@@ -59,16 +61,44 @@ class Mover:
         self._rest(source, offset, limit, "ask", place)
 
     def store(self, target: str, offset: int, row: int) -> None:
-        """Shared memory from `offset` on into the rows of the warp."""
-        text = self.text
-        limit, start = self._limit(row), text.let("q", "add.u64", target, self.wide)
+        """Shared memory from `offset` on into the rows of the warp.
+
+        Most warps have all their states: they ask no lane whether it is inside, and have several
+        numbers on their way at the same time.
+        """
+        text, mark = self.text, self.text.mark()
+        few = text.let("p", "setp.lt.u32", self.valid, str(WARP))
+        text.line(f"@{few} bra FEW{mark}")
+        start = text.let("q", "add.u64", target, self.wide)
         source = text.let("r", "add.u32", self.pool, self.shift)
-        for at in range(0, WARP * row, ROUND):
-            inside = self._inside(at, limit)
-            words = "{" + ", ".join(text.new("r") for _ in range(4)) + "}"
-            text.line(f"@{inside} ld.shared.v4.b32 {words}, [{source}+{offset + at}]")
-            text.line(f"@{inside} st.global.v4.b32 [{start}+{at}], {words}")
-        self._rest(target, offset, limit, "store")
+        whole, rest = divmod(WARP * row, ROUND)
+        places = [ROUND * k for k in range(whole)]
+        for group in (places[k:k + TOGETHER] for k in range(0, whole, TOGETHER)):
+            self._copy(source, start, group, offset)
+        if rest:                                            # a multiple of 16 bytes, as 32 rows are
+            inside = text.let("p", "setp.lt.u32", self.shift, str(rest))
+            self._copy(source, start, [ROUND * whole], offset, f"@{inside} ")
+        text.label(f"STORED{mark}")
+        with text.apart():
+            text.label(f"FEW{mark}")
+            limit = self._limit(row)
+            start = text.let("q", "add.u64", target, self.wide)
+            source = text.let("r", "add.u32", self.pool, self.shift)
+            for at in range(0, WARP * row, ROUND):
+                self._copy(source, start, [at], offset, f"@{self._inside(at, limit)} ")
+            self._rest(target, offset, limit, "store")
+            text.line(f"bra STORED{mark}")
+
+    def _copy(self, source: str, target: str, places: Sequence[int], offset: int,
+              guard: str = "") -> None:
+        """16 bytes a lane at each of the places, from shared memory."""
+        moved = []
+        for at in places:
+            words = "{" + ", ".join(self.text.new("r") for _ in range(4)) + "}"
+            self.text.line(f"{guard}ld.shared.v4.b32 {words}, [{source}+{offset + at}]")
+            moved.append(f"{guard}st.global.v4.b32 [{target}+{at}], {words}")
+        for line in moved:
+            self.text.line(line)
 
     def _limit(self, row: int) -> str:
         return self.text.let("r", "mul.lo.u32", self.valid, str(row))

@@ -6,7 +6,7 @@ put aside: they are read again.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Iterator, Sequence
 
 from closedform.lowerings.native.steps import Step
 from closedform.program.program import Program
@@ -20,6 +20,41 @@ def with_moves(program: Program, steps: Sequence[Step], registers: int) -> tuple
     At most `registers` values are in registers. A slot is `array` of a step.
     """
     return _Moves(program, steps, registers).run()
+
+
+def asked_early(steps: Sequence[Step], ring: int, inputs: Container[int]) -> list[Step]:
+    """The steps with "read" of these inputs in two parts: "ask", and "take" where it is needed.
+
+    Memory takes as long as some fifty instructions. The reads are in windows of half a ring of
+    places in shared memory; while one is worked through, the numbers of the next are on their way.
+    Without that the assembler asks for one number at a time, since all that is behind a store could
+    depend on it.
+    """
+    windows: list[dict[int, int]] = [{}]
+    turns: dict[int, int] = {}
+    for k, step in enumerate(steps):
+        if step.op == "read" and step.results[0] in inputs:
+            if step.results[0] not in windows[-1] and len(windows[-1]) == ring // 2:
+                windows.append({})
+            turns[k] = len(windows) - 1
+            windows[-1].setdefault(step.results[0], len(windows[-1]))
+
+    def asked(turn: int) -> Iterator[Step]:
+        for i, place in windows[turn].items() if turn < len(windows) else ():
+            yield Step("ask", (i,), (), turn % 2 * (ring // 2) + place)
+        yield Step("asked", (), ())
+
+    found, now = [*asked(0), *asked(1), Step("await", (), ())], 0
+    for k, step in enumerate(steps):
+        if k not in turns:
+            found.append(step)
+            continue
+        if turns[k] > now:
+            now = turns[k]
+            found += [*asked(now + 1), Step("await", (), ())]
+        place = now % 2 * (ring // 2) + windows[now][step.results[0]]
+        found.append(Step("take", step.results, (), place))
+    return found
 
 
 class _Moves:
