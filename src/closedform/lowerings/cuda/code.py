@@ -138,7 +138,8 @@ class CudaCode:
     def _ask(self, step: Step) -> None:
         """Inputs that are on their way while the thread goes on."""
         if step.op == "ask":
-            self.arrays.ask(*self.program.code[step.results[0]].args, step.array)
+            array, k = self.program.code[step.results[0]].args
+            self.arrays.ask(array, k, step.array)
         elif step.op == "take":
             self.lanes[0][step.results[0]] = self.text.let(
                 "f", f"ld.shared.{self.e.type}", f"[{self.arrays.ring(step.array)}]")

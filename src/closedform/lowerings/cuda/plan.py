@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
 from closedform.lowerings.cuda.steps.again import Recomputed, computed_again
@@ -130,6 +131,16 @@ TURNING = 300
 LONG = 6500
 """Instructions of one kernel at most: the instruction cache."""
 PIECE = {"double": 5000, "float": 6500}
+LONGEST = 4500
+"""Steps of one kernel for few outputs: it computes some of them again."""
+ROOMY, WIDE = 150, 240
+"""Values of 64 bits alive up to which less has to wait, beside tiles and between pieces."""
+BUSY = 100
+"""Values of 32 bits alive from which on warps that stay are worth less than more of them."""
+DOUBLE_PIECES: Mapping[str, Any] = MappingProxyType({
+    "registers": 98, "slots": 76, "ring": 16, "again": 4, "stored": True, "largest": 3500})
+FLOAT_LARGE: Mapping[str, Any] = MappingProxyType({"registers": 180, "slots": 105, "ring": 32})
+"""What waits where, of forward dynamics of large robots."""
 
 
 class Demand(NamedTuple):
@@ -176,10 +187,12 @@ def _in_pieces(plan: GpuPlan, asked: Demand) -> GpuPlan:
     if asked.live <= CROWDED[plan.kind]:
         return plan
     if plan.kind == "float":
-        return replace(plan, registers=110, slots=210, ring=16, again=3)
+        return replace(plan, again=3, **FLOAT_LARGE) if asked.large else replace(
+            plan, registers=110, slots=210, ring=16, again=3)
     if asked.large:
-        return replace(plan, registers=98, slots=76, ring=16, again=4, block=128, stored=True,
-                       largest=3500)
+        return replace(plan, block=128, **DOUBLE_PIECES)
+    if asked.live < WIDE:
+        return replace(plan, registers=98, slots=60, ring=24, again=2, stored=True)
     return replace(plan, registers=90, slots=76, ring=24, again=2, stored=True, largest=4000)
 
 
@@ -191,6 +204,8 @@ def _last_double(plan: GpuPlan, asked: Demand) -> GpuPlan:
         return replace(plan, stored=True, machine=128 * (asked.live > FULL)) if asked.few else plan
     plan = replace(plan, registers=104, slots=105, stored=asked.entries <= SOME_OUTPUTS,
                    ahead=asked.large)
+    if asked.few and asked.live <= TILED:
+        return replace(plan, slots=12, ring=20, again=6, block=32)
     if asked.large and asked.live > TURNING:
         return replace(plan, slots=108, again=12, block=128)
     if asked.large:
@@ -199,24 +214,27 @@ def _last_double(plan: GpuPlan, asked: Demand) -> GpuPlan:
                        again=3 if overfull else 2, ahead=not overfull)
     if asked.live > OVERFULL["double"]:
         plan = replace(plan, slots=215, block=32, again=1.5)
-    elif SOME_INPUTS < asked.used and asked.entries <= SOME_OUTPUTS:
+    elif asked.used > SOME_INPUTS and asked.entries <= SOME_OUTPUTS:
         plan = replace(plan, registers=80, slots=80, machine=168, again=2)
     return replace(plan, staying=True, block=32) if asked.few else plan
 
 
 def _last_float(plan: GpuPlan, asked: Demand) -> GpuPlan:
     """One kernel in float32, with states last."""
+    if asked.few and SHORT < asked.steps <= MIDDLE and asked.live > BUSY:
+        return replace(plan, ring=16, machine=128, block=128)
     if asked.live < CROWDED["float"]:
         if asked.few and asked.steps > SHORT:
             return replace(plan, staying=True)
         plan = replace(plan, machine=168 * (asked.entries > MANY_OUTPUTS))
         return replace(plan, width=2) if asked.entries > FEW_OUTPUTS else plan
-    if asked.live >= OVERFULL["float"]:
-        return replace(plan, registers=150, slots=210, again=2)
-    if asked.large and asked.live > OVERFULL["double"]:
-        return replace(plan, registers=180, slots=105, ring=32, again=2, ahead=True)
-    if asked.large:
+    if asked.large and asked.live < OVERFULL["double"]:
         return replace(plan, machine=128)
+    if asked.live >= OVERFULL["float"]:
+        return replace(plan, again=3, **FLOAT_LARGE) if asked.large else replace(
+            plan, registers=150, slots=210, again=2)
+    if asked.large:
+        return replace(plan, registers=205, slots=60, again=3)
     if asked.entries > SOME_OUTPUTS:
         return replace(plan, registers=110, slots=60, again=2, machine=168)
     return replace(plan, staying=True, machine=168)
@@ -244,16 +262,20 @@ def _rows_double(plan: GpuPlan, asked: Demand, tiles: Callable[..., GpuPlan]) ->
     if few and asked.steps <= SHORT:
         return replace(plan, stored=asked.live > FULL)
     if few and asked.live <= CROWDED["double"]:
-        return tiles(False, registers=52, slots=50, again=2, machine=128, stored=True, block=32)
-    if asked.live > OVERFULL["double"] and asked.entries <= SOME_OUTPUTS:
-        return replace(plan, outputs=tuple("segments" for _ in plan.outputs), block=32,
-                       registers=104, slots=180, again=3, stored=True)
+        return tiles(False, registers=54, slots=40, again=2, machine=128, stored=True, block=32)
+    if asked.large and asked.live > TURNING:
+        plan = replace(plan, outputs=tuple("segments" for _ in plan.outputs), block=32)
+        return replace(plan, **DOUBLE_PIECES) if asked.steps > LONGEST else replace(
+            plan, registers=104, slots=140, ring=16, again=12, stored=True)
+    if asked.large and asked.live > OVERFULL["double"]:
+        return tiles(True, registers=94, slots=60, again=3, stored=True, block=32)
     if asked.live <= CROWDED["double"]:
         long = asked.steps > SHORT
         return tiles(long or asked.entries <= SOME_OUTPUTS, block=64 if long else 32)
-    if asked.live <= TILED:
+    if asked.few and asked.live <= TILED:
         return tiles(asked.entries <= SOME_OUTPUTS, block=32)
-    return tiles(asked.entries <= SOME_OUTPUTS, registers=104, slots=215, again=2, block=32)
+    return tiles(asked.entries <= SOME_OUTPUTS, registers=104, slots=215, block=32,
+                 again=3 if asked.live < ROOMY and asked.entries > SOME_OUTPUTS else 2)
 
 
 def _by_segments(program: Program, plan: GpuPlan) -> GpuPlan:
