@@ -78,7 +78,7 @@ HOLDS = {
         "lowerings/native", "cpu emit ir memory steps"),
     "lowerings/cuda/test_code.py": (
         "lowerings/cuda", "memory pieces plan rare/careful rare/far_angles rare/watch staying "
-        "steps/order steps/waiting text tiles"),
+        "steps/order text tiles"),
     "lowerings/cuda/test_kernel.py": (
         "lowerings", "cuda/calls/launches cuda/calls/clock cuda/calls/device_array "
         "native/launching"),

@@ -63,8 +63,8 @@ class GpuPlan:
     careful: bool = False
 
     def __post_init__(self) -> None:
-        if self.ring and (self.staying or self.width > 1):
-            raise ValueError("a ring is for threads of one state that do not stay")
+        if self.ring % 2 or (self.ring and (self.staying or self.width > 1)):
+            raise ValueError("a ring has two halves, for threads of one state that do not stay")
 
     @property
     def size(self) -> int:
@@ -251,7 +251,7 @@ def _by_tiles(plan: GpuPlan, asked: Demand) -> GpuPlan:
     few = asked.entries <= FEW_OUTPUTS and asked.steps <= SHORT
     if few:
         return tiles(True, staying=True, block=256)
-    if asked.live >= CROWDED["float"] and asked.entries > SOME_OUTPUTS:
+    if CROWDED["float"] <= asked.live < OVERFULL["double"] and asked.entries > SOME_OUTPUTS:
         return tiles(False, registers=100, slots=30, again=2, machine=128, block=32)
     staying = asked.entries <= SOME_OUTPUTS
     return tiles(True, staying=staying, block=64 if staying else 32)
