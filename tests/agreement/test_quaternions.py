@@ -119,9 +119,9 @@ def test_other_libraries_have_finite_derivatives_of_a_step_at_zero(library):
     Gamma = arm.integrate.jacobian("dv")(q, zero)
     if library == "jax":
         jax = pytest.importorskip("jax", reason="NOT TESTED: pip install jax")
-        jax.config.update("jax_enable_x64", True)
-        found = np.asarray(jax.jacfwd(arm.integrate.jax(), argnums=1)(q, zero))
-        back = np.asarray(jax.jacrev(arm.integrate.jax(), argnums=1)(q, zero))
+        with jax.enable_x64(True):
+            found = np.asarray(jax.jacfwd(arm.integrate.jax(), argnums=1)(q, zero))
+            back = np.asarray(jax.jacrev(arm.integrate.jax(), argnums=1)(q, zero))
         np.testing.assert_allclose(back, Gamma, rtol=0, atol=1e-14)
     else:
         casadi = pytest.importorskip("casadi", reason="NOT TESTED: pip install casadi")

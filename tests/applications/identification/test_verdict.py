@@ -231,6 +231,18 @@ def test_noise_however_large_has_no_structure(fit):
 def test_a_short_log_has_a_spectrum_too(fit):
     trial = idn.validate(fit, idn.read(run(TRUE, 7, seconds=6.0), FILE))
     assert trial.rows < 256 and np.all(trial.spectrum.sum(axis=0) > 0)
+    assert not any("too few" in r for r in idn.verdict(fit, trial).remarks)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("seconds", [1.05, 1.2])
+def test_a_log_too_short_to_tell_noise_from_structure_says_so(fit, seconds):
+    log = idn.read(run(TRUE, 7, seconds=6.0), FILE)
+    trial = idn.validate(fit, log.between(0.0, seconds))
+    assert np.all(np.isnan(trial.coloured)) and np.all(np.isnan(trial.structure))
+    said = idn.verdict(fit, trial)
+    assert any("too few to tell what is left from noise" in r for r in said.remarks)
+    assert not any("is not noise" in r for r in said.reasons)
 
 
 def test_what_is_the_priors_alone_is_said_to_be():

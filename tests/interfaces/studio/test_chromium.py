@@ -23,18 +23,41 @@ from closedform.interfaces.studio.house import Studio  # noqa: E402
 
 
 @pytest.fixture(scope="module")
-def opened(tmp_path_factory):
+def window(tmp_path_factory):
+    """A studio and a browser that looks at it."""
     studio = Studio("planar2r", 0)
     driver = chromium(tmp_path_factory.mktemp("profile"))
     driver.get(studio.gate.address)
-    wait(lambda: studio.sessions, "a session")
-    session = next(iter(studio.sessions.values()))
-    wait(lambda: cell(driver, "reach"), "the panel of the reach")
-    wait(lambda: session.idle, "the jobs")
-    wait(lambda: changed(pixels(driver), pixels(driver)) < 0.001, "a picture that rests")
-    yield studio, session, driver
+    yield studio, driver
     driver.quit()
     studio.stop()
+
+
+@pytest.fixture
+def opened(window):
+    """The studio, its living session and the browser: its own robot, at rest, the first tab open.
+
+    Whatever a test left, another session and another robot among it, the next one begins here.
+    """
+    studio, driver = window
+    session = wait(lambda: next(iter(studio.sessions.values()), None), "a session")
+    if session.subject is not studio.subject():
+        session = reloaded(studio, driver)
+    session.ask("record", None)
+    wait(lambda: click_text(driver, "Posture"), "the first tab")
+    wait(lambda: session.pages.seen is not None and "reach" in session.pages.seen, "what is seen")
+    wait(lambda: cell(driver, "reach"), "the panel of the reach")
+    wait(lambda: session.idle and session.recording is None, "the jobs")
+    wait(lambda: changed(pixels(driver), pixels(driver)) < 0.001, "a picture that rests")
+    return studio, session, driver
+
+
+def reloaded(studio, driver):
+    """The session after a reload, when the one of before has ended."""
+    before = set(studio.sessions.values())
+    driver.refresh()
+    return wait(lambda: next(iter(set(studio.sessions.values()) - before), None)
+                if not before & set(studio.sessions.values()) else None, "another session")
 
 
 def cell(driver, panel):
@@ -106,12 +129,10 @@ def test_a_picture_and_a_gif_are_what_the_browser_draws(opened, monkeypatch):
         film.seek(k)
         frames.append(np.asarray(film.convert("RGB"), dtype=int))
     assert min(changed(frames[0], frames[1]), changed(frames[1], frames[2])) > 1e-3
-    session.ask("record", None)
 
 
 def test_only_the_open_tab_is_made_and_another_one_is_up_to_date_when_opened(opened):
     _, session, driver = opened
-    wait(lambda: session.pages.seen is not None and "reach" in session.pages.seen, "what is seen")
     assert "M" not in session.pages.seen
     session.ask("coordinates", [0.5, 0.75])
     wait(lambda: np.array_equal(session.state.q, [0.5, 0.75]), "the state")
@@ -119,7 +140,6 @@ def test_only_the_open_tab_is_made_and_another_one_is_up_to_date_when_opened(ope
     driver.find_element("tag name", "body").send_keys("3")      # the tab Matrices
     M = cf.mass_matrix(cf.load("planar2r"), session.state.q)
     wait(lambda: np.allclose(shown(driver, "M"), np.ravel(M), atol=1e-12), "M of the state")
-    assert click_text(driver, "Posture")
 
 
 def shown(driver, panel):
@@ -139,7 +159,6 @@ def test_formulas_are_copied_as_latex(opened):
     text = wait(lambda: driver.execute_script("return window.copied"), "the text")
     assert text.startswith("\\[ \\tau = M a") and "M_{12} &= " in text
     assert text.count("\\begin{align*}") == text.count("\\end{align*}") == 3
-    assert click_text(driver, "Posture")
 
 
 def test_no_request_leaves_the_machine(opened):
@@ -180,7 +199,6 @@ def test_a_log_that_is_dropped_on_the_page_is_played_and_the_robot_identified_fr
         "return x && x.textContent"), "the verdict")
     assert "the identified robot holds" in told
     assert all(name in told for name in robot.joint_names) and "held out %" in told
-    session.ask("record", None)
 
 
 HOSTILE = ("&lt;img src=x onerror=document.title=1&gt;",
@@ -209,8 +227,7 @@ def test_a_robot_that_is_dropped_on_the_page_is_opened_and_its_hostile_names_are
 
 def test_a_reload_finds_the_page_again_and_the_old_session_ends(opened):
     studio, session, driver = opened
-    driver.refresh()
-    wait(lambda: studio.sessions and session not in studio.sessions.values(), "another session")
+    assert reloaded(studio, driver) is not session
     wait(lambda: cell(driver, "reach"), "the panel")
     assert len(studio.sessions) == 1
 

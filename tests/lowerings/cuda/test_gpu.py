@@ -131,10 +131,10 @@ def test_arrays_of_other_libraries():
     assert isinstance(found, cupy.ndarray)
     np.testing.assert_array_equal(cupy.asnumpy(found), expected)
     jax = pytest.importorskip("jax")
-    jax.config.update("jax_enable_x64", True)
-    found = kernel(jax.device_put(q, jax.devices("cuda")[0]))
-    assert isinstance(found, jax.Array)
-    np.testing.assert_array_equal(np.asarray(found), expected)
+    with jax.enable_x64(True):
+        found = kernel(jax.device_put(q, jax.devices("cuda")[0]))
+        assert isinstance(found, jax.Array)
+        np.testing.assert_array_equal(np.asarray(found), expected)
 
 
 def test_mistakes_are_named():

@@ -93,12 +93,14 @@ class Validation:
         """The share of each residual that is above white noise, of what the filter lets through.
 
         White noise is as strong at all frequencies; its level is that at 0.4 to 0.7 of the cutoff,
-        above the motion and below what the filter takes.
+        above the motion and below what the filter takes. NaN where a log is too short to tell.
         """
         f = self.frequencies / self.cutoff
         power = self.spectrum[f <= 1.0]
-        level = self.spectrum[(f >= QUIET[0]) & (f <= QUIET[1])].mean(axis=0)
-        white = level * len(power) / np.maximum(power.sum(axis=0), 1e-300)
+        quiet = self.spectrum[(f >= QUIET[0]) & (f <= QUIET[1])]
+        if not len(quiet):
+            return np.full(len(self.left), np.nan)
+        white = quiet.mean(axis=0) * len(power) / np.maximum(power.sum(axis=0), 1e-300)
         return np.asarray(np.where(self.left > 0, np.clip(1 - white, 0.0, 1.0), 0.0))
 
     @cached_property

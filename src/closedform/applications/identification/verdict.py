@@ -88,6 +88,9 @@ def verdict(fit: Fit, trial: Validation | None = None, limit: float | None = Non
     if coloured:
         remarks.append("what is left is not noise alone, of the torques' variation: "
                        + _few(coloured))
+    if trial is not None and np.all(np.isnan(trial.coloured)):
+        remarks.append(f"{trial.rows} rows of {trial.log} are too few to tell what is left from "
+                       "noise")
     if trial is not None and trial.known > HALF and not trial.seen:
         remarks.append(f"{100 * trial.known:.0f} % of {trial.log}'s motion is a part of what the "
                        "fit has seen: it says little about other motions")

@@ -7,6 +7,7 @@ import sys
 import time
 import tomllib
 from dataclasses import replace
+from importlib import import_module
 
 import numpy as np
 import pytest
@@ -155,7 +156,7 @@ def test_a_run_that_is_killed_goes_on_with_the_same_bits(tmp_path, monkeypatch):
     child.stderr.close()
     done = {path.name.partition("-")[0] for path in folder.glob("[!.]*.npz")}
     assert "first" in done and "second" not in done
-    room = sys.modules["closedform.applications.identification.information"]
+    room = import_module("closedform.applications.identification.information")
     real, read = room.log_information, []
     monkeypatch.setattr(room, "log_information",
                         lambda model, log, *rest: read.append(log.name) or real(model, log, *rest))
