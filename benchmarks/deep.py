@@ -28,7 +28,8 @@ from tables import NOTHING, Table
 import closedform as cf
 from closedform.applications.compile import kernels
 from closedform.applications.compile.loops import sweeping
-from closedform.applications.compile.loops.plans import DEPTH
+from closedform.applications.compile.loops.plans import CUT, CUT_FROM, DEPTH
+from closedform.lowerings.native.cpu import host
 from closedform.lowerings.store.cache import Cache
 from closedform.maths.catalogue import quantity
 from closedform.model.pose import pose
@@ -65,7 +66,8 @@ def chain(n: int) -> cf.Robot:
 def compiled(robot: cf.Robot, row: str, depth: int) -> tuple[Any, float]:
     """A kernel by loops from some depth on, and how long it took; nothing is cached."""
     depths = dict.fromkeys(sweeping.PLANS, depth)
-    with patch.object(sweeping, "DEPTH", depths), patch.object(kernels, "AFFORDABLE", 10**9):
+    with (patch.object(sweeping, "DEPTH", depths), patch.object(sweeping, "CUT_FROM", {}),
+          patch.object(kernels, "AFFORDABLE", 10**9)):
         start = time.perf_counter()
         kernel = getattr(cf.compile(robot, cache=Cache(None)), row)
         return kernel, time.perf_counter() - start
@@ -103,7 +105,8 @@ def row(subject: Subject, task: Task, effort: Effort) -> tuple[str, ...]:
         return f"{statistics.median(times[label]) / 1000:.1f}" if label in times else NOTHING
 
     least = LEAST.get(task.name) if n == AIM else None
-    taken = ratios(CPP, "loops" if n >= DEPTH[name] else "straight")
+    cut_from = CUT_FROM.get(host().register, n + 1) if name in CUT else n + 1
+    taken = ratios(CPP, "loops" if n >= min(DEPTH[name], cut_from) else "straight")
     verdict = at_least(statistics.median(taken) if taken else None, least) if least else ""
     return (str(n), task.name, us("loops"), us("straight"), ratio(CPP, "loops"),
             ratio(CPP, "straight"), ratio("straight", "loops"),

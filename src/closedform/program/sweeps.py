@@ -66,11 +66,19 @@ class Strides(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class UnitSweep:
-    """A step for every unit; `at` has the places that its slots' endings stand for."""
+    """A step for every unit; `at` has the places that its slots' endings stand for.
+
+    A sweep in the order of the tree that may be cut has `joined`: what a run of units hands on that
+    begins with X_p, from the X that it hands on where it begins with `neutral`. Of a sweep inwards
+    X is what a run has added up. Both tell nothing new: they are for lowerings that take several
+    runs of a chain at the same time.
+    """
 
     step: Program
     order: Order
     at: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    joined: Program | None = None
+    neutral: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,7 +137,7 @@ class Sweeps:
 
     `places` tells where inputs and outputs have what; outputs of `PairLoop` are matrices. `tables`
     are constants, (n, entries) each; `buffers` are entries a unit of what steps write. `lasts` is
-    the last unit of each unit's joint.
+    the last unit of each unit's joint. `one_state`: batches are better computed in a line.
     """
 
     name: str
@@ -141,6 +149,7 @@ class Sweeps:
     tables: Mapping[str, np.ndarray]
     buffers: Mapping[str, int]
     loops: tuple[BodyLoop, ...]
+    one_state: bool = False
 
     @property
     def n(self) -> int:

@@ -32,6 +32,16 @@ def test_what_is_known_last_comes_last():
     assert ordered.operations.total == program.operations.total
 
 
+def test_inputs_may_be_asked_to_come_last():
+    """q of input 0 is known first, and yet it is added at the end."""
+    program = record(lambda x, y: [(x[0] + y[0] * y[1]) + y[2].sin()], {"x": (1,), "y": (3,)}, "f")
+    ordered = by_critical_path(program, last=frozenset((0,)))
+    place, = (k for k, x in enumerate(ordered.code) if x.op == "input" and x.args[0] == 0)
+    assert place in ordered.code[ordered.outputs[0].entries[0].index].args
+    assert place not in by_critical_path(program).code[-1].args
+    assert ordered.operations.total == program.operations.total
+
+
 def test_factors_wait_for_the_last_one_together():
     program = record(lambda q: [((q[0].sin() * q[1]) * q[2]) * 3.0], {"q": (3,)}, "f")
     assert longest_way(program) - longest_way(by_critical_path(program)) == 2 * CYCLES["mul"]

@@ -47,6 +47,17 @@ def test_values_do_not_pile_up():
     assert most == CORE.registers
 
 
+def test_fewer_values_wait_where_others_are_held():
+    pairs = [step for k in range(90) for step in (
+        Step("div", (k,), (-1,)), Step("add", (1000 + k,), (k, -1)))]
+    for held, places in ((0, CORE.registers), (5, CORE.registers - 5), (99, CORE.registers // 2)):
+        live = most = 0
+        for step in by_list_schedule(pairs, held):
+            live += 1 if step.op == "div" else -1
+            most = max(most, live)
+        assert most == places
+
+
 def test_steps_of_real_programs_stay_the_same_steps():
     for name, asked in (("panda", "inverse_dynamics"), ("panda", "forward_dynamics"),
                         ("humanoid25", "mass_matrix")):

@@ -86,7 +86,8 @@ class Code:
 
     `own` are addresses of its caller's objects, for the code to import. Where there are `loops`, or
     for one state a program with limbs in lanes (`fold`), these are compiled; the program then is
-    for batches and those who need one, and is built when asked for.
+    for batches, unless loops take these too, and for those who need one, and is built when asked
+    for.
     """
 
     def __init__(self, key: str, cache: Cache, build: Callable[[], Program],
@@ -111,7 +112,7 @@ class Code:
     def _built(self) -> Program:
         """The program built now; where other code is stored, it is stored beside that."""
         program = self._build()
-        if self.interface.lanes:
+        if self.interface.folded:
             self.cache.write(self._entry("program", "double"),
                              _sections(Module(), Interface.of(program), program))
         return program
@@ -161,7 +162,7 @@ class Code:
         """The sections of a new entry, of a program that the judge has accepted."""
         if layout == "xla":
             return _sections(handler_module(self.interface, kind), self.interface, None)
-        if self._loops is not None:
+        if self._loops is not None and not (layout == "batch" and self._loops().one_state):
             return self._compiled(self._loops(), layout, kind, LOOPED)
         first = (layout, kind) == ("kernel", "double")
         folded = self._fold() if first or (layout == "kernel" and self.interface.lanes) else UNASKED
@@ -200,7 +201,7 @@ class Code:
         return found | {"interface": told.to_json().encode()}
 
     def _stored_program(self) -> Program | None:
-        layout: Layout | Literal["program"] = "program" if self.interface.lanes else "kernel"
+        layout: Layout | Literal["program"] = "program" if self.interface.folded else "kernel"
         found = self.cache.read(self._entry(layout, "double"), ("interface", "program"))
         if found is None:
             return None

@@ -195,7 +195,8 @@ class Kernel:
 
     @property
     def operations(self) -> Operations:
-        """How much is computed for a state; `folded`: by a single call, where limbs share lanes."""
+        """How much is computed for a state; `folded`: by a single call, where that is not what
+        batches do: limbs share lanes, or loops go along a chain."""
         if self.interface.folded is None:
             return self.interface.operations
         return FoldedCount.of(self.program.operations, self.interface.folded)
@@ -379,7 +380,7 @@ def _documentation(interface: Interface) -> str:
     shapes = [f"    {slot.name} ({', '.join(('...', *map(str, slot.shape)))})"
               for slot in (*interface.inputs, *interface.outputs)]
     count = interface.folded or interface.operations
-    lanes = ", each for several limbs" if interface.folded else ""
+    lanes = ", each for several limbs" if interface.lanes else ""
     return "\n".join((
         f"{interface.name}({inputs}, out=None, threads=None)",
         "",

@@ -32,7 +32,10 @@ class Subject(NamedTuple):
 
 @dataclass(frozen=True)
 class Interface:
-    """A program seen from outside; of one with limbs in lanes, `operations` are of all lanes."""
+    """A program seen from outside; of one with limbs in lanes, `operations` are of all lanes.
+
+    `folded` are those of a single call where batches compute otherwise.
+    """
 
     name: str
     inputs: tuple[Slot, ...]
@@ -48,7 +51,9 @@ class Interface:
         known = program.name, program.inputs, outputs
         if isinstance(program, Program) and program.has_lanes:
             return cls(*known, program.lane_operations, program.digest, folded=program.operations)
-        return cls(*known, program.operations, program.digest)
+        one_state = isinstance(program, Sweeps) and program.one_state
+        return cls(*known, program.operations, program.digest,
+                   folded=program.operations if one_state else None)
 
     def to_json(self) -> str:
         return json.dumps({

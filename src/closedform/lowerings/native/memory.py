@@ -46,7 +46,7 @@ class StatesInLanes:
 
     def read(self, array: int, entry: int, count: int) -> Sequence[str]:
         rows = [self._load(row, count) for row in self._rows(f"in{array}", entry)]
-        return self._transposed(rows)[:count]
+        return transposed(self.e, rows)[:count]
 
     def write(self, array: int, entry: int, values: Sequence[str], constant: bool) -> None:
         width, kind = self.e.lanes.width, self.e.lanes.kind
@@ -55,7 +55,7 @@ class StatesInLanes:
             lanes += lanes[:1] * (width - len(lanes))
             rows = ["<" + ", ".join(f"{kind} {x}" for x in lanes) + ">"] * width
         else:
-            rows = self._transposed([*values, *["zeroinitializer"] * (width - len(values))])
+            rows = transposed(self.e, [*values, *["zeroinitializer"] * (width - len(values))])
         for place, row in zip(self._rows(f"out{array}", entry), rows, strict=True):
             self._store(row, place, len(values))
 
@@ -104,22 +104,22 @@ class StatesInLanes:
         f.module.declarations[f"declare void {name}({t}, ptr, i32, {m})"] = None
         f.line(f"call void {name}({t} {value}, ptr {place}, i32 {align}, {m} {self._mask(count)})")
 
-    def _transposed(self, rows: Sequence[str]) -> list[str]:
-        """A square of registers with rows and columns exchanged: log₂(width) rounds of shuffles."""
-        f, lanes, current = self.e.function, self.e.lanes, list(rows)
-        step = 1
-        while step < lanes.width:
-            following = list(current)
-            for i in (i for i in range(lanes.width) if not i & step):
-                for target, shift in ((i, 0), (i + step, step)):
-                    mask = ", ".join(
-                        f"i32 {lanes.width + k - step + shift if k & step else k + shift}"
-                        for k in range(lanes.width))
-                    pair = ", ".join(f"{lanes.type} {x}" for x in (current[i], current[i + step]))
-                    following[target] = f.let(
-                        f"shufflevector {pair}, <{lanes.width} x i32> <{mask}>")
-            current, step = following, 2 * step
-        return current
+
+def transposed(e: Emitter, rows: Sequence[str]) -> list[str]:
+    """A square of registers with rows and columns exchanged: log₂(width) rounds of shuffles."""
+    f, lanes, current = e.function, e.lanes, list(rows)
+    step = 1
+    while step < lanes.width:
+        following = list(current)
+        for i in (i for i in range(lanes.width) if not i & step):
+            for target, shift in ((i, 0), (i + step, step)):
+                mask = ", ".join(
+                    f"i32 {lanes.width + k - step + shift if k & step else k + shift}"
+                    for k in range(lanes.width))
+                pair = ", ".join(f"{lanes.type} {x}" for x in (current[i], current[i + step]))
+                following[target] = f.let(f"shufflevector {pair}, <{lanes.width} x i32> <{mask}>")
+        current, step = following, 2 * step
+    return current
 
 
 def add_fill(module: Module, lanes: Lanes) -> None:

@@ -49,15 +49,17 @@ class Step(NamedTuple):
     rows: LaneRows | None = None
 
 
-def steps(program: Program, fma: bool, columns: int, listed: bool = True) -> list[Step]:
+def steps(program: Program, fma: bool, columns: int, listed: bool = True,
+          held: int = 0) -> list[Step]:
     """The whole program; inputs are read and outputs written up to `columns` entries at a time.
 
-    `listed`: small programs of single states are put in order for a processor's latencies.
+    `listed`: small programs of single states are put in order for a processor's latencies; `held`
+    values are in registers before.
     """
     arithmetic = list(_arithmetic(program, fma))
     matrices = program.has_lanes and any(len(output.shape) > 1 for output in program.outputs)
     if listed and columns == 1 and len(arithmetic) <= (LISTED if matrices else WHOLE):
-        arithmetic = by_list_schedule(arithmetic)
+        arithmetic = by_list_schedule(arithmetic, held)
     computed = list(_with_reads(program, arithmetic, columns))
     return list(_with_writes(program, computed, columns))
 

@@ -18,10 +18,15 @@ from closedform.maths.sweeps.joints import StepArrays
 UPPER = np.triu_indices(6)
 
 
-def articulated(R: Array, o: Array, body: Array, V: Array, A: Array) -> StepArrays:
-    """The inertia I of a rigid body in 21 numbers, and f = I A + B V."""
+def articulated(
+    R: Array, o: Array, body: Array, V: Array, A: Array, S: Array, rotor: Number,
+) -> StepArrays:
+    """The inertia I of a rigid body in 21 numbers, f = I A + B V, and what is seen from its joint.
+
+    U = I S and D = S · U are those of the body alone, to which those behind it will add.
+    """
     own, f = body_moments(body, R, o, V, A)
-    return {"I": full(own)[UPPER], "f": f}
+    return _with_screw(own, S, rotor) | {"f": f}
 
 
 def full(body: Moments) -> Array:
@@ -33,43 +38,66 @@ def full(body: Moments) -> Array:
         [-y, x, 0, -xz, -yz, xx + yy]])
 
 
-def at_rest_articulated(R: Array, o: Array, body: Array) -> StepArrays:
-    """The inertia alone."""
-    return {"I": full(moments_of(body, R, o))[UPPER]}
+def at_rest_articulated(R: Array, o: Array, body: Array, S: Array, rotor: Number) -> StepArrays:
+    """The same of the inertia alone."""
+    return _with_screw(moments_of(body, R, o), S, rotor)
+
+
+def _with_screw(own: Moments, S: Array, rotor: Number) -> StepArrays:
+    U = own @ S
+    return {"I": full(own)[UPPER], "UA": U, "SU": power(S, U) + rotor}
 
 
 def eliminated(
-    I: Array, f: Array, S: Array, tau: Number, rotor: Number, x: Number, spring: Array, I_p: Array,
-    f_p: Array,
+    I: Array, f: Array, S: Array, UA: Array, SU: Number, tau: Number, x: Number, spring: Array,
+    S_p: Array, I_p: Array, f_p: Array, UA_p: Array, SU_p: Number,
 ) -> StepArrays:
-    """(ii) and (iii): K = −D⁻¹ I S, rest = D⁻¹ (τ − k (q − q₀) − S · f), and what the parent feels.
+    """(ii) and (iii): K = −D⁻¹ U, rest = D⁻¹ (τ − k (q − q₀) − S · f), and what the parent feels.
 
     −D⁻¹ in place of D⁻¹ makes sums of all differences: no sign is turned at the end of one.
     """
-    found, inverse = _eliminated(I, S, rotor, I_p)
-    U = found["UA"]
-    rest = (power(S, f) - (tau - spring[0] * (x - spring[1]))) * inverse
-    return found | {"f_p": f_p + f + U * rest, "rest": rest}
+    found = inertia_eliminated(I, UA, SU, S_p, I_p, UA_p, SU_p)
+    rest = (power(S, f) - (tau - spring[0] * (x - spring[1]))) * found["inverse"]
+    return found | {"f_p": f + UA * rest + f_p, "rest": rest}
 
 
-def inertia_eliminated(I: Array, S: Array, rotor: Number, I_p: Array) -> StepArrays:
-    """The same of the inertia alone."""
-    return _eliminated(I, S, rotor, I_p)[0]
+def inertia_eliminated(
+    I: Array, UA: Array, SU: Number, S_p: Array, I_p: Array, UA_p: Array, SU_p: Number,
+) -> StepArrays:
+    """The same of the inertia alone.
+
+    The parent's U and D are summed up with its I, so that from one division to the next there is
+    but one product and one sum to wait for:
+
+        I_p += I + U Kᵀ      U_p += W + U K · S_p      D_p += S_p · W + c K · S_p
+
+    with W = I S_p and c = U · S_p, which do not wait for D⁻¹.
+    """
+    inverse = -1 / SU
+    K, (rows, columns) = UA * inverse, UPPER
+    W, c = _matrix(I) @ S_p, power(UA, S_p)
+    KS = c * inverse
+    return {"I_p": I + UA[rows] * K[columns] + I_p, "UA_p": W + UA * KS + UA_p,
+            "SU_p": power(S_p, W) + c * KS + SU_p, "K": K, "KS": KS, "inverse": inverse}
 
 
-def _eliminated(I: Array, S: Array, rotor: Number, I_p: Array) -> tuple[StepArrays, Number]:
+def _matrix(I: Array) -> Array:
+    """The symmetric matrix of 21 numbers, (6, 6)."""
     place = np.zeros((6, 6), dtype=int)
     place[UPPER] = np.arange(21)
-    U = I[np.maximum(place, place.T)] @ S
-    inverse = -1 / (power(S, U) + rotor)
-    K, (rows, columns) = U * inverse, UPPER
-    return {"I_p": I_p + I + U[rows] * K[columns], "UA": U, "K": K, "inverse": inverse}, inverse
+    return I[np.maximum(place, place.T)]
 
 
-def solved(K: Array, rest: Number, S: Array, delta_p: Array) -> StepArrays:
-    """q̈ = rest + K · δ_p and δ = δ_p + S q̈."""
-    a = rest + power(K, delta_p)
-    return {"a": a, "delta": delta_p + S * a}
+def solved(
+    K: Array, KS: Number, rest: Number, S: Array, delta_p: Array, before_p: Array, last_p: Number,
+) -> StepArrays:
+    """q̈ = rest + K · δ_p and δ = δ_p + S q̈.
+
+    δ_p is taken as δ_pp + S_p q̈_p, so that of two joints the second waits for one product and one
+    sum: q̈ = (rest + K · δ_pp) + (K · S_p) q̈_p. `before` is the parent's δ, `last` is q̈.
+    """
+    a = rest + power(K, before_p) + KS * last_p
+    return {"a": a, "last": a, "before": delta_p, "delta": delta_p + S * a}
 
 
 def pushed(
@@ -94,8 +122,14 @@ def moved(K: Array, S: Array, rests: Number, deltas_p: Array) -> StepArrays:
 
 
 def at_rest(gravity: Array) -> StepArrays:
-    """δ of the world."""
-    return {"delta": namespace(gravity).zeros(6)}
+    """δ of the world, which has no joint."""
+    zero = namespace(gravity).zeros(6)
+    return {"delta": zero, "before": zero, "last": 0.0 * zero[0], "S": zero}
+
+
+def fixed(gravity: Array) -> StepArrays:
+    """The world has no joint."""
+    return {"S": namespace(gravity).zeros(6)}
 
 
 def unloaded(S: Array) -> StepArrays:

@@ -117,6 +117,19 @@ def behind(*arrays: str) -> StepFunction:
     return summed
 
 
+def together(*arrays: str) -> StepFunction:
+    """What joins the sums of arrays over two rows of bodies: X ← X_p + X."""
+    def summed(*given: Array) -> StepArrays:
+        before, own = given[:len(arrays)], given[len(arrays):]
+        return {name: x + y for name, x, y in zip(arrays, before, own, strict=True)}
+
+    names = [*(f"{name}_p" for name in arrays), *arrays]
+    summed.__signature__ = Signature(  # type: ignore[attr-defined]
+        [Parameter(name, Parameter.POSITIONAL_ONLY) for name in names])
+    summed.__name__ = "together"
+    return summed
+
+
 def torque(
     S: Array, f: Array, a: Number, rotor: Number, x: Number, spring: Array,
 ) -> StepArrays:

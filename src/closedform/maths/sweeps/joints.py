@@ -20,6 +20,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from closedform.arrays import Array, Number, namespace
 from closedform.maths.spatial import cross, motion_cross
 from closedform.model.joints import Free, Spherical
@@ -84,6 +86,15 @@ def resting_origin(p0_u: Array) -> StepArrays:
 
 def pose(R_p: Array, o_p: Array, L: Array, d: Array) -> StepArrays:
     return {"R": R_p @ L, "o": o_p + R_p @ d}
+
+
+def pose_behind(R_p: Array, o_p: Array, R: Array, o: Array) -> StepArrays:
+    """The pose at the end of a row of joints that begins at (R_p, o_p), from that in its frame."""
+    return {"R": R_p @ R, "o": o_p + R_p @ o}
+
+
+NEUTRAL = {"R": np.eye(3)}
+"""Where a row of joints begins that is in its own frame; zero is neutral among all other arrays."""
 
 
 def screw(R: Array, o: Array, axis: Array, motion: Array) -> StepArrays:

@@ -21,17 +21,22 @@ WORTH = 2 * SUM
 """Cycles that an instruction more has to save."""
 
 
+LATE = 10**6
+"""Cycles after which nothing else is known."""
+
 HALVED = 4
 """Terms from which on a sum is computed in two halves, where that is asked for."""
 
 
-def by_critical_path(program: Program, halves: bool = False) -> Program:
+def by_critical_path(program: Program, halves: bool = False,
+                     last: frozenset[int] = frozenset()) -> Program:
     """The same sums and products with what is known last at the end of each.
 
     With `halves` long sums are computed in two halves: an operation more and half the time, for
-    steps that wait for each other.
+    steps that wait for each other. Inputs of these numbers come `last` in sums: they lie in memory,
+    and while nothing is added to them no register is needed.
     """
-    return _Timed(program, halves).to_program()
+    return _Timed(program, halves, last).to_program()
 
 
 class _Term(NamedTuple):
@@ -46,9 +51,9 @@ class _Term(NamedTuple):
 class _Timed(Flat):
     """A flattened program that knows when its values are known."""
 
-    def __init__(self, program: Program, halves: bool = False) -> None:
+    def __init__(self, program: Program, halves: bool, last: frozenset[int]) -> None:
         super().__init__(program)
-        self.halves = halves
+        self.halves, self.last = halves, last
         self.time: dict[int, int] = {}      # of a value
         self.factors: dict[int, int] = {}   # of the two last factors of a product
 
@@ -58,7 +63,9 @@ class _Timed(Flat):
         if value in self.products:
             return self._timed_product(value, values)
         known = max((self.time[x] for x in self.arguments(value)), default=0)
-        self.time[value] = known + CORE.latency(self.others[value].op)
+        op, args, _ = self.others[value]
+        late = op == "input" and args[0] in self.last
+        self.time[value] = LATE if late else known + CORE.latency(op)
         return super()._scalar(graph, value, values)
 
     def _timed_product(self, value: int, values: dict[int, Scalar]) -> Scalar:

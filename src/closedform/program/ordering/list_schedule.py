@@ -32,22 +32,23 @@ class Operation(Protocol):
 Some = TypeVar("Some", bound=Operation)
 
 
-def by_list_schedule(given: Sequence[Some]) -> list[Some]:
-    """The same steps, each after those it needs.
+def by_list_schedule(given: Sequence[Some], held: int = 0) -> list[Some]:
+    """The same steps, each after those it needs; `held` values are there from the start.
 
     They are put in order a window at a time: values of far apart parts would crowd each other out.
     """
+    registers = CORE.registers - min(held, CORE.registers // 2)
     result: list[Some] = []
     for start in range(0, len(given), CORE.window):
         window = given[start:start + CORE.window]
-        result += [window[k] for k in _Schedule(window).order()]
+        result += [window[k] for k in _Schedule(window, registers).order()]
     return result
 
 
 class _Schedule:
     """Starts steps cycle by cycle."""
 
-    def __init__(self, steps: Sequence[Operation]) -> None:
+    def __init__(self, steps: Sequence[Operation], registers: int) -> None:
         made = {i: k for k, step in enumerate(steps) for i in step.results if i >= 0}
         self.needs = [{made[i] for i in step.args if i in made} for step in steps]
         self.users: list[list[int]] = [[] for _ in steps]
@@ -63,7 +64,7 @@ class _Schedule:
                 [self.height[user] for user in self.users[k]], default=0)
         self.waits = [len(needed) for needed in self.needs]
         self.left = [len(users) for users in self.users]  # users still to come
-        self.live = 0
+        self.live, self.registers = 0, registers
         self.time = [0] * len(steps)                 # when all that a step needs is known
         self.later = [(0, k) for k, waits in enumerate(self.waits) if not waits]
         self.ready: list[tuple[int, int]] = []       # (−height, step)
@@ -95,7 +96,7 @@ class _Schedule:
             k = item[1]
             unit = self.unit[k]
             if (unit is not None and not free[unit]) or (
-                    self.live >= CORE.registers and self._growth(k) > 0):
+                    self.live >= self.registers and self._growth(k) > 0):
                 aside.append(item)
                 continue
             if unit is not None:

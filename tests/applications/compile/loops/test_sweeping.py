@@ -19,6 +19,7 @@ from closedform.applications.compile.loops import sweeping
 from closedform.applications.compile.loops.plans import DEPTH, PLANS
 from closedform.applications.compile.loops.sweeping import sweeps_of
 from closedform.applications.compile.requests import Request
+from closedform.lowerings.native.cpu import host
 from closedform.lowerings.store.cache import Cache
 from closedform.maths.catalogue import CATALOGUE, quantity
 from closedform.maths.frames import LOCAL, LOCAL_WORLD_ALIGNED, WORLD
@@ -314,15 +315,51 @@ def test_a_chain_of_a_thousand_joints_obeys_its_equation_of_motion():
     assert_same(arm.inverse_dynamics(q, v, back), tau, 1e-8)
 
 
-def test_forward_dynamics_is_a_line_while_it_compiles_soon():
+def test_forward_dynamics_of_batches_is_a_line_while_it_compiles_soon():
     """By depth and by count: chains of up to 100 joints, and no tree of more that is deep."""
     def by_loops(robot):
-        return swept(cf.compile(robot, cache=NOWHERE), "forward_dynamics") is not None
+        made = swept(cf.compile(robot, cache=NOWHERE), "forward_dynamics")
+        return made is not None and not made.one_state
 
     tree = robot_of([*range(31), 4, *range(32, 60), 3, *range(61, 110)],
                     ["revolute"] * 110)
     assert [by_loops(long_chain(n)) for n in (30, 100, 101)] == [False, False, True]
     assert by_loops(tree)
+
+
+@pytest.mark.parametrize("row", ["inverse_dynamics", "forward_dynamics", "bias"])
+def test_one_state_of_a_chain_goes_through_loops_and_batches_through_a_line(monkeypatch, row):
+    monkeypatch.setattr(sweeping, "CUT_FROM", {host().register: 32})
+    robot = long_chain(33)
+    kernel = getattr(cf.compile(robot, cache=NOWHERE), row)
+    monkeypatch.setattr(sweeping, "CUT_FROM", {})
+    line = getattr(cf.compile(robot, cache=NOWHERE), row)
+    states = [state(robot, row, seed) for seed in range(20)]
+    batch = [np.stack(x) for x in zip(*states, strict=True)]
+    assert np.array_equal(kernel(*batch), line(*batch))
+    assert np.array_equal(kernel(*(x[:1] for x in batch))[0], kernel(*states[0]))
+    assert_same(kernel(*states[0]), getattr(cf, row)(robot, *states[0]), 1e-10)
+    assert kernel.operations == line.operations == kernel.program.operations
+    assert line.operations.total < kernel.operations.folded.total
+
+
+@pytest.mark.parametrize(("robot", "inputs", "wrenches"), [
+    (long_chain(40, cf.Free()), (), False), (long_chain(40), (), True),
+    (long_chain(40), (cf.Parameters(),), False),
+    (robot_of([*range(40), 4], ["revolute"] * 41), (), False)],
+    ids=["floating", "wrenches", "parameters", "branched"])
+def test_what_is_not_cut_into_runs_stays_a_line(monkeypatch, robot, inputs, wrenches):
+    monkeypatch.setattr(sweeping, "CUT_FROM", {host().register: 32})
+    arm = cf.compile(robot, inputs=inputs, cache=NOWHERE)
+    assert swept(arm, "inverse_dynamics", wrenches=wrenches) is None
+
+
+def test_chains_are_cut_by_their_depth_and_the_width_of_registers(monkeypatch):
+    monkeypatch.setattr(sweeping, "CUT_FROM", {host().register: 32})
+    found = [swept(cf.compile(long_chain(n), cache=NOWHERE), "inverse_dynamics") for n in (31, 32)]
+    assert found[0] is None and found[1].one_state
+    monkeypatch.setattr(sweeping, "CUT_FROM", {2 * host().register: 32})
+    assert swept(cf.compile(long_chain(40), cache=NOWHERE), "inverse_dynamics") is None
 
 
 def test_deep_trees_of_very_many_joints_are_looped_whatever_their_depth():

@@ -61,4 +61,9 @@ def needed(loops: Sequence[BodyLoop], wanted: set[str], tables: set[str]) -> lis
 def _pruned(loop: UnitSweep, wanted: set[str]) -> UnitSweep | None:
     """A sweep with the outputs that are wanted."""
     kept = [y.name for y in loop.step.outputs if ArrayAt.of(y.name).array in wanted]
-    return replace(loop, step=kept_outputs(loop.step, kept)) if kept else None
+    if not kept:
+        return None
+    arrays = {ArrayAt.of(name).array for name in kept}
+    joined = loop.joined and kept_outputs(
+        loop.joined, [y.name for y in loop.joined.outputs if y.name in arrays])
+    return replace(loop, step=kept_outputs(loop.step, kept), joined=joined)

@@ -24,11 +24,12 @@ FORCES = bodies.force, bodies.inertia_and_force, articulated.articulated
 
 
 class SweepRun(NamedTuple):
-    """A step, in which order it runs, and the list that has its places."""
+    """A step, in which order it runs, the list that has its places, and how runs are joined."""
 
     order: Order
     step: StepFunction
     over: str = ""
+    joined: StepFunction | None = None
 
 
 class LoopPlan(NamedTuple):
@@ -66,22 +67,33 @@ def _map(*steps: StepFunction) -> SweepRuns:
 
 
 def _behind(*arrays: str) -> SweepRuns:
-    return (SweepRun(INWARDS, _SUMS.setdefault(arrays, bodies.behind(*arrays))),)
+    return (SweepRun(INWARDS, _SUMS.setdefault(arrays, bodies.behind(*arrays)), "",
+                     _together(*arrays)),)
+
+
+def _summing(step: StepFunction, *arrays: str) -> SweepRun:
+    """A sweep outwards that adds to what the parent has."""
+    return SweepRun(OUTWARDS, step, "", _together(*arrays))
+
+
+def _together(*arrays: str) -> StepFunction:
+    return _JOINED.setdefault(arrays, bodies.together(*arrays))
 
 
 _SUMS: dict[tuple[str, ...], StepFunction] = {}
+_JOINED: dict[tuple[str, ...], StepFunction] = {}
 
 _PLACES: SweepRuns = (
     SweepRun(LISTED, joints.coordinate, "coordinates"), *_map(joints.local),
     SweepRun(LISTED, joints.free, "free"), SweepRun(LISTED, joints.spherical, "spherical"),
     SweepRun(LISTED, joints.planar, "planar"), SweepRun(ONCE, joints.origin, "first"),
-    SweepRun(OUTWARDS, joints.pose), *_map(joints.screw))
+    SweepRun(OUTWARDS, joints.pose, "", joints.pose_behind), *_map(joints.screw))
 _POSES = _once(joints.world) + _PLACES
-_SPEED: SweepRuns = (SweepRun(OUTWARDS, joints.velocity),)
+_SPEED: SweepRuns = (_summing(joints.velocity, "V"),)
 _TURNING: SweepRuns = (SweepRun(MAP, joints.screw_rates, "joints"),)
 _RATES = _POSES + _SPEED + _map(joints.rates)
-_MOTION: SweepRuns = (*_RATES, SweepRun(OUTWARDS, joints.acceleration))
-_BIAS: SweepRuns = (*_RATES, SweepRun(OUTWARDS, joints.bias_acceleration))
+_MOTION: SweepRuns = (*_RATES, _summing(joints.acceleration, "A"))
+_BIAS: SweepRuns = (*_RATES, _summing(joints.bias_acceleration, "A"))
 _WEIGHTLESS = _once(joints.weightless_world) + _MOTION[1:]
 _DERIVATIVES = (*_TURNING, *_map(bodies.inertia_and_force),
                 *_behind("h", "Sigma", "p", "G", "f"), *_map(bodies.columns))
@@ -93,7 +105,7 @@ _PASSIVE = (*_POSES, *_SPEED, *_TURNING, *_map(bodies.inertia_and_passive),
 _CHRISTOFFEL = (*_POSES, *_SPEED, *_TURNING, *_map(bodies.inertia_and_flow),
                 *_behind("h", "Sigma", "p", "G"), *_map(bodies.coriolis_columns))
 _REFERENCE: SweepRuns = (*_POSES, *_SPEED, *_TURNING, *_once(joints.reference_world),
-                    SweepRun(OUTWARDS, joints.reference_motion))
+                    _summing(joints.reference_motion, "VR", "AR"))
 _WEIGHTS = (*_map(bodies.weight), *_behind("f"), *_map(bodies.bias_torque))
 _COMPOSITES = (*_POSES, *_map(bodies.inertia), *_behind("h", "Sigma"),
                *_map(bodies.momentum_of_screw))
@@ -105,7 +117,7 @@ _CENTROIDAL = (*_POSES, *_GROUND, *_map(bodies.inertia), *_behind("h", "Sigma"),
 _PRODUCTS = (*_map(products.weighted), *_behind("UT", "WT"), *_once(products.no_weight),
              SweepRun(OUTWARDS, products.weights_before))
 _FORWARD = (*_BIAS, *_SOLVED)
-_AFTER: SweepRuns = (SweepRun(OUTWARDS, joints.acceleration), *_DERIVATIVES)
+_AFTER: SweepRuns = (_summing(joints.acceleration, "A"), *_DERIVATIVES)
 _C = pairs.coriolis_before, pairs.coriolis_behind
 _MC = pairs.matrices_before, pairs.matrices_behind
 _SLOPES = pairs.derivatives_before, pairs.derivatives_behind
@@ -142,7 +154,8 @@ PLANS: Mapping[str, LoopPlan | Callable[[Any], LoopPlan]] = {
     "mass_matrix": LoopPlan(_COMPOSITES, {"M": ""}, (pairs.mass_before, pairs.mass_behind), "",
                             _ROTORS),
     "mass_matrix_inverse": LoopPlan(
-        (*_POSES, *_map(articulated.at_rest_articulated),
+        (*_POSES, *_once(articulated.fixed),
+         *_map(articulated.at_rest_articulated),
          SweepRun(INWARDS, articulated.inertia_eliminated)), {}, columns={"": True}),
     "coriolis_matrix": LoopPlan(_PASSIVE, {"C": ""}, _C),
     "christoffel_coriolis_matrix": LoopPlan(_CHRISTOFFEL, {"C": ""}, _C),
@@ -239,6 +252,13 @@ DEPTH: Mapping[str, int] = {
 """Joints on the longest way to the world from which on a row is computed by loops: they take less
 time than straight-line code there, or code that compiles at once is worth more
 (`benchmarks/deep.py`)."""
+
+CUT = frozenset(("inverse_dynamics", "forward_dynamics", "bias", "coriolis_torque"))
+"""Rows of which one state of a chain is computed by loops sooner, in runs that are lanes of a
+register; batches, which have states in lanes, still are a line of code."""
+CUT_FROM: Mapping[int, int] = {64: 32, 32: 60}
+"""Joints from which on, by the bytes of a register; with smaller ones straight-line code is
+faster."""
 
 MANY: Mapping[str, int] = {
     "forward_dynamics": 101, **dict.fromkeys(

@@ -18,6 +18,8 @@ from closedform.applications.compile.forms import Forms
 from closedform.applications.compile.loops.lifted import Lifted
 from closedform.applications.compile.loops.needs import Known, needed
 from closedform.applications.compile.loops.plans import (
+    CUT,
+    CUT_FROM,
     DEPTH,
     FORCES,
     MANY,
@@ -27,8 +29,9 @@ from closedform.applications.compile.loops.plans import (
 )
 from closedform.applications.compile.loops.units import Units
 from closedform.applications.compile.names import output_names
-from closedform.applications.compile.requests import Parameters, PayloadAt, Request
+from closedform.applications.compile.requests import Gravity, Parameters, PayloadAt, Request
 from closedform.arrays import Array
+from closedform.lowerings.native.cpu import host
 from closedform.maths.algorithms.applicability import tree_depth
 from closedform.maths.arguments import SIZES
 from closedform.maths.frames import located
@@ -55,14 +58,14 @@ from closedform.program.sweeps import (
 SHAPES: Mapping[str, tuple[int, ...]] = {
     **dict.fromkeys(("q", "x", "v", "a", "v_r", "a_r", "tau", "rotor", "mass", "total", "rest",
                      "inverse", "b", "rests", "first", "stiffness", "E", "weight", "number",
-                     "share"), ()),
+                     "share", "last", "SU", "KS"), ()),
     **dict.fromkeys(("joint", "motion", "spring"), (2,)),
     **dict.fromkeys(("p0", "pb", "pf", "axis", "o", "d", "h", "p", "W", "WT", "a_O", "c_O", "com",
                      "gravity", "planar"), (3,)),
     **dict.fromkeys(("R0", "Rb", "Rf", "L", "R", "G", "N_O", "D_O"), (3, 3)),
     **dict.fromkeys(("S", "V", "VP", "A", "AP", "dPsi", "dS", "ddPsi", "f", "Sigma", "U", "UA",
                      "UT", "ST", "SP", "Z", "Q", "D", "K", "F", "delta", "deltas", "wrenches", "VR",
-                     "AR"),
+                     "AR", "before"),
                     (6,)),
     **dict.fromkeys(("body", "ground", "given", "parameters"), (10,)),
     "YB": (6, 10), "I": (21,), "free": (7,), "spherical": (4,),
@@ -93,13 +96,25 @@ def sweeps_of(forms: Forms, requests: Sequence[Request], wrenches: bool,
         return None
     least = min(DEEP if len(robot.segments) >= MANY.get(row.name, math.inf) else DEPTH[row.name]
                 for row in rows)
-    if tree_depth(robot) < least:                                # before tables are made
+    cut_from = math.inf if wrenches else _cut_from(forms, requests)
+    if tree_depth(robot) < min(least, cut_from):                 # before tables are made
         return None
     units = forms.units
-    if units is None or units.depth < least or units.n < FEWEST:
+    if units is None or units.n < FEWEST:
         return None
-    made = _Assembly(forms, units, requests, wrenches, only)
+    in_line = units.depth < least
+    if in_line and not (units.is_chain and units.depth >= cut_from):
+        return None
+    made = _Assembly(forms, units, requests, wrenches, only, in_line)
     return cache(made.sweeps) if made.is_possible else None
+
+
+def _cut_from(forms: Forms, requests: Sequence[Request]) -> float:
+    """Joints from which on one state of a chain is computed in runs, in lanes of a register."""
+    known = all(isinstance(x, Gravity) for x in forms.inputs)
+    if not known or not all(request.row.name in CUT for request in requests):
+        return math.inf
+    return CUT_FROM.get(host().register, math.inf)
 
 
 def expected_operations(forms: Forms, requests: Sequence[Request]) -> int:
@@ -131,8 +146,8 @@ class _Assembly:
     """The loops of some requests."""
 
     def __init__(self, forms: Forms, units: Units, requests: Sequence[Request], wrenches: bool,
-                 only: Sequence[str]) -> None:
-        self.forms, self.units, self.wrenches = forms, units, wrenches
+                 only: Sequence[str], in_line: bool) -> None:
+        self.forms, self.units, self.wrenches, self.in_line = forms, units, wrenches, in_line
         robot = forms.robot
         self.requests = requests
         names = [n for n in SIZES if any(n in r.row.inputs for r in requests)]
@@ -243,7 +258,7 @@ class _Assembly:
         tables = {name: x for name, x in self.tables.items() if name in used}
         return Sweeps("_and_".join(dict.fromkeys(r.row.name for r in self.requests)), self.inputs,
                       self.outputs, places, units.parents, units.lasts, tables, buffers,
-                      tuple(loops))
+                      tuple(loops), self.in_line)
 
     def _runs(self, plan: LoopPlan) -> list[SweepRun]:
         found = []
@@ -262,8 +277,14 @@ class _Assembly:
             return None
         step = self._recorded(part, run.step)
         if run.order in (Order.OUTWARDS, Order.INWARDS):
-            step = with_signs_turned(by_live_ranges(by_critical_path(step, halves=True)))
-        return UnitSweep(step, run.order, at)
+            ordered = by_critical_path(step, halves=True, last=_parents(step))
+            step = with_signs_turned(by_live_ranges(ordered))
+        if run.joined is None or part.plan.lift:
+            return UnitSweep(step, run.order, at)
+        joined = self._recorded(part, run.joined)
+        neutral = {y.name: tuple(np.ravel(joints.NEUTRAL.get(y.name, np.zeros(y.shape))).tolist())
+                   for y in joined.outputs}
+        return UnitSweep(step, run.order, at, joined, neutral)
 
     def _matrices(self, part: _Part) -> list[BodyLoop]:
         plan, loops = part.plan, list[BodyLoop]()
@@ -351,6 +372,12 @@ class _Assembly:
     @property
     def input_names(self) -> set[str]:
         return {slot.name for slot in self.inputs}
+
+
+def _parents(step: Program) -> frozenset[int]:
+    """Inputs that a step inwards adds to: what the parent has itself, which lies in memory."""
+    written = {y.name for y in step.outputs}
+    return frozenset(k for k, x in enumerate(step.inputs) if x.name in written)
 
 
 def _slot(array: str, ending: str) -> str:

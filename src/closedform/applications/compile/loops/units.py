@@ -44,6 +44,11 @@ class Units(NamedTuple):
         return len(self.parents)
 
     @property
+    def is_chain(self) -> bool:
+        """Whether each hangs from the one before it, by a joint of one velocity."""
+        return not self.grouped and self.parents == tuple(range(-1, self.n - 1))
+
+    @property
     def grouped(self) -> bool:
         """Whether joints have several velocities."""
         return self.lasts != tuple(range(self.n))

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from closedform.lowerings.native.ir import BYTES, Emitter, Function, Lanes
 from closedform.lowerings.native.loops.arrangement import Arrangement
-from closedform.lowerings.native.loops.memory import UnitMemory, listed, run
-from closedform.lowerings.native.loops.sweep import groups
+from closedform.lowerings.native.loops.memory import UnitMemory, groups, listed, run
 from closedform.program.program import size
 from closedform.program.sweeps import BlockLoop
 

@@ -7,9 +7,8 @@ from dataclasses import dataclass, field
 
 from closedform.lowerings.native.ir import BYTES, Emitter, Function, Lanes
 from closedform.lowerings.native.loops.arrangement import Arrangement
-from closedform.lowerings.native.loops.memory import UnitMemory, listed, run, splat
+from closedform.lowerings.native.loops.memory import UnitMemory, groups, listed, run, splat
 from closedform.lowerings.native.loops.pairs import all_lanes, count
-from closedform.lowerings.native.loops.sweep import groups
 from closedform.program.program import Program
 from closedform.program.sweeps import ArrayAt, ColumnLoop
 

@@ -6,8 +6,7 @@ from collections.abc import Mapping
 
 from closedform.lowerings.native.ir import BYTES, Emitter, Function, Lanes
 from closedform.lowerings.native.loops.arrangement import Arrangement
-from closedform.lowerings.native.loops.memory import EntryValues, UnitMemory, listed, run
-from closedform.lowerings.native.loops.sweep import groups
+from closedform.lowerings.native.loops.memory import EntryValues, UnitMemory, groups, listed, run
 from closedform.program.program import Program, size
 from closedform.program.sweeps import ArrayAt, PairLoop, entries_read
 

@@ -6,12 +6,18 @@ child, inwards what a first child has added up to its parent. On chains nothing 
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from closedform.lowerings.native.ir import Emitter, Function, Lanes
 from closedform.lowerings.native.loops.arrangement import Arrangement
-from closedform.lowerings.native.loops.memory import UnitMemory, listed, run
+from closedform.lowerings.native.loops.memory import (
+    UnitMemory,
+    carried_groups,
+    groups,
+    listed,
+    run,
+)
+from closedform.lowerings.native.loops.runs import RunSweep
 from closedform.program.sweeps import ArrayAt, Order, UnitSweep, entries_read
 
 
@@ -22,8 +28,17 @@ def add_sweep(f: Function, layout: Arrangement, number: int, lanes: Lanes) -> No
     one = Emitter(f, Lanes(lanes.kind, 1, lanes.fma))
     at = {ending: numbers for ending, numbers in loop.at.items() if ending}
     if loop.order is Order.ONCE:
-        fixed = {ending: str(numbers[0]) for ending, numbers in at.items()}
-        run(UnitMemory(layout, loop.step, one, {"": "-1", "w": "-1", **fixed}))
+        world = {"": "-1", "w": "-1"}
+        fixed = {ending: str(layout.place(numbers[0])) for ending, numbers in at.items()}
+        units = {ending: str(numbers[0]) for ending, numbers in at.items()}
+        run(UnitMemory(layout, loop.step, one, world | fixed, units=world | units))
+    elif layout.runs and loop.order is Order.MAP:
+        e = Emitter(f, lanes)
+        groups(f, layout.runs.lanes * layout.runs.length, e.lanes.width, lambda k, *_: run(
+            UnitMemory(layout, loop.step, e, {**dict.fromkeys(at, k), "": k, "w": "-1"},
+                       own=("", *at))))
+    elif layout.runs and loop.joined:
+        RunSweep(f, layout, loop, handed_on(loop), lanes).run()
     elif loop.order is Order.MAP:
         e = Emitter(f, lanes) if _in_lanes(layout, loop) else one
 
@@ -65,8 +80,8 @@ class _Handing:
 
     def run(self) -> None:
         f, of, outwards = self.f, self.layout.of, self.loop.order is Order.OUTWARDS
-        step, handed = self.loop.step, self._handed()
-        start = self._loaded(handed, "-1" if outwards else str(of.n - 1))
+        step, handed = self.loop.step, handed_on(self.loop)
+        start = self._loaded(handed, "-1" if outwards else str(self.layout.place(of.n - 1)))
         later = self.layout.read_later(self.number)
         unstored = frozenset(y for y in handed.values() if of.is_chain and ArrayAt.of(
             step.outputs[y].name).array not in later
@@ -76,23 +91,20 @@ class _Handing:
         def unit(i: str, given: list[str]) -> list[str]:
             k = i if outwards else f.let(f"sub i64 {of.n - 1}, {i}")
             p = listed(f, self.layout, of.parents, k)
+            units = {"": k, "p": p, "w": "-1"}
+            if self.layout.runs:
+                k, p = (listed(f, self.layout, tuple(map(self.layout.place, x)), k)
+                        for x in (range(of.n), of.parents))
             if not of.is_chain:
                 given = self._checked(handed, given, k, p)
             known = dict(zip(self._entries(handed), given, strict=True))
             there = {ending: listed(f, self.layout, x, k) for ending, x in at.items()}
             places = {"": k, "p": p, "w": "-1", **there}
-            found = run(UnitMemory(self.layout, step, self.e, places, known, unstored=unstored))
+            found = run(UnitMemory(self.layout, step, self.e, places, known, unstored=unstored,
+                                   units={**places, **units}))
             return [found[handed[a], entry] for a, entry in self._entries(handed)]
 
         carried_groups(f, of.n, self.e.lanes.type, start, unit)
-
-    def _handed(self) -> dict[int, int]:
-        """Inputs that the unit before hands on, and its outputs that these are."""
-        step, ending = self.loop.step, ("p", "") if self.loop.order is Order.OUTWARDS else ("", "p")
-        outputs = {ArrayAt.of(y.name): k for k, y in enumerate(step.outputs)}
-        return {k: outputs[ArrayAt(array, ending[1])] for k, x in enumerate(step.inputs)
-                for array, at in [ArrayAt.of(x.name)]
-                if at == ending[0] and ArrayAt(array, ending[1]) in outputs}
 
     def _entries(self, handed: dict[int, int]) -> list[tuple[int, int]]:
         """Those that the step reads."""
@@ -121,37 +133,10 @@ class _Handing:
                 for x, y in zip(given, read, strict=True)]
 
 
-def groups(f: Function, n: int, width: int, body: Callable[..., None]) -> None:
-    """body(k) for k = 0, width, …; the last one so that it ends at n ≥ width.
-
-    With a width above 1 the body is also told where it would have begun.
-    """
-    def step(k: str, _: list[str]) -> list[str]:
-        if width == 1:
-            body(k)
-        else:
-            over = f.let(f"icmp sgt i64 {k}, {n - width}")
-            body(f.let(f"select i1 {over}, i64 {n - width}, i64 {k}"), k)
-        return []
-
-    carried_groups(f, n, "", [], step, width)
-
-
-def carried_groups(f: Function, n: int, type_: str, start: list[str],
-                   body: Callable[[str, list[str]], list[str]], width: int = 1) -> None:
-    """body(k, values) for k = 0, width, …, which gives the values for the next one."""
-    mark, before = f.name()[1:], f.block
-    names = [f"%c{c}.{mark}" for c in range(len(start))]
-    f.line(f"br label %loop.{mark}")
-    f.label(f"loop.{mark}")
-    f.line(f"%k.{mark} = phi i64 [ 0, %{before} ], [ %next.{mark}, %latch.{mark} ]")
-    at = len(f.lines)
-    found = body(f"%k.{mark}", names)
-    f.lines[at:at] = [f"  {name} = phi {type_} [ {x}, %{before} ], [ {y}, %latch.{mark} ]"
-                      for name, x, y in zip(names, start, found, strict=True)]
-    f.line(f"br label %latch.{mark}")
-    f.label(f"latch.{mark}")
-    f.line(f"%next.{mark} = add i64 %k.{mark}, {width}")
-    more = f.let(f"icmp slt i64 %next.{mark}, {n}")
-    f.line(f"br i1 {more}, label %loop.{mark}, label %done.{mark}")
-    f.label(f"done.{mark}")
+def handed_on(loop: UnitSweep) -> dict[int, int]:
+    """Inputs of a sweep that the unit before hands on, and its outputs that these are."""
+    step, ending = loop.step, ("p", "") if loop.order is Order.OUTWARDS else ("", "p")
+    outputs = {ArrayAt.of(y.name): k for k, y in enumerate(step.outputs)}
+    return {k: outputs[ArrayAt(array, ending[1])] for k, x in enumerate(step.inputs)
+            for array, at in [ArrayAt.of(x.name)]
+            if at == ending[0] and ArrayAt(array, ending[1]) in outputs}
