@@ -36,13 +36,12 @@ class CudaCode:
         self.text = PtxText(plan.kind, alone=plan.block == WARP)
         self.e = PtxEmitter(self.text, plan.kind, stored=plan.stored)
         self.program, chosen = plan.steps(program, steps)
-        steps, self.slots = with_moves(self.program, chosen, plan.registers or NEVER)
-        self.steps = steps
+        self.steps, self.slots = with_moves(self.program, chosen, plan.registers or NEVER)
         self.careful = plan.careful
         kind = LoopingArrays if plan.careful else StayingArrays if plan.staying else ThreadArrays
         self.arrays = kind(self.text, program, plan, min(self.slots, plan.slots))
         if plan.ring:
-            self.steps = asked_early(steps, plan.ring, {
+            self.steps = asked_early(self.steps, plan.ring, {
                 i for i, (op, args, _) in enumerate(self.program.code)
                 if op == "input" and plan.inputs[args[0]] != "tile"})
         self.lanes: list[dict[int, str]] = [{} for _ in range(plan.width)]

@@ -29,10 +29,10 @@ class GpuPlan:
     """`registers` values are in registers at a time, 0: as the assembler likes; `slots` of those
     that wait are in shared memory, further ones in local memory. `ring`: so many places of shared
     memory are for inputs that are on their way while a thread goes on, see `steps/waiting.py`.
-    `chained`: the address of an entry
-    comes from that of the one before, so that the assembler cannot compute them all at the start.
-    `staying` warps take tile after tile, and ask for the next one's inputs before they compute.
-    `width` states of one thread are neighbours, with states last: wider loads and stores.
+    `chained`: the address of an entry comes from that of the one before, so that the assembler
+    cannot compute them all at the start. `staying` warps take tile after tile, and ask for the next
+    one's inputs before they compute. `width` states of one thread are neighbours, with states last:
+    wider loads and stores.
     `filled`: entries that are constants are written by a kernel of their own, before. A program of
     more than `largest` instructions is cut into several kernels; 0: it is not. Rather than let one
     value wait a thread runs up to `again` instructions once more. `machine`: registers of the GPU,

@@ -67,10 +67,10 @@ class Mover:
         numbers on their way at the same time.
         """
         text, mark = self.text, self.text.mark()
-        few = text.let("p", "setp.lt.u32", self.valid, str(WARP))
-        text.line(f"@{few} bra FEW{mark}")
         start = text.let("q", "add.u64", target, self.wide)
         source = text.let("r", "add.u32", self.pool, self.shift)
+        few = text.let("p", "setp.lt.u32", self.valid, str(WARP))
+        text.line(f"@{few} bra FEW{mark}")
         whole, rest = divmod(WARP * row, ROUND)
         places = [ROUND * k for k in range(whole)]
         for group in (places[k:k + TOGETHER] for k in range(0, whole, TOGETHER)):
@@ -82,8 +82,6 @@ class Mover:
         with text.apart():
             text.label(f"FEW{mark}")
             limit = self._limit(row)
-            start = text.let("q", "add.u64", target, self.wide)
-            source = text.let("r", "add.u32", self.pool, self.shift)
             for at in range(0, WARP * row, ROUND):
                 self._copy(source, start, [at], offset, f"@{self._inside(at, limit)} ")
             self._rest(target, offset, limit, "store")
