@@ -44,7 +44,8 @@ COLUMNS = (ID, FD, MASS, MATRICES, DERIVATIVES)
 HEADS = ("τ", "q̈", "M", "M, C, g", "∂τ, M, τ")
 LEAST = {
     "talos": (18, 14, 8, 12, 7.5), "solo12": (32, 25, 11, 30, 20), "anymal": (32, 25, 11, 30, 20),
-    "g1 with hands": (22, 15, 6, 10, 6), "talos with two hands": (22, 15, 6, 10, 6),
+    "g1 with hands": (22, 15, 6, 10, 6), "alex with hands": (22, 15, 6, 10, 6),
+    "talos with two hands": (22, 15, 6, 10, 6),
 }
 """Ratios to Pinocchio C++ to reach, in the order of the columns."""
 
@@ -53,8 +54,8 @@ def robots(names: list[str]) -> dict[str, Robot]:
     """Robots with equal limbs, those of the package that are there."""
     files, sources = urdf_files(), {
         "talos": "talos_reduced", "solo12": "solo12", "anymal": "anymal",
-        "g1 with hands": "g1_29dof_with_hand_rev_1_0", "allegro hand": "allegro_right_hand",
-        "allegro left hand": "allegro_left_hand"}
+        "g1 with hands": "g1_29dof_with_hand_rev_1_0", "alex with hands": "alex_psyonic_hands",
+        "allegro hand": "allegro_right_hand", "allegro left hand": "allegro_left_hand"}
     found: dict[str, Robot] = {}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", cf.ModelWarning)
