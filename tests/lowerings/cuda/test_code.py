@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import closedform as cf
+import ptx_memory
 from closedform.lowerings.call.kernel import compile_program
 from closedform.lowerings.cuda.code import CudaCode
 from closedform.lowerings.native.cpu import host
@@ -28,6 +29,9 @@ PLANS = {
     "segments": ("rows", "segments", {"block": 32}),
     "segments, tiles in": ("tile", "segments", {"registers": 8, "slots": 3}),
     "segments in pieces": ("rows", "segments", {"largest": 60, "registers": 6, "again": 3}),
+    "segments apart": ("rows", "segments", {"block": 32, "apart": True}),
+    "segments apart in pieces": ("rows", "segments", {
+        "largest": 60, "registers": 6, "apart": True}),
     "computed again": ("states", "states", {"registers": 6, "slots": 3, "again": 3}),
     "computed again in pieces": ("states", "states", {
         "registers": 6, "largest": 60, "again": 2}),
@@ -99,7 +103,7 @@ def test_odd_numbers_of_states(name, count):
 
 @pytest.mark.parametrize("kind", DTYPES)
 @pytest.mark.parametrize("length", [1, 31, 64, 65, 99])
-@pytest.mark.parametrize("shift", [0, 8, 16])
+@pytest.mark.parametrize("shift", [0, 16, 48])
 def test_segments_of_rows_of_any_length_from_any_address(kind, length, shift):
     """Rows that end within a sector of memory, or begin within one."""
     program = record(lambda x: np.concatenate((x, 2 * x))[np.arange(length) % 14], {"x": (7,)},
@@ -107,6 +111,28 @@ def test_segments_of_rows_of_any_length_from_any_address(kind, length, shift):
     states = [np.random.default_rng(0).normal(size=(70, 7)).astype(DTYPES[kind])]
     plan = plan_of(program, kind, "rows", "segments", block=32)
     same(emulated(program, plan, states, shift), compile_program(program, Cache(None))(*states))
+
+
+@pytest.mark.parametrize("kind", DTYPES)
+@pytest.mark.parametrize("length", [31, 65, 99])
+def test_segments_never_write_a_part_of_a_sector(kind, length, monkeypatch):
+    """Of 32 bytes of memory; a row that ends within one leaves it to the next row."""
+    program = record(lambda x: np.concatenate((x, 2 * x))[np.arange(length) % 14], {"x": (7,)},
+                     "spread")
+    states = [np.random.default_rng(0).normal(size=(64, 7)).astype(DTYPES[kind])]
+    parts, write = [], ptx_memory.Writers.write
+
+    def watched(self, threads, address, values, dtype):
+        cells = np.unique(self.space.at(address, dtype, values.shape[1]))
+        sectors, count = np.unique(cells // 32, return_counts=True)
+        parts.extend(sectors[count < 32])
+        write(self, threads, address, values, dtype)
+
+    monkeypatch.setattr(ptx_memory.Writers, "write", watched)
+    emulated(program, plan_of(program, kind, "rows", "segments", block=32), states)
+    assert parts == []
+    emulated(program, plan_of(program, kind, "rows", "segments", block=32), [states[0][:40]])
+    assert parts                                # of the last warp, which has not all its states
 
 
 def test_humanoids_have_rows_too_long_for_tiles():

@@ -1,5 +1,7 @@
 """Plans for devices with less shared memory than the one that was measured."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -8,7 +10,7 @@ from closedform.errors import ClosedformError
 from closedform.lowerings.call.kernel import compile_program
 from closedform.lowerings.cuda import driver, fitting
 from closedform.lowerings.cuda.fitting import H200, GpuLimits
-from closedform.lowerings.cuda.pieces import stages
+from closedform.lowerings.cuda.pieces import stages, waits
 from closedform.lowerings.cuda.plan import chosen
 from closedform.lowerings.native.cpu import host
 from closedform.lowerings.store.cache import Cache
@@ -59,6 +61,17 @@ def test_the_device_that_was_measured_has_the_plans_that_were():
         for kind in DTYPES:
             parts = layouts(found, layout)
             assert fitting.fitting(found, kind, *parts) == chosen(found, kind, *parts)
+
+
+def test_of_two_orders_of_long_rows_that_one_is_taken_in_which_less_waits():
+    """In M, C, g of a humanoid the matrices share little, in ∂τ/∂q and ∂τ/∂v much."""
+    for name, apart in (("christoffel_dynamics_matrices", True),
+                        ("inverse_dynamics_derivatives", False)):
+        found = program("humanoid25", name)
+        plan = fitting.fitting(found, "double", *layouts(found, "rows"))
+        count = {x: waits(stages(found, replace(plan, apart=x))) for x in (False, True)}
+        assert plan.apart == apart
+        assert count[apart] < count[not apart]
 
 
 def test_memory_that_no_value_waits_in_is_left_to_tiles():

@@ -18,7 +18,7 @@ from closedform.lowerings.cuda.rare.watch import RareWatch, quotient
 from closedform.lowerings.cuda.staying import StayingArrays
 from closedform.lowerings.cuda.steps.order import ABSENT, STAGED, WAITING
 from closedform.lowerings.cuda.steps.waiting import NEVER, asked_early, with_moves
-from closedform.lowerings.cuda.text import PtxEmitter, PtxText
+from closedform.lowerings.cuda.text import PtxEmitter, PtxText, literal
 from closedform.lowerings.native.ir import OPERATIONS
 from closedform.lowerings.native.sincos import sincos
 from closedform.lowerings.native.steps import Step
@@ -45,6 +45,8 @@ class CudaCode:
                 i for i, (op, args, _) in enumerate(self.program.code)
                 if op == "input" and plan.inputs[args[0]] != "tile"})
         self.lanes: list[dict[int, str]] = [{} for _ in range(plan.width)]
+        self.staged_row = 0
+        self.staged: dict[int, str] = {}
         self.watch = RareWatch(self.e)
         self.told = plan.behind or any(slot.name == WAITING for slot in program.inputs)
         whole = has_rare(program) and not (self.told or plan.careful)
@@ -104,10 +106,7 @@ class CudaCode:
         elif step.op in ASKING:
             self._ask(step)
         elif step.op in STAGED:
-            entry = self.program.outputs[step.array].entries[step.entry]
-            entry = Entry(step.args[0], entry.sign) if step.args else entry
-            column = step.entry % self.plan.segment + STAGED.index(step.op) * self.plan.segment
-            self.arrays.stage(step.array, column, self._entry(entry, self.lanes[0]))
+            self._stage(step)
         elif step.op == "flush":
             self.arrays.flush(step.array, step.entry)
         else:
@@ -121,6 +120,22 @@ class CudaCode:
                     self._compute(step, lane)
             for result in step.results if step.op != "get" else ():
                 self._write(result)
+
+    def _stage(self, step: Step) -> None:
+        """An entry of the segment that is filled; a constant may be there from the one before."""
+        entry = self.program.outputs[step.array].entries[step.entry]
+        entry = Entry(step.args[0], entry.sign) if step.args else entry
+        column = step.entry % self.plan.segment + self.plan.segment * (step.op == "carry")
+        if step.op == "end":
+            column = step.entry - len(self.program.outputs[step.array].entries)
+        row = self.arrays.row(step.array)
+        if row != self.staged_row:                          # another pitch: all lies elsewhere
+            self.staged_row, self.staged = row, {}
+        constant = literal(entry.constant, self.plan.kind) if entry.index < 0 else ""
+        if constant and self.staged.get(column) == constant:
+            return
+        self.staged[column] = constant
+        self.arrays.stage(step.array, column, self._entry(entry, self.lanes[0]))
 
     def _slot(self, step: Step, lane: int) -> str:
         width, slots = self.plan.width, self.plan.slots

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from closedform.lowerings.cuda.memory import ThreadArrays
-from closedform.lowerings.cuda.pieces import stages
+from closedform.lowerings.cuda.pieces import stages, waits
 from closedform.lowerings.cuda.plan import LARGEST_TILE, WARP, ArrayLayout, GpuPlan, chosen
 from closedform.lowerings.cuda.staying import StayingArrays
 from closedform.lowerings.cuda.text import PtxText
@@ -36,6 +36,8 @@ def fitting(program: Program, kind: Kind, inputs: tuple[ArrayLayout, ...],
     """The plan for arrays of these layouts on a device of such limits."""
     tile = min(LARGEST_TILE, limits.shared // TOGETHER // 2)      # half for the values that wait
     plan = chosen(program, kind, inputs, outputs, tile)
+    if plan.segment and plan.largest and len(outputs) > 1:
+        plan = _less_waiting(program, plan)
     if not limits.copies:
         plan = replace(plan, staying=False, ring=0)
     if _needed(program, plan) > _room(plan, limits):              # as many slots may not be wanted
@@ -51,6 +53,12 @@ def fitting(program: Program, kind: Kind, inputs: tuple[ArrayLayout, ...],
             if 2 * slots >= plan.slots:
                 return found[-1]
     return max(found, key=lambda plan: plan.slots)
+
+
+def _less_waiting(program: Program, plan: GpuPlan) -> GpuPlan:
+    """The plan with the outputs' segments side by side or apart: less waits between the pieces."""
+    return min((replace(plan, apart=apart) for apart in (False, True)),
+               key=lambda tried: waits(stages(program, tried)))
 
 
 def _needed(program: Program, plan: GpuPlan) -> int:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from closedform.lowerings.cuda.plan import WARP, GpuPlan
+from closedform.lowerings.cuda.plan import SECTOR, WARP, GpuPlan
 from closedform.lowerings.cuda.steps.order import WAITING
 from closedform.lowerings.cuda.text import TYPES, PtxText
 from closedform.lowerings.cuda.tiles import (
@@ -39,8 +39,9 @@ class ThreadArrays:
         for a in self.tiles:
             self.offsets[a] = at
             at += WARP * self.counts[a] * plan.size
-        self.staged_at = at
-        at += segment_bytes(plan)
+        self.staged_at = at + SECTOR * bool(plan.segment)
+        at += segment_bytes(plan, [self._row(a) for a in self.names
+                                   if self.layouts[a] == "segments"])
         self.slots_at = at
         at += slots * plan.width * WARP * plan.size
         self.ring_at = at
@@ -118,7 +119,7 @@ class ThreadArrays:
             self.base[a] = text.let("q", "mad.lo.u64", state, stride, pointer)
         elif layout == "segments":
             self.base[a] = text.let("q", "mad.lo.u64", self.first, str(self._row(a)), pointer)
-            pitch = str(segment_pitch(self.plan))
+            pitch = str(segment_pitch(self.plan, self._row(a)))
             self.strides[a] = text.let("r", "mad.lo.u32", self.lane, pitch, self.pool)
         else:
             row = str(self._row(a))
@@ -170,17 +171,23 @@ class ThreadArrays:
                            f"{{{', '.join(values)}}}")
 
     def stage(self, array: int, k: int, value: str) -> None:
-        """An entry of the segment that is filled, k entries from its start."""
+        """An entry of the segment that is filled, k entries from its start; k < 0: from the start
+        of the next state's."""
         at = self.staged_at + k * self.plan.size
+        if k < 0:
+            at += segment_pitch(self.plan, self.row(array))
         self.text.line(f"st.shared.{self.type} [{self.strides[f'out{array}']}+{at}], {value}")
+
+    def row(self, array: int) -> int:
+        """Bytes of a row of an output."""
+        return self._row(f"out{array}")
 
     def flush(self, array: int, start: int) -> None:
         """Write a segment that is there."""
         a, text = f"out{array}", self.text
-        place = text.let("r", "mul.lo.u32", self.lane, str(self.plan.size))
-        staged = text.let("r", "add.u32", self.own_slots, str(self.staged_at))
-        SegmentWriter(text, self.plan, self.valid, place, staged).write(
-            self.base[a], self._row(a), start * self.plan.size)
+        staged = text.let("r", "add.u32", self.pool, str(self.staged_at))
+        SegmentWriter(text, self.plan, self.valid, self.lane, staged, self.base[a],
+                      self._row(a)).write(start * self.plan.size)
 
     def _in_tile(self, a: str, k: int) -> str:
         return f"{self.strides[a]}+{self.offsets[a] + k * self.plan.size}"

@@ -76,9 +76,17 @@ def _careful(program: Program, plan: GpuPlan) -> list[KernelStage]:
                                 careful=True), 0)]
 
 
+def waits(pieces: Sequence[KernelStage]) -> int:
+    """How many numbers of a state are written and read between kernels."""
+    return sum(entry.index >= 0 for piece in pieces for output in piece.program.outputs
+               if output.name == WAITING for entry in output.entries) + sum(
+        op == "input" and piece.program.inputs[args[0]].name == WAITING
+        for piece in pieces for op, args, _ in piece.program.code)
+
+
 def cut(program: Program, plan: GpuPlan) -> tuple[list[Recomputed], int]:
     """The pieces of a program, and the slots of what waits between them."""
-    steps = ordered(program, plan.segment, plan.carried).steps
+    steps = ordered(program, plan.segment, plan.carried, plan.apart).steps
     bounds = _bounds(program, steps, plan.largest)
     program, parts = _thinned(program, [steps[i:j] for i, j in pairwise(bounds)],
                               BETWEEN * plan.again)

@@ -21,7 +21,8 @@ rows it writes "segments" of 256 bytes, one after the other."""
 
 WARP = 32
 SEGMENT, SECTOR = 256, 32
-"""Bytes of a row that are written together, and of the memory's own unit."""
+"""Bytes of a row that are written together, and of the memory's own unit: less than one costs it a
+reading too."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,8 @@ class GpuPlan:
     value wait a thread runs up to `again` instructions once more. `machine`: registers of the GPU,
     of 32 bits, for a thread at most; 0: as the assembler likes. `stored`: constants of 64 bits are
     read from constant memory, where they otherwise are two instructions. `ahead`: inputs with
-    states last are asked for at the start, all at once. `careful`: for what is rare, see
+    states last are asked for at the start, all at once. `apart`: segments of one output are written
+    after those of another, which otherwise are side by side. `careful`: for what is rare, see
     `rare/watch.py`; `behind`: there is such a kernel behind a program of one kernel too, from
     `MANY_STATES` on.
     """
@@ -61,6 +63,7 @@ class GpuPlan:
     ahead: bool = False
     behind: bool = False
     careful: bool = False
+    apart: bool = False
 
     def __post_init__(self) -> None:
         if self.ring % 2 or (self.ring and (self.staying or self.width > 1)):
@@ -78,7 +81,7 @@ class GpuPlan:
 
     def steps(self, program: Program, steps: Sequence[Step] = ()) -> Recomputed:
         """What a thread runs, in order."""
-        steps = tuple(steps) or ordered(program, self.segment, self.carried).steps
+        steps = tuple(steps) or ordered(program, self.segment, self.carried, self.apart).steps
         if not (self.again and self.registers):
             return Recomputed(program, steps)
         return computed_again(program, steps, self.registers, self.again)
@@ -131,6 +134,9 @@ TURNING = 300
 LONG = 6500
 """Instructions of one kernel at most: the instruction cache."""
 PIECE = {"double": 5000, "float": 6500}
+SEGMENT_PIECE = {"double": 3500, "float": 4000}
+"""The same where rows are written: the writing is code too. Of 128 KB of instruction cache most
+kernels take 60 to 110; M, C, g of a humanoid took a third longer when one had 140."""
 LONGEST = 4500
 """Steps of one kernel for few outputs: it computes some of them again."""
 ROOMY, WIDE = 150, 240
@@ -253,6 +259,9 @@ def _by_tiles(plan: GpuPlan, asked: Demand) -> GpuPlan:
         return tiles(True, staying=True, block=256)
     if CROWDED["float"] <= asked.live < OVERFULL["double"] and asked.entries > SOME_OUTPUTS:
         return tiles(False, registers=100, slots=30, again=2, machine=128, block=32)
+    if asked.large and asked.live >= OVERFULL["float"]:
+        return replace(plan, outputs=tuple("segments" for _ in plan.outputs), block=32, again=3,
+                       largest=PIECE["float"] * (asked.steps > LONGEST), **FLOAT_LARGE)
     staying = asked.entries <= SOME_OUTPUTS
     return tiles(True, staying=staying, block=64 if staying else 32)
 
@@ -283,7 +292,7 @@ def _by_segments(program: Program, plan: GpuPlan) -> GpuPlan:
     plan = replace(plan, outputs=tuple("segments" for _ in plan.outputs), block=32)
     steps, live = ordered(program, plan.segment, plan.carried)
     if sum(COST.get(step.op, 1) for step in steps) > LONG:
-        plan = replace(plan, largest=PIECE["double"])
+        plan = replace(plan, largest=SEGMENT_PIECE[plan.kind], stored=plan.kind == "double")
     else:
         plan = replace(plan, inputs=tuple(
             "tile" if layout == "rows" else layout for layout in plan.inputs))

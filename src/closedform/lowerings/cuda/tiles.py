@@ -17,6 +17,7 @@ from closedform.lowerings.cuda.text import TYPES, PtxText
 VECTOR = 16
 """Bytes that a lane moves at once."""
 ROUND = WARP * VECTOR
+HALF = WARP // 2
 TOGETHER = 8
 """Vectors of a lane that are on their way at the same time."""
 
@@ -136,100 +137,178 @@ class Copied(NamedTuple):
     outside: int
 
 
-def segment_pitch(plan: GpuPlan) -> int:
-    """Bytes between the rows of a segment in shared memory, an odd number of numbers: its banks."""
-    return SEGMENT + SECTOR - plan.size
+def segment_pitch(plan: GpuPlan, row: int) -> int:
+    """Bytes between the rows of a segment in shared memory.
+
+    In front of each row is room for the end of the one before. What lies together in 16 bytes of
+    global memory does so there too; and rows are apart by as few powers of two as that allows,
+    which are the banks that threads share.
+    """
+    pitch = SEGMENT + 2 * (SECTOR - plan.size)
+    pitch += (row - pitch) % VECTOR
+    return pitch if row % VECTOR or pitch % (2 * VECTOR) else pitch + VECTOR
 
 
-def segment_bytes(plan: GpuPlan) -> int:
-    """Shared memory of a warp for the segment that it fills."""
-    return -(-WARP * segment_pitch(plan) // VECTOR) * VECTOR if plan.segment else 0
+def segment_bytes(plan: GpuPlan, rows: Sequence[int]) -> int:
+    """Shared memory of a warp for the segments of such rows, which it fills one by one."""
+    return SECTOR + WARP * max(segment_pitch(plan, row) for row in rows) if rows else 0
 
 
 @dataclass(frozen=True)
 class SegmentWriter:
-    """Writes a segment of the rows of a warp, of which `valid` are there.
+    """Writes segments of the rows of a warp, of which `valid` are there.
 
-    Memory is written in whole sectors of 32 bytes, whatever the length of a row is: in each row the
-    segment begins with the first sector, and ends with the numbers of the following segment that
-    share its last one, which are staged once more. `place` is the lane's first number times its
-    size, `staged` where that is in shared memory for the first row.
+    Memory is slow where less than a sector is written, whatever the length of a row is. In each row
+    the segment begins with the first sector, and ends with the numbers of the following segment
+    that share its last one, which are staged once more; the sector in which a row begins and the
+    one before ends is written with the row's first segment. A lane moves 16 bytes of every second
+    row: 16 lanes one of the first 16 rows, the others one of the last. `pool` is where the segment
+    is in shared memory; of `rows`, `row` bytes each, the first begins at that address.
     """
 
     text: PtxText
     plan: GpuPlan
     valid: str
-    place: str
-    staged: str
+    lane: str
+    pool: str
+    rows: str
+    row: int
 
-    def write(self, rows: str, row: int, start: int) -> None:
-        """The segment from a byte on of rows of so many bytes, of which the first is at `rows`."""
+    @property
+    def pitch(self) -> int:
+        return segment_pitch(self.plan, self.row)
+
+    def write(self, start: int) -> None:
+        """The segment from a byte of the rows on."""
         text, mark = self.text, self.text.mark()
         text.together()
+        if self.row < SECTOR:
+            self._few(start, f"ROW{mark}")
+            text.together()
+            return
         few = text.let("p", "setp.lt.u32", self.valid, str(WARP))
         text.line(f"@{few} bra FEW{mark}")
-        self._all(rows, row, start, f"ALL{mark}")
+        _Halves(self).write(start)
         text.label(f"WRITTEN{mark}")
         text.together()
         with text.apart():
             text.label(f"FEW{mark}")
-            self._few(rows, row, start, f"ROW{mark}")
+            self._few(start, f"ROW{mark}")
             text.line(f"bra WRITTEN{mark}")
 
-    def _all(self, rows: str, row: int, start: int, label: str) -> None:
-        """32 rows; those a period apart have their sectors at the same places, and go together."""
-        text, size, pitch = self.text, self.plan.size, segment_pitch(self.plan)
-        period = SECTOR // math.gcd(SECTOR, row)
-        staged, first = text.let("r", "mov.u32", self.staged), text.let("q", "mov.u64", rows)
-        count = text.let("r", "mov.u32", str(period))
-        text.loop(label)
-        low = text.let("r", "add.u32", text.let("r", "cvt.u32.u64", first), str(start))
-        gap = text.let("r", "and.b32", text.let("r", "neg.s32", low), str(SECTOR - 1))
-        place = text.let("r", "add.u32", self.place, gap)
-        here, there = text.let("r", "add.u32", staged, gap), self._moved(first, place)
-        copies = [Copied(self._guard(place, row - start - at), here, there, at, start + at)
-                  for at in range(0, SEGMENT, WARP * size)]
-        if not start:                                        # what is in front of the first sector
-            head = text.let("r", "min.u32", gap, str(row))
-            copies.append(Copied(f"@{text.let('p', 'setp.lt.u32', self.place, head)} ", staged,
-                                 self._moved(first, self.place), 0, 0))
-        self._copy(copies, range(0, WARP, period), row)
-        text.line(f"add.u32 {staged}, {staged}, {pitch}")
-        text.line(f"add.u64 {first}, {first}, {row}")
-        text.line(f"sub.u32 {count}, {count}, 1")
-        text.line(f"@{text.let('p', 'setp.ne.u32', count, '0')} bra {label}")
-
-    def _copy(self, copies: Sequence[Copied], among: Sequence[int], row: int) -> None:
-        """Numbers of several rows, on their way at the same time."""
-        text, type, pitch = self.text, TYPES[self.plan.kind], segment_pitch(self.plan)
-        stores = []
-        for r in among:
-            for guard, here, there, inside, outside in copies:
-                x = text.new("f")
-                text.line(f"{guard}ld.shared.{type} {x}, [{here}+{inside + r * pitch}]")
-                stores.append(f"{guard}st.global.{type} [{there}+{outside + r * row}], {x}")
-        for line in stores:
-            text.line(line)
-
-    def _moved(self, rows: str, place: str) -> str:
-        return self.text.let("q", "add.u64", rows, self.text.let("q", "cvt.u64.u32", place))
-
-    def _guard(self, place: str, end: int) -> str:
-        """Lanes in front of an end; nothing where all are."""
-        if end >= WARP * self.plan.size + SECTOR - self.plan.size:
-            return ""
-        return f"@{self.text.let('p', 'setp.lt.s32', place, str(end))} "
-
-    def _few(self, rows: str, row: int, start: int, label: str) -> None:
+    def _few(self, start: int, label: str) -> None:
         """The segment itself, row by row."""
         text, size = self.text, self.plan.size
-        staged, left = text.let("r", "mov.u32", self.staged), text.let("r", "mov.u32", self.valid)
-        there = self._moved(rows, self.place)
-        copies = [Copied(self._guard(self.place, row - start - at), staged, there, at, start + at)
-                  for at in range(0, SEGMENT, WARP * size)]
+        place = text.let("r", "mul.lo.u32", self.lane, str(size))
+        staged = text.let("r", "add.u32", self.pool, place)
+        left, there = text.let("r", "mov.u32", self.valid), self.moved(self.rows, place)
+        copies = [Copied(self.guard(place, str(end)) if end < WARP * size else "", staged, there,
+                         at, start + at)
+                  for at in range(0, SEGMENT, WARP * size) if (end := self.row - start - at) > 0]
         text.loop(label)
-        self._copy(copies, (0,), row)
-        text.line(f"add.u32 {staged}, {staged}, {segment_pitch(self.plan)}")
-        text.line(f"add.u64 {there}, {there}, {row}")
+        self.copy(copies, (0,))
+        text.line(f"add.u32 {staged}, {staged}, {self.pitch}")
+        text.line(f"add.u64 {there}, {there}, {self.row}")
         text.line(f"sub.u32 {left}, {left}, 1")
         text.line(f"@{text.let('p', 'setp.ne.u32', left, '0')} bra {label}")
+
+    def copy(self, copies: Sequence[Copied], among: Sequence[int]) -> None:
+        """Numbers of several rows, on their way at the same time."""
+        type, stores = TYPES[self.plan.kind], []
+        for r in among:
+            for guard, here, there, inside, outside in copies:
+                x = self.text.new("f")
+                self.text.line(f"{guard}ld.shared.{type} {x}, [{here}+{inside + r * self.pitch}]")
+                stores.append(f"{guard}st.global.{type} [{there}+{outside + r * self.row}], {x}")
+        for line in stores:
+            self.text.line(line)
+
+    def vectors(self, guard: str, here: str, there: str, start: int, among: Sequence[int]) -> None:
+        """16 bytes a lane of several rows, on their way at the same time."""
+        for group in (among[k:k + TOGETHER] for k in range(0, len(among), TOGETHER)):
+            stores = []
+            for r in group:
+                words = "{" + ", ".join(self.text.new("r") for _ in range(4)) + "}"
+                self.text.line(f"{guard}ld.shared.v4.b32 {words}, [{here}+{r * self.pitch}]")
+                stores.append(f"{guard}st.global.v4.b32 [{there}+{start + r * self.row}], {words}")
+            for line in stores:
+                self.text.line(line)
+
+    def moved(self, rows: str, place: str) -> str:
+        return self.text.let("q", "add.s64", rows, self.text.let("q", "cvt.s64.s32", place))
+
+    def guard(self, place: str, end: str) -> str:
+        """Lanes in front of an end."""
+        return f"@{self.text.let('p', 'setp.lt.s32', place, end)} "
+
+
+class _Halves:
+    """All 32 rows, the first and the last 16 side by side.
+
+    Rows a `period` apart have their sectors at the same places, and go together. `chunk` are the 16
+    bytes of a lane, `number` its place among 16 numbers; `pool` and `first` belong to its half, of
+    which `upper` is the first one.
+    """
+
+    def __init__(self, writer: SegmentWriter) -> None:
+        text, self.writer = writer.text, writer
+        self.text, self.row, self.size = text, writer.row, writer.plan.size
+        half = text.let("r", "shr.u32", writer.lane, "4")
+        own = text.let("r", "and.b32", writer.lane, str(HALF - 1))
+        self.upper = text.let("p", "setp.eq.u32", half, "0")
+        self.chunk = text.let("r", "mul.lo.u32", own, str(VECTOR))
+        self.number = text.let("r", "mul.lo.u32", own, str(self.size))
+        self.first = text.let("q", "mad.wide.u32", half, str(HALF * self.row), writer.rows)
+        self.pool = text.let("r", "mad.lo.u32", half, str(HALF * writer.pitch), writer.pool)
+        self.period = min(SECTOR // math.gcd(SECTOR, self.row), HALF)
+
+    def write(self, start: int) -> None:
+        text, left = self.text, self.row - start
+        low = text.let("r", "cvt.u32.u64", self.first)
+        for k in range(self.period):
+            begin = text.let("r", "add.u32", low, str(start + k * self.row))
+            gap = text.let("r", "and.b32", text.let("r", "neg.s32", begin), str(SECTOR - 1))
+            place = text.let("r", "add.u32", self.chunk, gap)
+            among, guard = range(k, HALF, self.period), ""
+            if left < SEGMENT + SECTOR:
+                end = text.let("r", "sub.s32", str(left), gap)
+                whole = text.let("r", "and.b32", end, str(-SECTOR & 0xFFFFFFFF))
+                guard = self.writer.guard(self.chunk, whole)
+                if k == (HALF - 1) % self.period:
+                    self._last(gap, end, whole, start)
+            self.writer.vectors(guard, text.let("r", "add.u32", self.pool, place),
+                                self.writer.moved(self.first, place), start, among)
+            if not start:
+                self._between(gap, among)
+
+    def _between(self, gap: str, among: Sequence[int]) -> None:
+        """Sectors in which a row ends and the next begins; of the first row only its own numbers,
+        should rows not begin with a sector."""
+        text, writer = self.text, self.writer
+        before = text.let("r", "and.b32", text.let("r", "neg.s32", gap), str(SECTOR - 1))
+        back = text.let("r", "sub.s32", self.chunk, before)
+        here, there = text.let("r", "add.s32", self.pool, back), writer.moved(self.first, back)
+        some = text.let("p", "setp.ne.u32", before, "0")
+        end = text.let("r", "selp.b32", str(SECTOR), "0", some)
+        if among[0] == 0:
+            alone = text.let("r", "selp.b32", gap, "0", self.upper)
+            writer.copy([Copied(writer.guard(self.number, alone),
+                                text.let("r", "add.u32", self.pool, self.number),
+                                writer.moved(self.first, self.number), 0, 0)], (0,))
+            lower = text.let("r", "selp.b32", "0", end, self.upper)
+            writer.vectors(writer.guard(self.chunk, lower), here, there, 0, (0,))
+            among = among[1:]
+        if among:
+            writer.vectors(writer.guard(self.chunk, end), here, there, 0, among)
+
+    def _last(self, gap: str, end: str, whole: str, start: int) -> None:
+        """Numbers behind the last sector of the last row, if this segment has them."""
+        text, never = self.text, str(-1 << 31)
+        number = text.let("r", "add.s32", self.number, whole)
+        inside = text.let("p", "setp.lt.u32", whole, str(SEGMENT))
+        limit = text.let("r", "selp.b32", never, text.let(
+            "r", "selp.b32", end, never, inside), self.upper)
+        guard = self.writer.guard(number, limit)
+        place = text.let("r", "add.s32", number, gap)
+        self.writer.copy([Copied(guard, text.let("r", "add.s32", self.pool, place),
+                                 self.writer.moved(self.first, place), 0, start)], (HALF - 1,))

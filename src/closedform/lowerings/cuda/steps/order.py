@@ -21,9 +21,10 @@ ABSENT = -2
 """The place of an output's entry that another kernel writes."""
 WAITING = "waiting"
 """The input and output of pieces of a program for what waits between them."""
-STAGED = "stage", "carry"
-"""Steps that put an entry into the segment that is filled, or into what is written with it."""
-COST = {"sincos": 45, "div": 12, "flush": 45}
+STAGED = "stage", "carry", "end"
+"""Steps that put an entry into the segment that is filled, or into what is written with it: the
+first ones of the following segment, and the last ones of a row in front of the next row."""
+COST = {"sincos": 45, "div": 12, "flush": 80}
 """Instructions of a step, where it is not one."""
 WRITE = 3
 """Instructions that write an entry: its address, a sign, the store."""
@@ -59,16 +60,18 @@ def arithmetic(program: Program) -> list[Step]:
 
 
 @lru_cache(maxsize=8)
-def ordered(program: Program, segment: int = 0, carried: int = 0) -> Ordered:
-    """The order with the smallest largest live set of those tried.
+def ordered(program: Program, segment: int = 0, carried: int = 0,
+            apart: bool = False) -> Ordered:
+    """The order with the smallest largest live set of those tried; `apart`: see `plan.py`.
 
     With segments of so many entries every output is written by steps of their own: "stage" for each
     entry when its segment is due, "carry" for the first ones of the following segment once more,
-    and "flush" when all are there.
+    "end" for the last ones of a row where the segment is the first of one, and "flush" when all are
+    there.
     """
     steps = arithmetic(program)
     if segment:
-        return _by_segments(program, steps, segment, carried)
+        return _by_segments(program, steps, segment, carried, apart)
     if not steps:
         return Ordered((), 0)
     graph, made_by = _graph(program, steps)
@@ -83,33 +86,56 @@ def ordered(program: Program, segment: int = 0, carried: int = 0) -> Ordered:
     return best
 
 
-def _by_segments(program: Program, steps: Sequence[Step], segment: int, carried: int) -> Ordered:
-    """Rows from the last to the first, those of all outputs side by side.
+def _by_segments(program: Program, steps: Sequence[Step], segment: int, carried: int,
+                 apart: bool) -> Ordered:
+    """Rows from the last to the first, those of all outputs side by side, or one after the other.
 
-    Later rows of a robot's matrices belong to limbs, whose values are then done with.
+    An entry is staged as soon as it is known and the segment before is written. Later rows of a
+    robot's matrices belong to limbs, whose values are then done with.
     """
     starts = sorted((-k, array) for array, output in enumerate(program.outputs)
                     if output.name != WAITING for k in range(0, len(output.entries), segment)
                     if output.entries[k].index != ABSENT)
+    if apart:
+        starts.sort(key=lambda at: (at[1], at[0]))
     graph, made_by = _graph(program, steps)
     made_at = {i: place for place, k in made_by.items() for i in steps[k].results}
-    due = [(array, -k, program.outputs[array].entries[-k:segment + carried - k])
+    due = [(array, -k, list(_segment(program.outputs[array].entries, -k, segment, carried)))
            for k, array in starts]
-    roots = [made_at[e.index] for entries in (*(entries for _, _, entries in due), *(
+    roots = [made_at[e.index] for entries in (*([e for *_, e in found] for *_, found in due), *(
         output.entries for output in program.outputs)) for e in entries if e.index in made_at]
     walk = list(eager_orders(graph, [roots]))[-1]
     left = [steps[made_by[i]] for i in walk if i in made_by]
     born = {i: k for k, step in enumerate(left) for i in step.results}
     found: list[Step] = []
     at = 0
-    for array, start, entries in due:
-        known = 1 + max((born.get(e.index, -1) for e in entries), default=-1)
-        found += left[at:known]
-        at = max(at, known)
-        found += [Step(STAGED[k >= segment], (), (e.index,) if e.index >= 0 else (), array,
-                       start + k) for k, e in enumerate(entries)]
+    for array, start, staged in due:
+        until = at
+        later: dict[int, list[Step]] = {}
+        for how, k, e in staged:
+            step = Step(how, (), (e.index,) * (e.index >= 0), array, k)
+            known = born.get(e.index, -1)
+            if known < at:
+                found.append(step)
+            else:
+                later.setdefault(known, []).append(step)
+                until = max(until, known + 1)
+        for k in range(at, until):
+            found += [left[k], *later.get(k, ())]
+        at = until
         found.append(Step("flush", (), (), array, start))
     return Ordered((*found, *left[at:]), largest_live_set(program, found))
+
+
+def _segment(entries: Sequence[Entry], start: int, segment: int,
+             carried: int) -> Iterator[tuple[str, int, Entry]]:
+    """What has to be staged: how, which of a row's entries, and the entry."""
+    stage, carry, end = STAGED
+    last = len(entries)
+    for k in range(start, min(start + segment + carried, last)):
+        yield (stage if k < start + segment else carry), k, entries[k]
+    if not start and last > carried:
+        yield from ((end, k, entries[k]) for k in range(last - carried, last))
 
 
 def largest_live_set(program: Program, steps: Sequence[Step]) -> int:
