@@ -13,7 +13,7 @@ from closedform.lowerings.native import cpu, pages
 from closedform.lowerings.native.cpu import host, load, object_code
 from closedform.lowerings.native.functions import batch_module, scalar_module
 from closedform.lowerings.native.ir import Module
-from closedform.lowerings.native.pages import BUDGET, MOST, PAGE, Pages, QuickPages, text_section
+from closedform.lowerings.native.pages import BUDGET, MOST, PAGE, CodePages, QuickPages, text_section
 from closedform.lowerings.store.cache import Cache
 
 LINUX_ON_X86 = sys.platform == "linux" and host().triple.startswith("x86_64")
@@ -31,7 +31,7 @@ class Bench:
     def new(self, count):
         bench, number = self, len(self.made)
 
-        class Drawn(Pages):
+        class Drawn(CodePages):
             def free(self):
                 bench.freed.append(number)
 
@@ -122,13 +122,13 @@ def permissions(address, size):
 @pytest.fixture
 def moved(monkeypatch):
     """Sizes of the code that is moved, to pages that are elsewhere."""
-    found, move = [], Pages.move
+    found, move = [], CodePages.move
 
     def told(self, address):
         found.append(self.count * PAGE)
         return move(self, address)
 
-    monkeypatch.setattr(Pages, "move", told)
+    monkeypatch.setattr(CodePages, "move", told)
     monkeypatch.setattr(pages, "QUICK_PAGES", QuickPages())
     return found
 
@@ -213,7 +213,7 @@ def test_where_the_system_refuses_code_runs_where_it_was_loaded(call, moved, mon
 
 @on_linux
 def test_measured_pages_take_some_time_and_can_be_run_only():
-    drawn = Pages.new(5)
+    drawn = CodePages.new(5)
     assert pages.fetching_time(drawn) > 0
     assert permissions(drawn.address, 5 * PAGE) == {"r-xp"}
     drawn.free()

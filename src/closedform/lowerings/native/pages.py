@@ -77,17 +77,17 @@ def text_section(code: bytes) -> TextSection | None:
 
 
 @dataclass(frozen=True)
-class Pages:
+class CodePages:
     """Pages of this process, which can be written or run, never both."""
 
     address: int
     count: int
 
     @staticmethod
-    def new(count: int) -> Pages:
+    def new(count: int) -> CodePages:
         kind = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | mmap.MAP_POPULATE
         at = _c().mmap(None, count * PAGE, mmap.PROT_READ | mmap.PROT_WRITE, kind, -1, 0)
-        return Pages(_succeeded(at), count)
+        return CodePages(_succeeded(at), count)
 
     def write(self, code: bytes) -> None:
         """Put code into them, to be run."""
@@ -128,7 +128,7 @@ def _c() -> Any:
     return c
 
 
-def fetching_time(pages: Pages) -> float:
+def fetching_time(pages: CodePages) -> float:
     """Nanoseconds of a pass through instructions that do nothing and fill these pages."""
     pages.write(NOTHING * ((pages.count * PAGE - len(AGAIN)) // len(NOTHING)) + AGAIN)
     passes = max(4, PASSES // pages.count)
@@ -149,14 +149,14 @@ class QuickPages:
     a slower clock, it grows a little.
     """
 
-    new: Callable[[int], Pages] = Pages.new
-    measure: Callable[[Pages], float] = fetching_time
+    new: Callable[[int], CodePages] = CodePages.new
+    measure: Callable[[CodePages], float] = fetching_time
     clock: Callable[[], float] = time.perf_counter
     least: dict[int, float] = field(default_factory=dict)
 
-    def found(self, count: int) -> Pages:
+    def found(self, count: int) -> CodePages:
         """The quickest of a few; the others are given back."""
-        end, drawn, times = self.clock() + BUDGET, list[Pages](), list[float]()
+        end, drawn, times = self.clock() + BUDGET, list[CodePages](), list[float]()
         try:
             while True:
                 drawn.append(self.new(count))
