@@ -13,7 +13,14 @@ from closedform.lowerings.native import cpu, pages
 from closedform.lowerings.native.cpu import host, load, object_code
 from closedform.lowerings.native.functions import batch_module, scalar_module
 from closedform.lowerings.native.ir import Module
-from closedform.lowerings.native.pages import BUDGET, MOST, PAGE, CodePages, QuickPages, text_section
+from closedform.lowerings.native.pages import (
+    BUDGET,
+    MOST,
+    PAGE,
+    CodePages,
+    QuickPages,
+    text_section,
+)
 from closedform.lowerings.store.cache import Cache
 
 LINUX_ON_X86 = sys.platform == "linux" and host().triple.startswith("x86_64")
