@@ -14,8 +14,8 @@ from closedform.lowerings.native.cpu import host, load, object_code
 from closedform.lowerings.native.functions import batch_module, scalar_module
 from closedform.lowerings.native.ir import Module
 from closedform.lowerings.native.pages import (
-    BUDGET,
     MOST,
+    MOST_TRIES,
     PAGE,
     CodePages,
     QuickPages,
@@ -29,11 +29,11 @@ on_linux = pytest.mark.skipif(not LINUX_ON_X86,
 
 
 class Bench:
-    """New pages with the times that are told, and a clock."""
+    """New pages with the times that are told."""
 
-    def __init__(self, *times, step=0.0):
-        self.times, self.made, self.freed, self.now, self.step = list(times), [], [], 0.0, step
-        self.quick = QuickPages(self.new, self.measure, lambda: self.now)
+    def __init__(self, *times):
+        self.times, self.made, self.freed = list(times), [], []
+        self.quick = QuickPages(self.new, self.measure)
 
     def new(self, count):
         bench, number = self, len(self.made)
@@ -46,7 +46,6 @@ class Bench:
         return self.made[-1]
 
     def measure(self, drawn):
-        self.now += self.step
         time = self.times[drawn.address]
         if isinstance(time, BaseException):
             raise time
@@ -77,15 +76,18 @@ def test_each_number_of_pages_has_a_shortest_time_of_its_own():
     assert bench.found(12) == 3
 
 
-def test_trying_ends_with_its_time_and_the_quickest_so_far_is_taken():
-    bench = Bench(300.0, 200.0, 250.0, *[100.0] * 9, step=0.4 * BUDGET)
-    assert bench.found() == 1
-    assert sorted(bench.freed) == [0, 2]
+@pytest.mark.parametrize(("count", "tries"), [(4, MOST_TRIES), (20, 8), (64, 3)])
+def test_trying_ends_and_the_quickest_is_taken(count, tries):
+    times = [1000.0 * 0.9**k for k in range(tries)]
+    times[1] = 1.0
+    bench = Bench(*times, 1.0)
+    assert bench.found(count) == 1
+    assert len(bench.made) == tries
+    assert sorted(bench.freed) == [0, *range(2, tries)]
 
 
 def test_a_clock_that_became_slower_is_got_used_to():
-    bench = Bench(100.0, 100.0, *[110.0] * 100, step=0.4 * BUDGET)
-    drawn = []
+    bench, drawn = Bench(100.0, 100.0, *[110.0] * 100), []
     for _ in range(8):
         before = len(bench.made)
         bench.found()

@@ -32,8 +32,8 @@ FEWEST, MOST = 4, 64
 SAME = 1.06
 """Times that differ less are the same."""
 
-BUDGET = 0.001
-"""Seconds after which no other pages are tried."""
+TRIED, FEWEST_TRIES, MOST_TRIES = 160, 3, 10
+"""Pages that are tried for one kernel, which takes up to a millisecond, and limits of how often."""
 
 PASSES, REPEATS = 64, 4
 """Pages that one measurement runs through, and measurements, the shortest of which counts."""
@@ -151,12 +151,12 @@ class QuickPages:
 
     new: Callable[[int], CodePages] = CodePages.new
     measure: Callable[[CodePages], float] = fetching_time
-    clock: Callable[[], float] = time.perf_counter
     least: dict[int, float] = field(default_factory=dict)
 
     def found(self, count: int) -> CodePages:
         """The quickest of a few; the others are given back."""
-        end, drawn, times = self.clock() + BUDGET, list[CodePages](), list[float]()
+        tries = min(max(FEWEST_TRIES, TRIED // count), MOST_TRIES)
+        drawn, times = list[CodePages](), list[float]()
         try:
             while True:
                 drawn.append(self.new(count))
@@ -164,7 +164,7 @@ class QuickPages:
                 seen = [*times, self.least[count]] if count in self.least else times
                 shortest = min(seen)
                 met = sum(x <= SAME * shortest for x in seen) > 1
-                if met or self.clock() > end:
+                if met or len(times) == tries:
                     self.least[count] = shortest if met else 1.02 * shortest
                     return drawn.pop(times.index(min(times)))
         finally:
