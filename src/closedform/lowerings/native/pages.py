@@ -32,8 +32,8 @@ FEWEST, MOST = 4, 64
 SAME = 1.06
 """Times that differ less are the same."""
 
-TRIED, FEWEST_TRIES, MOST_TRIES = 160, 3, 10
-"""Pages that are tried for one kernel, which takes up to a millisecond, and limits of how often."""
+TRIES_OF_A_PAGE, FEWEST_TRIES, MOST_TRIES = 160, 3, 10
+"""How often pages are tried for one kernel, within a millisecond: divided by their number."""
 
 PASSES, REPEATS = 64, 4
 """Pages that one measurement runs through, and measurements, the shortest of which counts."""
@@ -146,29 +146,36 @@ class QuickPages:
     """Finds pages in which code is fetched as quickly as it ever was in so many.
 
     `least` is the shortest time of so many pages that was met twice. Where it is not met, as with
-    a slower clock, it grows a little.
+    a slower clock, it grows a little. `tries` are those so far.
     """
 
     new: Callable[[int], CodePages] = CodePages.new
     measure: Callable[[CodePages], float] = fetching_time
     least: dict[int, float] = field(default_factory=dict)
+    tries: int = 0
 
     def found(self, count: int) -> CodePages:
-        """The quickest of a few; the others are given back."""
-        tries = min(max(FEWEST_TRIES, TRIED // count), MOST_TRIES)
-        drawn, times = list[CodePages](), list[float]()
+        """The quickest of a few; the others are given back.
+
+        A system hands out first what it was given back last. So that slow pages do not come
+        together again, others are taken before them, each time another number.
+        """
+        most = min(max(FEWEST_TRIES, TRIES_OF_A_PAGE // count), MOST_TRIES)
+        drawn, between, times = list[CodePages](), list[CodePages](), list[float]()
         try:
             while True:
+                self.tries += 1
+                between.append(self.new(1 + self.tries % count))
                 drawn.append(self.new(count))
                 times.append(self.measure(drawn[-1]))
                 seen = [*times, self.least[count]] if count in self.least else times
                 shortest = min(seen)
                 met = sum(x <= SAME * shortest for x in seen) > 1
-                if met or len(times) == tries:
+                if met or len(times) == most:
                     self.least[count] = shortest if met else 1.02 * shortest
                     return drawn.pop(times.index(min(times)))
         finally:
-            for pages in drawn:
+            for pages in (*drawn, *between):
                 pages.free()
 
     def settle(self, address: int, size: int) -> None:
