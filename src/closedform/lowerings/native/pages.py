@@ -3,7 +3,7 @@
 A cache keeps lines by their physical address, and of the pages of code that compete for the same
 places AMD's Zen 5 keeps three, whatever else is free. Where four pages of a kernel compete, they
 push each other out in every call, which takes up to five times as long, for as long as the process
-lives: so it is for two of a hundred kernels of six pages, for one of five of sixteen. Nobody tells
+lives: so it is for two of a hundred kernels of six pages, for one of ten of sixteen. Nobody tells
 a process which pages compete. So instructions that do nothing are timed in new pages before the
 code moves there, and pages that are slow are given back.
 
