@@ -15,6 +15,7 @@ from typing import Any, final
 import llvmlite.binding as llvm
 
 from closedform.lowerings.native.ir import Kind, Lanes, Module
+from closedform.lowerings.native.pages import settle
 
 LEVEL = 1
 """Code generation's optimisation: 2 makes no faster code (benchmarks/choices.py, last row)."""
@@ -167,4 +168,5 @@ def load(code: bytes, imports: Sequence[str], cpu: Cpu) -> LoadedCode:
         engine = llvm.create_mcjit_compiler(empty, _machine(cpu), use_lmm=True)
         engine.add_object_file(llvm.ObjectFileRef.from_data(code))
         engine.finalize_object()
+        settle(code, engine.get_function_address, cpu.triple)
     return LoadedCode(engine, tuple(imports))
