@@ -14,7 +14,7 @@ import numpy.typing as npt
 from closedform.arrays import ArrayLike
 from closedform.errors import ArgumentError
 from closedform.program.ops import OPS
-from closedform.program.program import Instruction, Program
+from closedform.program.program import NONE, Instruction, Program
 
 
 def run(program: Program, *inputs: ArrayLike) -> tuple[npt.NDArray[np.float64], ...]:
@@ -43,7 +43,7 @@ def _value(
         return tuple(value)
     if op == "spread":
         x = values[args[0]]
-        return tuple([x[k] for k in value])
+        return tuple([0.0 if k == NONE else x[k] for k in value])
     if op == "gather":
         x = values[args[0]]
         return tuple([sum([y for y, k in zip(x, value, strict=True) if k == lane])

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from closedform.errors import ClosedformError
 from closedform.program.ops import OPS
-from closedform.program.program import SHUFFLES, Entry, Instruction, Output, Program, size
+from closedform.program.program import NONE, SHUFFLES, Entry, Instruction, Output, Program, size
 
 
 class ProgramError(ClosedformError, ValueError):
@@ -82,7 +82,8 @@ def _shuffle_faults(program: Program, i: int, instruction: Instruction) -> Itera
     op, args, lanes = instruction
     if len(args) != 1 or not 0 <= args[0] < i:
         yield "needs one argument that is computed before it"
-    elif not isinstance(lanes, tuple) or not lanes or min(lanes) < 0:
+    elif not isinstance(lanes, tuple) or max(lanes, default=-1) < 0 or min(lanes) < (
+            NONE if op == "spread" else 0):
         yield f"needs lanes, not {lanes!r}"
     elif op == "spread" and max(lanes) >= program.widths[args[0]]:
         yield f"asks for lane {max(lanes)} of {program.widths[args[0]]}"

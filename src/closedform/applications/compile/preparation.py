@@ -30,7 +30,7 @@ from closedform.maths.algorithms.applicability import applies
 from closedform.maths.arguments import SIZES
 from closedform.maths.catalogue import quantity
 from closedform.maths.definitions.closed_form import mass_matrix
-from closedform.maths.quantity import Form, may_fold, takes_base
+from closedform.maths.quantity import Form, may_fold, may_join, takes_base
 from closedform.maths.regularity import refuse_singular
 from closedform.model.robot import Robot
 from closedform.program.lanes.limbs import LanesMeetError
@@ -100,8 +100,16 @@ class Preparation:
             if not found:
                 return FoldedProgram.missing(f"{request.row.name} has no algorithm that folds")
         try:
-            best = optimised(*(kept_outputs(folding.recorded(requests, choice, wrenches), only)
-                               for choice in product(*ways)))
+            recorded = [kept_outputs(folding.recorded(requests, choice, wrenches), only)
+                        for choice in product(*ways)]
+            further = FoldedForms(self.forms, joined=True)
+            if all(may_join(x) for found in ways for x in found) and further.joins(
+                    requests, wrenches):
+                unlike = [kept_outputs(further.recorded(requests, choice, wrenches), only)
+                          for choice in product(*ways)]
+                if min(p.issued for p in unlike) < min(p.issued for p in recorded):
+                    folding, recorded = further, unlike
+            best = optimised(*recorded)
         except LanesMeetError as error:
             return FoldedProgram.missing(str(error))
         clear = best.issued < CLEARLY * best.lane_operations.instructions

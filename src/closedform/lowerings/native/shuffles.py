@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from closedform.lowerings.native.ir import Emitter
+from closedform.program.program import NONE
 
 
 def of_width(e: Emitter, width: int) -> Emitter:
@@ -14,16 +15,19 @@ def of_width(e: Emitter, width: int) -> Emitter:
 
 
 def chosen(e: Emitter, x: str, lanes: Sequence[int]) -> str:
-    """In lane l, lane lanes[l] of a register that e writes; of one lane, a number."""
+    """In lane l, lane lanes[l] of a register that e writes, or zero; of one lane, a number."""
     f, t = e.function, e.lanes.type
     if e.lanes.width == 1:
-        wide = of_width(e, len(lanes)).lanes.type
-        first = f.let(f"insertelement {wide} poison, {e.lanes.kind} {x}, i32 0")
-        return f.let(f"shufflevector {wide} {first}, {wide} poison, "
-                     f"<{len(lanes)} x i32> zeroinitializer")
-    if len(lanes) == 1:
+        t = of_width(e, len(lanes)).lanes.type
+        x = f.let(f"insertelement {t} poison, {e.lanes.kind} {x}, i32 0")
+        zero = len(lanes)
+    elif len(lanes) == 1:
         return f.let(f"extractelement {t} {x}, i32 {lanes[0]}")
-    return f.let(f"shufflevector {t} {x}, {t} poison, {_mask(lanes)}")
+    else:
+        zero = e.lanes.width
+    other = "zeroinitializer" if NONE in lanes else "poison"
+    mask = _mask([zero if k == NONE else k for k in lanes])
+    return f.let(f"shufflevector {t} {x}, {t} {other}, {mask}")
 
 
 def side_by_side(e: Emitter, x: str, y: str) -> str:

@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from closedform.program.expr import Expr, Graph, Scalar
 from closedform.program.ops import OPS
-from closedform.program.program import LEAVES, SHUFFLES, Instruction, Output, Program
+from closedform.program.program import LEAVES, NONE, SHUFFLES, Instruction, Output, Program
 from closedform.program.record import Picked, collect, object_array
 
 Term = tuple[int, int]
@@ -196,4 +196,9 @@ def _shuffled(graph: Graph, op: str, x: Scalar, lanes: tuple[int, ...]) -> Scala
     """A spread or a gather, both linear, of a value or of a constant, which has equal lanes."""
     if isinstance(x, Expr):
         return Expr(graph, graph.node((op, x.node, lanes)), x.signum)
-    return x if op == "spread" else x * (len(lanes) // (max(lanes) + 1))
+    if op == "gather":
+        return x * (len(lanes) // (max(lanes) + 1))
+    if NONE not in lanes:
+        return x
+    values = tuple([0.0 if k == NONE else abs(x) for k in lanes])
+    return Expr(graph, graph.node(("lanes", values)), 1 if x > 0 else -1)
