@@ -23,6 +23,7 @@ from closedform.applications.compile.requests import Gravity, Request
 from closedform.maths.algorithms.joint_steps import JointStep, wrench_in_parent
 from closedform.maths.arguments import SIZES
 from closedform.maths.canonical.joined_limbs import joined as side_by_side
+from closedform.maths.canonical.joined_limbs import turn_back, turned_by_quarters
 from closedform.maths.canonical.limbs import SharedPosition, is_folded, positions
 from closedform.maths.quantity import Form, Quantity
 from closedform.maths.scalars.series import Series
@@ -30,7 +31,7 @@ from closedform.model.inertia import Inertia
 from closedform.model.bodies import Seam
 from closedform.model.robot import Body, Robot
 from closedform.program.expr import Expr, Graph
-from closedform.program.lanes.limbs import TRUNK, LanesMeetError, Limb, lanes_of, outer
+from closedform.program.lanes.limbs import TRUNK, LanesMeetError, Limb, lanes_of, outer, width
 from closedform.program.lanes.numbers import (
     LaneConstant,
     LaneExpr,
@@ -73,7 +74,7 @@ class FoldedForms:
     def lanes(self) -> SharedLanes:
         """The bodies that share lanes."""
         bodies, tree = self.forms.canonical.robot.bodies, self.at(Form.CANONICAL).tree
-        return SharedLanes(tuple(tuple(bodies[b].name.removesuffix("′") for b in at.bodies)
+        return SharedLanes(tuple(tuple(bodies[b].name.removesuffix("′") for b in at.own)
                                  for at in tree if len(at.bodies) > 1))
 
     def joins(self, requests: Sequence[Request], wrenches: bool) -> bool:
@@ -139,8 +140,13 @@ class Folding:
         self.forms, self.form = forms, form
         self.flat = forms.robot_in(form)
         self.tree = positions(self.flat)
+        self.quarters: Mapping[int, int] = {}
         if joined:
-            self.tree = side_by_side(self.flat, self.tree)
+            self.tree, self.quarters = side_by_side(self.flat, self.tree)
+            turns = [0, *(self.quarters.get(b, 0) for b in range(len(self.flat.bodies)))]
+            self.flat = replace(self.flat, bodies=tuple(
+                turned_by_quarters(body, turns[p], own) for body, p, own in zip(
+                    self.flat.bodies, self.flat.parents, turns[1:], strict=True)))
 
     @cached_property
     def robot(self) -> Robot:
@@ -164,10 +170,11 @@ class Folding:
             return None
         above = sorted({number for number, _ in at.hangs})
         ways = tuple((above.index(number), lane) for number, lane in at.hangs)
+        down = ways + ways[-1:] * at.copies
         limbs = [self.tree[number - 1].limb if number else TRUNK for number in above]
         return Seam(tuple(self.flat.bodies[self.tree[number - 1].bodies[0]].name if number else None
                           for number in above),
-                    lambda states: each(lambda *x: joined(x, limbs, ways, at.limb), *states),
+                    lambda states: each(lambda *x: joined(x, limbs, down, at.limb), *states),
                     lambda part: each_of(part, lambda x: shared_out(x, at.limb, ways, limbs)))
 
     @cached_property
@@ -179,7 +186,7 @@ class Folding:
                 ("nv", self.robot.v_slices, self.flat.v_slices)):
             places: list[Any] = [None] * getattr(self.flat, size)
             for at, body in zip(self.tree, self.robot.bodies, strict=True):
-                for lane, b in enumerate(at.bodies):
+                for lane, b in enumerate(at.own):
                     if body.joint_name in own:
                         start, there = own[body.joint_name].start, self.flat.bodies[b].joint_name
                         for c, k in enumerate(range(*there_of[there].indices(len(places)))):
@@ -187,7 +194,7 @@ class Folding:
             found[size] = places
         found["bodies"] = [LanePlace(0, 0, TRUNK)] * len(self.flat.bodies)
         for k, position in enumerate(self.tree):
-            for lane, b in enumerate(position.bodies):
+            for lane, b in enumerate(position.own):
                 found["bodies"][b] = LanePlace(k, lane, position.limb)
         found["parameters"] = [LanePlace(10 * place.at + c, place.lane, place.limb)
                                for place in found["bodies"] for c in range(10)]
@@ -208,7 +215,7 @@ class Folding:
         own: list[list[tuple[int, Any]]] = [[] for _ in self.flat.bodies]
         for b, (k, T) in enumerate(places):
             if k is not None:
-                own[k].append((b, T))
+                own[k].append((b, turn_back(self.quarters.get(k, 0)) @ T))
         found = []
         for at in self.tree:
             if len({len(own[k]) for k in at.bodies}) > 1:
@@ -269,7 +276,8 @@ class Folding:
             for k, place in enumerate(places):
                 members.setdefault(place.at, {})[place.lane] = k
             limbs = {place.at: place.limb for place in places}
-            found[size] = [([members[i][lane] for lane in range(len(members[i]))], limbs[i])
+            found[size] = [([members[i][min(lane, len(members[i]) - 1)]
+                             for lane in range(width(limbs[i]))], limbs[i])
                            for i in range(len(members))]
         return found
 

@@ -27,6 +27,12 @@ class SharedPosition(NamedTuple):
     parent: int                              # the position that they hang on, counted from 1
     limb: tuple[tuple[int, int], ...]        # the way from the trunk: (group, how many of a lane)
     hangs: tuple[tuple[int, int], ...] = ()  # at a seam: the position and the lane there, by lanes
+    copies: int = 0                          # so many lanes at the end repeat the one before
+
+    @property
+    def own(self) -> tuple[int, ...]:
+        """The bodies, each once."""
+        return self.bodies[:len(self.bodies) - self.copies]
 
 
 def positions(robot: Robot) -> tuple[SharedPosition, ...]:

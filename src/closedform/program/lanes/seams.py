@@ -57,7 +57,10 @@ def joined(numbers: Sequence[Any], limbs: Sequence[Limb], ways: Ways, limb: Limb
 
 
 def shared_out(x: Any, limb: Limb, ways: Ways, limbs: Sequence[Limb]) -> list[Any]:
-    """What each of several limbs gets of a number: the sum of the lanes that hang on its lanes."""
+    """What each of several limbs gets of a number: the sum of the lanes that hang on its lanes.
+
+    Lanes beyond the ways are copies, which give nothing.
+    """
     members = [[[lane for lane, way in enumerate(ways) if way == (i, k)]
                 for k in range(width(near))] for i, near in enumerate(limbs)]
     if isinstance(x, (LaneConstant, *REAL)):
@@ -66,6 +69,7 @@ def shared_out(x: Any, limb: Limb, ways: Ways, limbs: Sequence[Limb]) -> list[An
                 for rows, near in zip(members, limbs, strict=True)]
     node, signs = _in_lanes(x, limb)
     first = tuple([signs[ways.index(way)] for way in ways])
+    first += signs[len(ways):]
     if first != signs:
         turned = LaneExpr(x.graph, node, signs, limb).with_signs(first)
         node, signs = turned.node, turned.signs
