@@ -42,7 +42,7 @@ def _value(
     if op == "lanes":
         return tuple(value)
     if op == "spread":
-        x = values[args[0]]
+        x = [y for i in args for y in values[i]]
         return tuple([0.0 if k == NONE else x[k] for k in value])
     if op == "gather":
         x = values[args[0]]

@@ -30,6 +30,24 @@ def chosen(e: Emitter, x: str, lanes: Sequence[int]) -> str:
     return f.let(f"shufflevector {t} {x}, {t} {other}, {mask}")
 
 
+def chosen_of_two(e: Emitter, x: str, other: Emitter, y: str, lanes: Sequence[int]) -> str:
+    """In lane l, lane lanes[l] of a register that e writes and, behind it, one of the other."""
+    count = e.lanes.width
+    wide = of_width(e, max(count, other.lanes.width))
+    x, y = (z if a.lanes.width == wide.lanes.width else
+            chosen(a, z, [*range(a.lanes.width), *[0] * (wide.lanes.width - a.lanes.width)])
+            for a, z in ((e, x), (other, y)))
+    if wide.lanes.width == 1:
+        pair = of_width(e, 2)
+        t, first = pair.lanes.type, pair.function.let(
+            f"insertelement {pair.lanes.type} poison, {e.lanes.kind} {x}, i32 0")
+        both = pair.function.let(f"insertelement {t} {first}, {e.lanes.kind} {y}, i32 1")
+        return chosen(pair, both, lanes)
+    t = wide.lanes.type
+    mask = _mask([k if k < count else wide.lanes.width + k - count for k in lanes])
+    return e.function.let(f"shufflevector {t} {x}, {t} {y}, {mask}")
+
+
 def side_by_side(e: Emitter, x: str, y: str) -> str:
     """Two registers as one of twice the width."""
     t = e.lanes.type

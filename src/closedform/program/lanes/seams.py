@@ -48,9 +48,8 @@ def joined(numbers: Sequence[Any], limbs: Sequence[Limb], ways: Ways, limb: Limb
         for lane, k in mine:
             signs[lane] = own[k]
             lanes.setdefault((node, len(own)), [NONE] * len(ways))[lane] = k
-    total: Any = 0.0
-    for (node, count), row in lanes.items():
-        total = total + _spread(graph, node, count, row)
+    total: Any = _side_by_side(graph, lanes) if len(lanes) > 1 and not any(sizes) else sum(
+        (_spread(graph, node, count, row) for (node, count), row in lanes.items()), 0.0)
     if any(sizes):
         total = total + Expr(graph, graph.node(("lanes", tuple(sizes))), 1)
     return signed(total, tuple(signs), limb)
@@ -102,4 +101,15 @@ def _spread(graph: Graph, node: int, count: int, lanes: list[int]) -> Expr:
     """A node of so many lanes in others."""
     if lanes != list(range(count)):
         node = graph.node(("spread", node, tuple(lanes)))
+    return Expr(graph, node, 1)
+
+
+def _side_by_side(graph: Graph, lanes: dict[tuple[int, int], list[int]]) -> Expr:
+    """Lanes of two nodes and more in one register; `lanes` has which of them are where."""
+    ((node, count), row), *others = lanes.items()
+    for (other, _), more in others:
+        row = [k if k != NONE or m == NONE else count + m for k, m in zip(row, more, strict=True)]
+        node = graph.node(("spread", node, other, tuple([max(k, 0) for k in row])))
+        row = [lane if k != NONE else NONE for lane, k in enumerate(row)]
+        count = len(row)
     return Expr(graph, node, 1)
