@@ -22,8 +22,7 @@ from closedform.applications.compile.names import output_names
 from closedform.applications.compile.requests import Gravity, Request
 from closedform.maths.algorithms.joint_steps import JointStep, wrench_in_parent
 from closedform.maths.arguments import SIZES
-from closedform.maths.canonical.joined_limbs import joined as side_by_side
-from closedform.maths.canonical.joined_limbs import turn_back, turned_by_quarters
+from closedform.maths.canonical import joined_limbs
 from closedform.maths.canonical.limbs import SharedPosition, is_folded, positions
 from closedform.maths.quantity import Form, Quantity
 from closedform.maths.scalars.series import Series
@@ -140,13 +139,10 @@ class Folding:
         self.forms, self.form = forms, form
         self.flat = forms.robot_in(form)
         self.tree = positions(self.flat)
-        self.quarters: Mapping[int, int] = {}
+        self.turned: frozenset[int] = frozenset()
         if joined:
-            self.tree, self.quarters = side_by_side(self.flat, self.tree)
-            turns = [0, *(self.quarters.get(b, 0) for b in range(len(self.flat.bodies)))]
-            self.flat = replace(self.flat, bodies=tuple(
-                turned_by_quarters(body, turns[p], own) for body, p, own in zip(
-                    self.flat.bodies, self.flat.parents, turns[1:], strict=True)))
+            self.tree, self.turned = joined_limbs.joined(self.flat, self.tree)
+            self.flat = joined_limbs.in_turned_frames(self.flat, self.turned)
 
     @cached_property
     def robot(self) -> Robot:
@@ -215,7 +211,7 @@ class Folding:
         own: list[list[tuple[int, Any]]] = [[] for _ in self.flat.bodies]
         for b, (k, T) in enumerate(places):
             if k is not None:
-                own[k].append((b, turn_back(self.quarters.get(k, 0)) @ T))
+                own[k].append((b, joined_limbs.QUARTER.T @ T if k in self.turned else T))
         found = []
         for at in self.tree:
             if len({len(own[k]) for k in at.bodies}) > 1:

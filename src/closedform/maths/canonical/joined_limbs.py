@@ -11,8 +11,8 @@ position has a *seam* (`SharedPosition.hangs`). Registers have 2, 4 or 8 lanes: 
 over repeat the last one.
 
 Constants differ from lane to lane, and what is zero in the legs alone is computed with. A frame may
-be turned by quarters about the axis of its joint, which changes nothing but which numbers are zero;
-the second of two limbs is turned so that the fewest are zero in one alone.
+be turned by a quarter about the axis of its joint, which changes nothing but which numbers are
+zero; frames of the second of two limbs are turned where fewer are then zero in one alone.
 """
 
 from __future__ import annotations
@@ -31,28 +31,47 @@ from closedform.model.robot import Body, Robot
 MOST = 100
 """Positions of a tree up to which its limbs are compared; larger ones have enough to do."""
 POSITION, SEAM = 45, 40
-"""Instructions that a position and a seam take, whatever their constants."""
+"""Instructions of inverse dynamics that a position takes whatever its constants, and a seam."""
 TURN, SHIFT, PRODUCT = 5, 5, 3
 """Those for each entry of a rotation other than 0 and ±1, of a place or a first moment, and for
 each product of inertia: so many vectors are multiplied with them."""
-QUARTERS = tuple(np.array([[c, -s, 0], [s, c, 0], [0, 0, 1.0]])
-                 for c, s in ((1, 0), (0, 1), (-1, 0), (0, -1)))
-"""Turns about z."""
+QUARTER = np.array([[0.0, -1.0, 0.0, 0.0], [1.0, 0.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0],
+                    [0.0, 0.0, 0.0, 1.0]])
+"""The pose of a turned frame in the one that it was."""
 
 
 class Joined(NamedTuple):
-    """A folded tree, and by how many quarters the frames of bodies are turned about their axes."""
+    """A folded tree, and the bodies whose frames are turned by a quarter about their axes."""
 
     tree: tuple[SharedPosition, ...]
-    quarters: Mapping[int, int]
+    turned: frozenset[int]
 
 
 class Pair(NamedTuple):
-    """Two positions that become one, the second turned by so many quarters."""
+    """Two positions that become one; `turned`: the frames of the second."""
 
     a: int
     b: int
-    quarters: int
+    turned: bool
+
+
+class Zeros(NamedTuple):
+    """Which constants of a position are zero, bit by bit: a bit is set where one lane has none."""
+
+    rotation: int
+    not_one: int       # entries of the rotation that are not ±1 in all lanes
+    vectors: int       # place and first moment
+    products: int      # of inertia
+
+    @property
+    def cost(self) -> int:
+        """Instructions that these constants take."""
+        return (TURN * (self.rotation & self.not_one).bit_count()
+                + SHIFT * self.vectors.bit_count() + PRODUCT * self.products.bit_count())
+
+    def beside(self, other: Zeros) -> Zeros:
+        """Of both in one register."""
+        return Zeros(*(x | y for x, y in zip(self, other, strict=True)))
 
 
 def joined(robot: Robot, tree: Sequence[SharedPosition]) -> Joined:
@@ -61,10 +80,31 @@ def joined(robot: Robot, tree: Sequence[SharedPosition]) -> Joined:
     Robots with followers stay as they are: those have to have the lanes of what they follow.
     """
     if robot.has_followers or len(tree) > MOST:
-        return Joined(tuple(tree), {})
+        return Joined(tuple(tree), frozenset())
     walk = _Joining(robot, tree)
-    return Joined(walk.positions(), {b: pair.quarters for pair in walk.beside.values()
-                                     for b in walk.tree[pair.b].bodies})
+    return Joined(walk.positions(), frozenset(
+        b for pair in walk.beside.values() if pair.turned for b in walk.tree[pair.b].bodies))
+
+
+def in_turned_frames(robot: Robot, turned: frozenset[int]) -> Robot:
+    """The robot with the frames of these bodies turned by a quarter about the axes of their joints.
+
+    All that such a joint does is about z or along it, so its coordinate stays what it was.
+    """
+    if not turned:
+        return robot
+    return replace(robot, bodies=tuple(
+        _in_turned_frame(body, p - 1 in turned, k in turned)
+        for k, (body, p) in enumerate(zip(robot.bodies, robot.parents, strict=True))))
+
+
+def _in_turned_frame(body: Body, above: bool, own: bool) -> Body:
+    T, inertia = body.placement, body.inertia
+    if above:
+        T = QUARTER.T @ T
+    if own:
+        T, inertia = T @ QUARTER, inertia.seen_from(QUARTER.T)
+    return replace(body, placement=T, inertia=inertia)
 
 
 class _Joining:
@@ -72,15 +112,14 @@ class _Joining:
 
     def __init__(self, robot: Robot, tree: Sequence[SharedPosition]) -> None:
         self.tree = [SharedPosition((-1,), 0, ()), *tree]
-        self.bodies = [[robot.bodies[b] for b in at.bodies] for at in tree]
-        self.kinds = [(), *(kind_of_joint(bodies[0]) for bodies in self.bodies)]
+        self.bodies = [[], *([robot.bodies[b] for b in at.bodies] for at in tree)]
+        self.kinds = [(), *(kind_of_joint(bodies[0]) for bodies in self.bodies[1:])]
         self.children: list[list[int]] = [[] for _ in self.tree]
         self.behind = [1] * len(self.tree)               # positions behind each, with itself
         for k, at in reversed([*enumerate(tree, start=1)]):
             self.children[at.parent].insert(0, k)
             self.behind[at.parent] += self.behind[k]
-        self.constants = cache(self._constants)
-        self.agreeing = cache(self._agreeing)
+        self.zeros, self.agreeing = cache(self._zeros), cache(self._agreeing)
         self.beside: dict[int, Pair] = {}                # by the first of them
         for _, pairs in sorted(self._candidates(), key=lambda x: -x[0]):
             taken = {k for pair in self.beside.values() for k in pair[:2]}
@@ -89,32 +128,35 @@ class _Joining:
                 self.beside = more
 
     # ------------------------------------------------------------------ what is saved
-    def _candidates(self) -> list[tuple[float, tuple[Pair, ...]]]:
-        """Parts of two limbs that agree, with what they save."""
+    def _candidates(self) -> list[tuple[int, tuple[Pair, ...]]]:
+        """Parts of two limbs that agree, with what they save; of equal ones the longer is first."""
         found = []
-        for a, b in combinations(range(1, len(self.tree)), 2):
-            both = sorted(((a, b), (b, a)), key=lambda pair: -self.behind[pair[0]])
-            saved, pairs = max((self.agreeing(*pair, 0) for pair in both), key=lambda x: x[0])
-            same = self.tree[a].parent == self.tree[b].parent
-            if pairs and saved > SEAM * (1 if same else 2):
+        for pair in combinations(range(1, len(self.tree)), 2):
+            a, b = sorted(pair, key=lambda k: -self.behind[k])
+            saved, pairs = max(self.agreeing(a, b, False), self.agreeing(b, a, False),
+                               key=lambda x: x[0])
+            if saved > SEAM * (1 if self.tree[a].parent == self.tree[b].parent else 2):
                 found.append((saved, pairs))
         return found
 
-    def _agreeing(self, a: int, b: int, above: int) -> tuple[float, tuple[Pair, ...]]:
-        """What is saved from a and b outwards, b's parent being turned by so many quarters."""
-        wa, wb = self._width(a), self._width(b)
-        if self.kinds[a] != self.kinds[b] or wa + wb > WIDEST or wa < wb:
-            return 0.0, ()
-        best: tuple[float, tuple[Pair, ...]] = 0.0, ()
-        for quarters in range(4 if self._turns(b) else 1):
-            saved = POSITION + _cost(self.constants(a, 0, 0)) + _cost(self.constants(b, 0, 0)) \
-                - _cost(tuple(np.concatenate(x) for x in zip(
-                    self.constants(a, 0, 0), self.constants(b, above, quarters), strict=True)))
-            pairs = [Pair(a, b, quarters)]
+    def _alike(self, a: int, b: int) -> bool:
+        """Whether two positions could be one."""
+        return a != b and self.kinds[a] == self.kinds[b] and (
+            self._width(a) + self._width(b) <= WIDEST)
+
+    def _agreeing(self, a: int, b: int, above: bool) -> tuple[int, tuple[Pair, ...]]:
+        """What is saved from a and b outwards, and how; `above`: b's parent is turned."""
+        best: tuple[int, tuple[Pair, ...]] = 0, ()
+        if not self._alike(a, b) or self._width(a) < self._width(b):
+            return best
+        own, other = self.zeros(a, False, False), self.zeros(b, False, False)
+        for turned in (False, True)[:1 + self._may_turn(b)]:
+            both = own.beside(self.zeros(b, above, turned))
+            saved, pairs = POSITION + own.cost + other.cost - both.cost, [Pair(a, b, turned)]
             left = list(self.children[b])
             for c in self.children[a]:
-                more, further = max((self.agreeing(c, d, quarters) for d in left),
-                                    key=lambda x: x[0], default=(0.0, ()))
+                more, further = max((self.agreeing(c, d, turned) for d in left),
+                                    key=lambda x: x[0], default=(0, ()))
                 if further:
                     left.remove(further[0].b)
                     saved, pairs = saved + more, [*pairs, *further]
@@ -122,17 +164,18 @@ class _Joining:
                 best = saved, tuple(pairs)
         return best
 
-    def _turns(self, k: int) -> bool:
-        """Whether frames may be turned: all that the joint does is about z or along it."""
-        parts = self.bodies[k - 1][0].joint.moving.parts()
+    def _may_turn(self, k: int) -> bool:
+        """Whether all that the joint does is about z or along it."""
+        parts = self.bodies[k][0].joint.moving.parts()
         return len(parts) == 1 and not np.any(np.asarray(parts[0].S, dtype=float)[[0, 1, 3, 4]])
 
-    def _constants(self, k: int, above: int, quarters: int) -> tuple[np.ndarray, ...]:
-        """Rotations, places, first moments and products of inertia of a position, lane by lane."""
-        turned = [turned_by_quarters(body, above, quarters) for body in self.bodies[k - 1]]
-        T = np.stack([np.asarray(body.placement, dtype=float) for body in turned])
-        I = np.stack([np.asarray(body.inertia.array, dtype=float) for body in turned])
-        return T[:, :3, :3], T[:, :3, 3], I[:, 1:4], I[:, (5, 7, 8)]
+    def _zeros(self, k: int, above: bool, turned: bool) -> Zeros:
+        bodies = [_in_turned_frame(body, above, turned) for body in self.bodies[k]]
+        T = np.stack([np.asarray(body.placement, dtype=float) for body in bodies])
+        I = np.stack([np.asarray(body.inertia.array, dtype=float) for body in bodies])
+        R, p, h, products = T[:, :3, :3], T[:, :3, 3], I[:, 1:4], I[:, (5, 7, 8)]
+        return Zeros(_bits(R != 0), _bits(np.abs(R) != 1), _bits(np.hstack([p, h]) != 0),
+                     _bits(products != 0))
 
     def _width(self, k: int) -> int:
         return len(self.tree[k].bodies)
@@ -165,8 +208,7 @@ class _Joining:
         for number, place in enumerate(order, start=1):
             bodies = tuple(b for k in place for b in self.tree[k].bodies)
             hangs = tuple(self._above(k, lane, at) for k in place for lane in range(self._width(k)))
-            copies = (1 << (len(bodies) - 1).bit_length()) - len(bodies)
-            found.append(_position(found, number, bodies, hangs, copies))
+            found.append(_position(found, number, bodies, hangs))
         return tuple(found[1:])
 
     def _above(self, k: int, lane: int, at: Mapping[int, tuple[int, int]]) -> tuple[int, int]:
@@ -177,10 +219,10 @@ class _Joining:
 
 
 def _position(before: Sequence[SharedPosition], number: int, bodies: tuple[int, ...],
-              hangs: tuple[tuple[int, int], ...], copies: int) -> SharedPosition:
-    """A place of the tree; `before` it are those that are known, the world first."""
-    wide = len(bodies) + copies
-    parent = max(p for p, _ in hangs)
+              hangs: tuple[tuple[int, int], ...]) -> SharedPosition:
+    """A place of the tree; those `before` it are known, the world first."""
+    copies = (1 << (len(bodies) - 1).bit_length()) - len(bodies)
+    wide, parent = len(bodies) + copies, max(p for p, _ in hangs)
     above = before[parent]
     near = len(above.bodies)
     within = wide % near == 0 and copies * near == above.copies * wide and hangs == tuple(
@@ -193,25 +235,7 @@ def _position(before: Sequence[SharedPosition], number: int, bodies: tuple[int, 
     return SharedPosition(bodies, parent, ((number, wide),) if wide > 1 else (), hangs, copies)
 
 
-def turned_by_quarters(body: Body, above: int, own: int) -> Body:
-    """The body with its frame turned about its joint's axis, and with its parent's turned."""
-    if not above and not own:
-        return body
-    back = turn_back(own)
-    return replace(body, placement=turn_back(above) @ body.placement @ back.T,
-                   inertia=body.inertia.seen_from(back))
-
-
-def turn_back(quarters: int) -> np.ndarray:
-    """The pose of a frame as it was in the one that is turned."""
-    T = np.eye(4)
-    T[:3, :3] = QUARTERS[quarters].T
-    return T
-
-
-def _cost(constants: Sequence[np.ndarray]) -> float:
-    """Instructions that the constants of a position take, those of each lane in a row."""
-    R, *others = constants
-    plain = np.all(R == 0, axis=0) | np.all(np.abs(R) == 1, axis=0)
-    p, h, products = (np.count_nonzero(np.any(x != 0, axis=0)) for x in others)
-    return float(TURN * np.count_nonzero(~plain) + SHIFT * (p + h) + PRODUCT * products)
+def _bits(entries: np.ndarray) -> int:
+    """A number with a bit for each entry that is true in a lane; lanes come first."""
+    found = entries.any(axis=0).ravel()
+    return int(found @ (1 << np.arange(found.size)))
