@@ -42,8 +42,8 @@ def _value(
     if op == "lanes":
         return tuple(value)
     if op == "spread":
-        x = [y for i in args for y in values[i]]
-        return tuple([0.0 if k == NONE else x[k] for k in value])
+        row = [y for i in args for y in values[i]]
+        return tuple([0.0 if k == NONE else row[k] for k in value])
     if op == "gather":
         x = values[args[0]]
         return tuple([sum([y for y, k in zip(x, value, strict=True) if k == lane])

@@ -26,8 +26,8 @@ from closedform.maths.canonical import joined_limbs
 from closedform.maths.canonical.limbs import SharedPosition, is_folded, positions
 from closedform.maths.quantity import Form, Quantity
 from closedform.maths.scalars.series import Series
-from closedform.model.inertia import Inertia
 from closedform.model.bodies import Seam
+from closedform.model.inertia import Inertia
 from closedform.model.robot import Body, Robot
 from closedform.program.expr import Expr, Graph
 from closedform.program.lanes.limbs import TRUNK, LanesMeetError, Limb, lanes_of, outer, width

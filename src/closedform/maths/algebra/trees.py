@@ -23,7 +23,7 @@ class Parents(list[int]):
 
     def __init__(self, numbers: Iterable[int],
                  summed: Mapping[int, Callable[[Any], Any]] = MappingProxyType({}),
-                 shared: Mapping[int, Callable[[Any], Shares]] = MappingProxyType({})) -> None:
+                 shared: Mapping[int, Callable[[Any], Shares[Any]]] = MappingProxyType({})) -> None:
         super().__init__(numbers)
         self.summed, self.shared = summed, shared
 

@@ -40,14 +40,14 @@ QUARTER = np.array([[0.0, -1.0, 0.0, 0.0], [1.0, 0.0, 0.0, 0.0], [0.0, 0.0, 1.0,
 """The pose of a turned frame in the one that it was."""
 
 
-class Joined(NamedTuple):
+class SideBySide(NamedTuple):
     """A folded tree, and the bodies whose frames are turned by a quarter about their axes."""
 
     tree: tuple[SharedPosition, ...]
     turned: frozenset[int]
 
 
-class Pair(NamedTuple):
+class Alike(NamedTuple):
     """Two positions that become one; `turned`: the frames of the second."""
 
     a: int
@@ -74,15 +74,15 @@ class Zeros(NamedTuple):
         return Zeros(*(x | y for x, y in zip(self, other, strict=True)))
 
 
-def joined(robot: Robot, tree: Sequence[SharedPosition]) -> Joined:
+def joined(robot: Robot, tree: Sequence[SharedPosition]) -> SideBySide:
     """The folded tree with unlike limbs side by side; as it is, where that saves nothing.
 
     Robots with followers stay as they are: those have to have the lanes of what they follow.
     """
     if robot.has_followers or len(tree) > MOST:
-        return Joined(tuple(tree), frozenset())
+        return SideBySide(tuple(tree), frozenset())
     walk = _Joining(robot, tree)
-    return Joined(walk.positions(), frozenset(
+    return SideBySide(walk.positions(), frozenset(
         b for pair in walk.beside.values() if pair.turned for b in walk.tree[pair.b].bodies))
 
 
@@ -119,8 +119,11 @@ class _Joining:
         for k, at in reversed([*enumerate(tree, start=1)]):
             self.children[at.parent].insert(0, k)
             self.behind[at.parent] += self.behind[k]
+        self.above: list[set[int]] = [set()]             # those between each and the world
+        for at in tree:
+            self.above.append(self.above[at.parent] | {at.parent})
         self.zeros, self.agreeing = cache(self._zeros), cache(self._agreeing)
-        self.beside: dict[int, Pair] = {}                # by the first of them
+        self.beside: dict[int, Alike] = {}                # by the first of them
         for _, pairs in sorted(self._candidates(), key=lambda x: -x[0]):
             taken = {k for pair in self.beside.values() for k in pair[:2]}
             more = self.beside | {pair.a: pair for pair in pairs}
@@ -128,11 +131,13 @@ class _Joining:
                 self.beside = more
 
     # ------------------------------------------------------------------ what is saved
-    def _candidates(self) -> list[tuple[int, tuple[Pair, ...]]]:
+    def _candidates(self) -> list[tuple[int, tuple[Alike, ...]]]:
         """Parts of two limbs that agree, with what they save; of equal ones the longer is first."""
         found = []
         for pair in combinations(range(1, len(self.tree)), 2):
             a, b = sorted(pair, key=lambda k: -self.behind[k])
+            if a in self.above[b]:
+                continue
             saved, pairs = max(self.agreeing(a, b, False), self.agreeing(b, a, False),
                                key=lambda x: x[0])
             if saved > SEAM * (1 if self.tree[a].parent == self.tree[b].parent else 2):
@@ -144,15 +149,15 @@ class _Joining:
         return a != b and self.kinds[a] == self.kinds[b] and (
             self._width(a) + self._width(b) <= WIDEST)
 
-    def _agreeing(self, a: int, b: int, above: bool) -> tuple[int, tuple[Pair, ...]]:
+    def _agreeing(self, a: int, b: int, above: bool) -> tuple[int, tuple[Alike, ...]]:
         """What is saved from a and b outwards, and how; `above`: b's parent is turned."""
-        best: tuple[int, tuple[Pair, ...]] = 0, ()
+        best: tuple[int, tuple[Alike, ...]] = 0, ()
         if not self._alike(a, b) or self._width(a) < self._width(b):
             return best
         own, other = self.zeros(a, False, False), self.zeros(b, False, False)
         for turned in (False, True)[:1 + self._may_turn(b)]:
             both = own.beside(self.zeros(b, above, turned))
-            saved, pairs = POSITION + own.cost + other.cost - both.cost, [Pair(a, b, turned)]
+            saved, pairs = POSITION + own.cost + other.cost - both.cost, [Alike(a, b, turned)]
             left = list(self.children[b])
             for c in self.children[a]:
                 more, further = max((self.agreeing(c, d, turned) for d in left),
@@ -181,20 +186,24 @@ class _Joining:
         return len(self.tree[k].bodies)
 
     # ------------------------------------------------------------------ the tree
-    def _order(self, beside: Mapping[int, Pair]) -> list[tuple[int, ...]]:
+    def _order(self, beside: Mapping[int, Alike]) -> list[tuple[int, ...]]:
         """The places, each one position or two, parents first; none where they go in a circle."""
         seconds = {pair.b for pair in beside.values()}
         places = {k: beside[k][:2] if k in beside else (k,)
                   for k in range(1, len(self.tree)) if k not in seconds}
         order: list[tuple[int, ...]] = []
-        done = {0}
-        while len(order) < len(places):
-            free = next((p for k, p in places.items() if k not in done
-                         and all(self.tree[x].parent in done for x in p)), None)
-            if free is None:
+        done, left = {0}, list(places.values())
+        while left:
+            later = []
+            for place in left:
+                if all(self.tree[k].parent in done for k in place):
+                    order.append(place)
+                    done.update(place)
+                else:
+                    later.append(place)
+            if len(later) == len(left):
                 return []
-            order.append(free)
-            done.update(free)
+            left = later
         return order
 
     def positions(self) -> tuple[SharedPosition, ...]:

@@ -40,9 +40,10 @@ def joined(numbers: Sequence[Any], limbs: Sequence[Limb], ways: Ways, limb: Limb
     for i, (x, near) in enumerate(zip(numbers, limbs, strict=True)):
         mine = [(lane, k) for lane, (j, k) in enumerate(ways) if j == i]
         if isinstance(x, (LaneConstant, *REAL)):
-            values = values_in(x, near)
+            own_values = values_in(x, near)
             for lane, k in mine:
-                signs[lane], sizes[lane] = -1 if values[k] < 0 else 1, abs(values[k])
+                signs[lane] = -1 if own_values[k] < 0 else 1
+                sizes[lane] = abs(own_values[k])
             continue
         node, own = _in_lanes(x, near)
         for lane, k in mine:
