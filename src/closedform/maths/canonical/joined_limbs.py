@@ -79,9 +79,9 @@ def joined(robot: Robot, tree: Sequence[SharedPosition]) -> SideBySide:
 
     Robots with followers stay as they are: those have to have the lanes of what they follow.
     """
-    if robot.has_followers or len(tree) > MOST:
+    walk = None if robot.has_followers or len(tree) > MOST else _Joining(robot, tree)
+    if walk is None or not walk.beside:
         return SideBySide(tuple(tree), frozenset())
-    walk = _Joining(robot, tree)
     return SideBySide(walk.positions(), frozenset(
         b for pair in walk.beside.values() if pair.turned for b in walk.tree[pair.b].bodies))
 
