@@ -66,7 +66,7 @@ def test_every_lane_hangs_on_the_lane_of_its_parent(seed):
 
 
 def test_limbs_of_other_widths_leave_lanes_over():
-    """Two arms beside a neck have three lanes of four, two legs beside four feelers six of eight."""
+    """Two arms beside a neck take three lanes of four, two legs beside four feelers six."""
     robot = cf.Robot("neck", [body("trunk", None), *limbs("arm", ["trunk"] * 2, 3),
                               *limbs("neck", ["trunk"], 2)])
     tree = side_by_side(robot)
@@ -122,8 +122,9 @@ def test_frames_are_turned_where_fewer_zeros_are_lost():
     quarter = pose(np.array([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]]))
     tilt = pose(np.array([[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]]))
     at_x, at_y = cf.Inertia(1.0, (0.2, 0, 0), np.eye(3)), cf.Inertia(1.0, (0, 0.2, 0), np.eye(3))
-    legs = [cf.Body(f"leg{i}{k}", f"leg{i}{k - 1}" if k else "pelvis", TURN, quarter.T @ tilt @ quarter
-                    if k else tilt @ quarter, at_x) for i in range(2) for k in range(3)]
+    legs = [cf.Body(f"leg{i}{k}", f"leg{i}{k - 1}" if k else "pelvis", TURN,
+                    (quarter.T if k else np.eye(4)) @ tilt @ quarter, at_x)
+            for i in range(2) for k in range(3)]
     arms = [cf.Body(f"arm{i}{k}", f"arm{i}{k - 1}" if k else "pelvis", cf.Revolute((0, 0, 1)),
                     tilt, at_y) for i in range(2) for k in range(5)]
     robot = cf.Robot("person", [cf.Body("pelvis", None, cf.Free(), inertia=ROD), *legs, *arms])
