@@ -69,6 +69,12 @@ class Body:
                              f"of its weight that is carried, not {self.gravity_compensation!r}")
         object.__setattr__(self, "gravity_compensation", float(self.gravity_compensation))
 
+    def shares(self, x: Any) -> list[tuple[str | None, Any]]:
+        """The parents, mostly one, and what each gets of x."""
+        if self.seam is None:
+            return [(self.parent, x if self.summed is None else self.summed(x))]
+        return [*zip(self.seam.parents, self.seam.up(x), strict=True)]
+
     @property
     def joint_name(self) -> str:
         """The joint's own name, or the body's."""

@@ -26,7 +26,7 @@ from closedform.maths.algorithms import articulated, newton_euler
 from closedform.maths.algorithms.applicability import applies
 from closedform.maths.algorithms.own_frames import derivatives, matrices
 from closedform.maths.catalogue import quantity
-from closedform.maths.quantity import may_fold, may_join, takes_base
+from closedform.maths.quantity import Form, may_fold, may_join, takes_base
 from closedform.model.pose import pose
 from closedform.program.check import check
 from closedform.program.lanes.unfolded import unfolded
@@ -259,6 +259,14 @@ def test_quantities_that_walk_to_ancestors_keep_unlike_limbs_apart():
         found = preparation.folded(requests)
         assert found == preparation.folded(requests, unlike=False) or (
             found.program.digest == preparation.folded(requests, unlike=False).program.digest)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_mass_of_unlike_limbs_is_that_of_the_robot(seed):
+    robot = unlike_limbs(seed)
+    folded = FoldedForms(Forms(robot), True).at(Form.USER)
+    assert any(body.seam for body in folded.robot.bodies)
+    assert folded.robot.mass == pytest.approx(robot.mass, rel=1e-14)
 
 
 def test_what_is_no_number_in_one_limb_does_not_reach_the_others():
