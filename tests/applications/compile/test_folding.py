@@ -1,11 +1,7 @@
 """Limbs in lanes: folded programs against the closed forms."""
 
 import pickle
-import warnings
 from dataclasses import replace
-from functools import partial
-from importlib.metadata import PackageNotFoundError, distribution
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,89 +13,30 @@ from closedform.applications.compile.folding import FoldedForms
 from closedform.applications.compile.forms import Forms
 from closedform.applications.compile.preparation import Preparation
 from closedform.applications.compile.requests import Request
-from closedform.applications.compile.states import random_input
 from closedform.errors import ArgumentError
-from closedform.lowerings.call.trial import MOVING, NEAR
 from closedform.lowerings.reference import run
 from closedform.lowerings.store.cache import Cache
 from closedform.maths.algorithms import articulated, newton_euler
 from closedform.maths.algorithms.applicability import applies
-from closedform.maths.algorithms.own_frames import derivatives, matrices
 from closedform.maths.catalogue import quantity
-from closedform.maths.quantity import Form, may_fold, may_join, takes_base
 from closedform.model.pose import pose
 from closedform.program.check import check
-from closedform.program.lanes.unfolded import unfolded
 from closedform.program.record import record
-from limbed_robots import limbed_robot, unlike_limbs
-
-FILES = {"solo12": "solo12", "anymal": "anymal", "talos": "talos_reduced"}
-FOLDED = {
-    "inverse_dynamics": newton_euler.inverse_dynamics,
-    "gravity_torque": newton_euler.gravity_torque,
-    "mass_matrix": newton_euler.mass_matrix,
-    "forward_dynamics": articulated.forward_dynamics,
-    "christoffel_coriolis_matrix": matrices.christoffel_coriolis_matrix,
-    "inverse_dynamics_and_derivatives": derivatives.inverse_dynamics_and_derivatives,
-}
-
-
-def urdfs():
-    """The files of example-robot-data by their names."""
-    try:
-        package = distribution("example-robot-data")
-    except PackageNotFoundError:
-        return {}
-    folder = Path(str(package.locate_file("cmeel.prefix/share/example-robot-data/robots")))
-    return {path.stem: path for path in sorted(folder.rglob("*.urdf"), reverse=True)}
-
-
-def loaded(name):
-    files = urdfs()
-    if name not in files:
-        pytest.skip("example-robot-data is not installed")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", cf.ModelWarning)
-        return cf.load(files[name], floating=True)
-
-
-def from_package(name):
-    return loaded(FILES[name])
-
-
-def state(robot, program, seed):
-    rng = np.random.default_rng(seed)
-    return {slot.name: random_input(robot, slot, rng) for slot in program.inputs}
-
-
-def recorded(robot, row, algorithm, wrenches=False, unlike=False):
-    folding = FoldedForms(Forms(robot), unlike)
-    assert not unlike or folding.joins([Request(row)], wrenches)
-    if takes_base(algorithm):
-        algorithm = partial(algorithm, base=int(len(folding.at(row.form).tree[0].bodies) == 1))
-    return check(folding.recorded([Request(row)], [algorithm], wrenches))
-
-
-def assert_folded_is_the_definition(robot, name, algorithm=None, wrenches=False, unlike=False):
-    row = quantity(name)
-    program = recorded(robot, row, algorithm or FOLDED[name], wrenches, unlike)
-    given = state(robot, program, 3)
-    trial = Preparation(robot).trial([Request(row)], wrenches)
-    assert all(np.isfinite(x).all() for x in trial.definition(given).values())
-    for lanes in (program, unfolded(program)):
-        assert_rounded(trial, lanes, given, run(lanes, *given.values()))
-    return program
-
-
-def assert_rounded(trial, program, given, found):
-    """To ε times the operations and the condition of the result, as kernels are tried."""
-    expected, near = trial.definition(given), trial.nearby(given)
-    work = program.operations.total + program.operations.trig + MOVING * trial.bodies
-    for output, x in zip(program.outputs, found, strict=True):
-        y = expected[output.name]
-        size = np.abs(y).max(initial=0) + np.abs(near[output.name] - y).max(initial=0) / NEAR
-        atol = np.finfo(float).eps * (work * size + trial.natural)
-        np.testing.assert_allclose(x, y, rtol=0, atol=atol, err_msg=f"{trial.title} {output.name}")
+from folded_checks import (
+    FILES,
+    FOLDED,
+    FOLDING,
+    ROWS,
+    assert_folded_is_the_definition,
+    assert_kernels_agree,
+    folds_for,
+    from_package,
+    loaded,
+    state,
+    states,
+    urdfs,
+)
+from limbed_robots import limbed_robot
 
 
 @pytest.mark.parametrize("name", FOLDED)
@@ -162,15 +99,8 @@ def test_what_stays_flat_says_why():
         assert words in lanes.reason and words in str(lanes)
 
 
-FOLDING = [(row.name, algorithm) for row in cf.CATALOGUE
-           for algorithm in row.algorithms or (row.definition,) if may_fold(algorithm)]
 robots = st.builds(limbed_robot, st.integers(0, 10_000), st.booleans(), st.booleans(),
                    st.booleans(), st.booleans(), st.booleans())
-
-
-def folds_for(robot, row):
-    """Whether there is anything to fold for this row, and no reason against it."""
-    return not FoldedForms(Forms(robot)).reason([Request(row)], False)
 
 
 @pytest.mark.parametrize("name, algorithm", FOLDING, ids=[
@@ -197,108 +127,6 @@ def test_what_folds_is_its_definition_for_random_robots(robot, number, wrenches)
 @given(robots, st.integers(0, 10_000), st.booleans())
 def test_what_folds_is_its_definition_for_many_random_robots(robot, number, wrenches):
     try_a_row_that_folds(robot, number, wrenches)
-
-
-# ---------------------------------------------------------------------- unlike limbs
-JOINING = [(name, algorithm) for name, algorithm in FOLDING if may_join(algorithm)]
-people = st.builds(unlike_limbs, st.integers(0, 10_000), st.booleans(), st.booleans(),
-                   st.booleans())
-
-
-@pytest.mark.parametrize("name, algorithm", JOINING, ids=[name for name, _ in JOINING])
-@pytest.mark.parametrize("seed", range(6))
-def test_unlike_limbs_side_by_side_are_the_definition(seed, name, algorithm):
-    robot = unlike_limbs(seed, loaded=seed % 2 == 1, floating=seed != 3)
-    assert_folded_is_the_definition(robot, name, algorithm, unlike=True)
-
-
-@pytest.mark.parametrize("name", ["inverse_dynamics", "forward_dynamics"])
-@pytest.mark.parametrize("robot", ["talos", "humanoid25"])
-def test_legs_and_arms_side_by_side_are_the_definition(robot, name):
-    robot = from_package(robot) if robot in FILES else cf.load(robot)
-    assert_folded_is_the_definition(robot, name, unlike=True)
-
-
-@settings(max_examples=12, deadline=None)
-@given(people, st.integers(0, 10_000), st.booleans())
-def test_random_unlike_limbs_side_by_side_are_the_definition(robot, number, wrenches):
-    try_unlike_limbs(robot, number, wrenches)
-
-
-@pytest.mark.slow
-@settings(max_examples=500, deadline=None)
-@given(people, st.integers(0, 10_000), st.booleans())
-def test_many_random_unlike_limbs_side_by_side_are_the_definition(robot, number, wrenches):
-    try_unlike_limbs(robot, number, wrenches)
-
-
-def try_unlike_limbs(robot, number, wrenches):
-    name, algorithm = JOINING[number % len(JOINING)]
-    row = quantity(name)
-    wrenches = wrenches and row.wrenches
-    if applies(algorithm, robot) and FoldedForms(Forms(robot), True).joins(
-            [Request(row)], wrenches):
-        assert_folded_is_the_definition(robot, name, algorithm, wrenches, unlike=True)
-
-
-@pytest.mark.parametrize("name, most", [("inverse_dynamics", 1530), ("forward_dynamics", 3900)])
-def test_legs_and_arms_side_by_side_take_fewer_operations(name, most):
-    """With legs and arms one after the other 2064 and 4680, flat 3290 and 8400."""
-    preparation = Preparation(from_package("talos"))
-    found = preparation.folded([Request(quantity(name))])
-    assert found.program.operations.total <= most
-    assert any({"leg_left_1_link", "leg_right_1_link"} < {*group} for group in found.lanes.groups)
-    apart = preparation.folded([Request(quantity(name))], unlike=False)
-    assert found.program.issued < 0.9 * apart.program.issued
-
-
-def test_quantities_that_walk_to_ancestors_keep_unlike_limbs_apart():
-    preparation = Preparation(unlike_limbs(4))
-    both = [Request(quantity("inverse_dynamics")), Request(quantity("mass_matrix"))]
-    for requests in (both, both[1:]):
-        found = preparation.folded(requests)
-        assert found == preparation.folded(requests, unlike=False) or (
-            found.program.digest == preparation.folded(requests, unlike=False).program.digest)
-
-
-@pytest.mark.parametrize("seed", range(4))
-def test_the_mass_of_unlike_limbs_is_that_of_the_robot(seed):
-    robot = unlike_limbs(seed)
-    folded = FoldedForms(Forms(robot), True).at(Form.USER)
-    assert any(body.seam for body in folded.robot.bodies)
-    assert folded.robot.mass == pytest.approx(robot.mass, rel=1e-14)
-
-
-def test_what_is_no_number_in_one_limb_does_not_reach_the_others():
-    """Legs and arms in one register: a leg's torque knows nothing of an arm on a fixed trunk."""
-    robot = unlike_limbs(1, floating=False)
-    robot = replace(robot, bodies=tuple(replace(b, joint=cf.Fixed()) if b.name == "pelvis" else b
-                                        for b in robot.bodies))
-    kernel = cf.compile(robot, cache=Cache(None)).inverse_dynamics
-    assert any({"leg0_0", "arm0_0"} < {*group} for group in kernel.lanes.groups)
-    q, v, a = (x[0] for x in states(kernel, robot, 1))
-    q = q.copy()
-    q[robot.q_slices["arm0_1"]] = np.nan
-    tau = kernel(q, v, a)
-    legs = [i for name, x in robot.v_slices.items() if name.startswith("leg")
-            for i in range(*x.indices(robot.nv))]
-    expected, = run(kernel.program, q, v, a)
-    assert np.isfinite(tau[legs]).all()
-    np.testing.assert_allclose(tau, expected, rtol=1e-12)
-
-
-def test_a_call_has_unlike_limbs_in_lanes_and_agrees_with_the_batch_and_the_definition():
-    robot = unlike_limbs(3)
-    arm = cf.compile(robot, cache=Cache(None))
-    assert_kernels_agree(robot, ROWS[:2])
-    kernel = arm.inverse_dynamics
-    assert any({"leg0_0", "arm0_0"} < {*group} for group in kernel.lanes.groups)
-    assert all(len(group) == len({*group}) > 1 for group in kernel.lanes.groups)
-    q, v, a = (x[0] for x in states(kernel, robot, 1))
-    F = np.random.default_rng(0).normal(size=(len(robot.bodies), 6))
-    expected = cf.inverse_dynamics(robot, q, v, a, wrenches=F)
-    np.testing.assert_allclose(arm.inverse_dynamics(q, v, a, wrenches=F), expected, rtol=0,
-                               atol=1e-12 * np.abs(expected).max())
 
 
 def roots_of_equal_legs():
@@ -357,12 +185,6 @@ def limbed(tmp_path_factory):
     """A robot with limbs in lanes, compiled, and where its code is kept."""
     kept = Cache(tmp_path_factory.mktemp("cache") / "cache")
     return cf.compile(limbed_robot(4, odd=False), cache=kept), kept
-
-
-def states(kernel, robot, n):
-    rng = np.random.default_rng(1)
-    return [np.stack([random_input(robot, slot, rng) for _ in range(n)])
-            for slot in kernel.interface.inputs]
 
 
 def test_a_call_has_limbs_in_lanes_and_agrees_with_the_batch_and_the_definition(limbed):
@@ -482,29 +304,6 @@ def test_a_robot_without_equal_limbs_has_the_count_it_had():
 
 
 TREES = sorted(urdfs())
-ROWS = ("inverse_dynamics", "forward_dynamics", "mass_matrix", "christoffel_dynamics_matrices",
-        "inverse_dynamics_and_derivatives", "centroidal_dynamics", "kinetic_energy",
-        "momentum_regressor", "inverse_dynamics_jet")
-
-
-def assert_kernels_agree(robot, rows):
-    """One state, a batch and the definition."""
-    arm = cf.compile(robot, cache=Cache(None))
-    for name in rows:
-        try:
-            kernel = getattr(arm, name)
-        except cf.SingularMatrix:
-            continue
-        trial = Preparation(robot).trial([Request(quantity(name))])
-        given = states(kernel, robot, 17)
-        whole = kernel(*given)
-        whole = whole if isinstance(whole, tuple) else (whole,)
-        for k in range(2):
-            one = kernel(*(x[k] for x in given))
-            one = one if isinstance(one, tuple) else (one,)
-            named = {s.name: x[k] for s, x in zip(kernel.interface.inputs, given, strict=True)}
-            assert_rounded(trial, kernel.program, named, one)
-            assert_rounded(trial, kernel.program, named, [x[k] for x in whole])
 
 
 @pytest.mark.parametrize("name", ["solo12", "bolt"])
