@@ -73,3 +73,41 @@ def _placed(name, parent, joint, T, inertia, side):
 def _changed(body, rng):
     T = body.placement @ pose(from_rpy(*0.2 * rng.normal(size=3)), 0.1 * rng.normal(size=3))
     return replace(body, inertia=random_inertia(rng), placement=T)
+
+
+def unlike_limbs(seed, odd=True, loaded=False, floating=True):
+    """Legs on a pelvis, longer arms on a torso, some with fingers, and sometimes a neck.
+
+    Joints are those of the arms as far as legs and neck go, places and inertias are not.
+    """
+    rng = np.random.default_rng(seed)
+    count, legs = int(rng.integers(1, 3)), int(rng.integers(2, 4))
+    arms = legs + int(rng.integers(0, 3))
+    joints = [_link(rng, loaded, seed % 3 == 2)[0] for _ in range(arms)]
+    root = Free() if floating else Prismatic((0, 0, 1))
+    bodies = [Body("pelvis", None, root, inertia=random_inertia(rng)),
+              *_random_chain("torso", "pelvis", [Revolute((0, 1, 0))] * count, rng)]
+    last = bodies[-1].name
+    for name, parent, length, copies in (
+            ("leg", "pelvis", legs, 2), ("arm", last, arms, 2),
+            ("neck", last, 2, int(rng.integers(0, 2)))):
+        chain = _random_chain(name, parent, joints[:length], rng)
+        for i in range(copies):
+            side = np.diag([1.0, 1.0 - 2 * i, 1.0])
+            for k, b in enumerate(chain):
+                own = _placed(f"{name}{i}_{k}", f"{name}{i}_{k - 1}" if k else parent, b.joint,
+                              b.placement, b.inertia, side)
+                bodies.append(_changed(own, rng) if odd and i and k == length - 1 else own)
+    hands = [f"arm{i}_{arms - 1}" for i in range(2)] if seed % 2 else []
+    for hand in hands:
+        for f in range(2):
+            bodies += _random_chain(f"{hand}_{f}_", hand, joints[:2], np.random.default_rng(f))
+    return Robot(f"unlike{seed}", bodies)
+
+
+def _random_chain(name, parent, joints, rng):
+    """Bodies one behind the other on these joints."""
+    return [Body(f"{name}{k}", f"{name}{k - 1}" if k else parent, joint,
+                 pose(from_rpy(*(rng.choice([0, np.pi / 2, 0.3]) for _ in range(3))),
+                      rng.uniform(-0.5, 0.5, size=3)), random_inertia(rng))
+            for k, joint in enumerate(joints)]

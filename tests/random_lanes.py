@@ -4,7 +4,7 @@ import numpy as np
 
 from closedform.program.check import check
 from closedform.program.expr import Expr, Graph
-from closedform.program.lanes.limbs import lanes_of, outer, width
+from closedform.program.lanes.limbs import TRUNK, lanes_of, outer, width
 from closedform.program.lanes.numbers import (
     LaneConstant,
     LaneExpr,
@@ -13,10 +13,11 @@ from closedform.program.lanes.numbers import (
     gathered,
     values_in,
 )
+from closedform.program.lanes.seams import joined, shared_out
 from closedform.program.program import Slot
 from closedform.program.record import Picked, collect, object_array
 
-ARMS, FINGERS, LEGS = ((0, 2),), ((0, 2), (1, 4)), ((2, 2),)
+ARMS, FINGERS, LEGS, TOES = ((0, 2),), ((0, 2), (1, 4)), ((2, 2),), ((3, 4),)
 LIMBS = ((), ARMS, FINGERS)
 
 
@@ -85,3 +86,63 @@ def random_step(rng, a, b):
             return Both((a.recorded * a.recorded + 1.0).sqrt(), np.sqrt(a.value**2 + 1), a.limb)
         return Both(getattr(a.recorded, kind)(), getattr(np, kind)(a.value), a.limb)
     return a
+
+
+def random_number(rng, graph, x, limb):
+    """A recorded number or a constant of a limb, with signs, and its lanes."""
+    kind = rng.choice(["input", "constant", "number", "trunk"], p=[0.6, 0.15, 0.1, 0.15])
+    if kind == "constant":
+        values = rng.choice([-2.0, -1.0, 0.0, 1.0, 3.0], size=width(limb))
+        return constant(values, limb), values
+    if kind == "number":
+        return 1.5, np.full(width(limb), 1.5)
+    limb_x = limb if kind == "input" else TRUNK
+    at = rng.integers(0, len(x), size=width(limb_x))
+    number, values = entries(graph, 0, at.tolist(), limb_x), x[at]
+    if limb_x != TRUNK:
+        signs = rng.choice([-1.0, 1.0], size=width(limb_x))
+        number, values = constant(signs, limb_x) * number, values * signs
+    return number * -2.0, np.broadcast_to(values * -2.0, width(limb))
+
+
+def lanes_of_number(number, limb):
+    """Each lane of a number, as entries of an output."""
+    if not isinstance(number, Expr | LaneExpr):
+        return list(values_in(number, limb))
+    signs = (number.signum,) * width(limb) if isinstance(number, Expr) else number.signs
+    lanes = range(len(signs)) if isinstance(number, LaneExpr) else [0] * len(signs)
+    return [Picked(Expr(number.graph, number.node, s), k)
+            for k, s in zip(lanes, signs, strict=True)]
+
+
+def random_seam(seed):
+    """What is joined from two or three places and shared out again, and what it has to be."""
+    rng = np.random.default_rng(seed)
+    graph, x = Graph(), rng.normal(size=12)
+    limbs = [[TRUNK, TRUNK], [TRUNK, ARMS], [ARMS, TOES], [TRUNK, ARMS, TOES], [TOES]][seed % 5]
+    ways = [(i, k) for i, limb in enumerate(limbs) for k in range(width(limb))]
+    copies = 0
+    if seed % 2:                                     # lanes that are left over, or come twice
+        ways = [ways[k] for k in sorted(rng.integers(0, len(ways), size=7))]
+        copies = 1
+    used = sorted({i for i, _ in ways})
+    ways = tuple((used.index(i), k) for i, k in ways)
+    limbs = [limbs[i] for i in used]
+    wide = ((9, len(ways) + copies),)
+    numbers = [random_number(rng, graph, x, limb) for limb in limbs]
+    one = joined([number for number, _ in numbers], limbs, ways + ways[-1:] * copies, wide)
+    expected = np.array([numbers[i][1][k] for i, k in ways + ways[-1:] * copies])
+    factor = constant(rng.choice([-1.0, 1.0, 2.0], size=len(expected)), wide)
+    other, of = random_number(rng, graph, x, wide)
+    product = one * factor + other
+    value = expected * values_in(factor, wide) + of
+    back = shared_out(product, wide, ways, limbs)
+    given = [np.zeros(width(limb)) for limb in limbs]
+    for lane, (i, k) in enumerate(ways):
+        given[i][k] += value[lane]
+    picked = lanes_of_number(one, wide)
+    for number, limb in zip(back, limbs, strict=True):
+        picked += lanes_of_number(number, limb)
+    program = collect(graph, "seam", (Slot("x", (12,)),),
+                      {"y": object_array(picked, (len(picked),))})
+    return check(program), x, np.concatenate([expected, *given])

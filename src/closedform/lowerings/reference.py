@@ -14,7 +14,7 @@ import numpy.typing as npt
 from closedform.arrays import ArrayLike
 from closedform.errors import ArgumentError
 from closedform.program.ops import OPS
-from closedform.program.program import Instruction, Program
+from closedform.program.program import NONE, Instruction, Program
 
 
 def run(program: Program, *inputs: ArrayLike) -> tuple[npt.NDArray[np.float64], ...]:
@@ -42,8 +42,8 @@ def _value(
     if op == "lanes":
         return tuple(value)
     if op == "spread":
-        x = values[args[0]]
-        return tuple([x[k] for k in value])
+        row = [y for i in args for y in values[i]]
+        return tuple([0.0 if k == NONE else row[k] for k in value])
     if op == "gather":
         x = values[args[0]]
         return tuple([sum([y for y, k in zip(x, value, strict=True) if k == lane])

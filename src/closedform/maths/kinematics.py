@@ -62,7 +62,9 @@ def segment_parents(robot: Robot) -> Parents:
     """The number of each segment's parent; first that of the world, which is 0 itself."""
     return Parents([0, *(segment.parent for segment in robot.segments)],
                    {k: segment.summed for k, segment in enumerate(robot.segments, start=1)
-                    if segment.summed is not None})
+                    if segment.summed is not None},
+                   {k: segment.shares for k, segment in enumerate(robot.segments, start=1)
+                    if segment.seam is not None})
 
 
 def moving_velocities(robot: Robot) -> list[list[int]]:

@@ -93,8 +93,8 @@ def weight_torque(robot: Robot, q: Array) -> Array:
         for c, i in enumerate(segment.v_index):
             g[i] = g[i] + (segment.S[:3, c] @ force + segment.S[3:, c] @ moment)
         if p:
-            mass, first = segment.together((m[k], step.up(h[k]) + m[k] * step.p))
-            m[p], h[p] = m[p] + mass, h[p] + first
+            for above, (mass, first) in segment.shares((m[k], step.up(h[k]) + m[k] * step.p)):
+                m[above], h[above] = m[above] + mass, h[above] + first
     return xp.stack(g) if g else xp.zeros(0)
 
 

@@ -129,6 +129,21 @@ def folds(algorithm: Function) -> Function:
     return algorithm
 
 
+def joins(algorithm: Function) -> Function:
+    """An algorithm that folds, and whose places may hang on several: unlike limbs side by side.
+
+    It sees what a place hangs on through `Segment.above`, adds up by `subtree_sums` or
+    `Segment.shares`, and never walks from a place to its ancestors.
+    """
+    vars(algorithm)["joins"] = True
+    return folds(algorithm)
+
+
+def may_join(algorithm: Function) -> bool:
+    """Whether an algorithm may run on a folded robot with unlike limbs side by side."""
+    return bool(getattr(algorithm, "joins", False))
+
+
 def may_fold(algorithm: Function) -> bool:
     """Whether an algorithm may run on a folded robot."""
     return bool(getattr(algorithm, "folds", False))

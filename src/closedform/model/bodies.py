@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, final
+from typing import Any, NamedTuple, final
 
 import numpy as np
 
@@ -15,6 +15,18 @@ from closedform.model.joints import Joint
 from closedform.model.names import checked_name
 from closedform.model.pose import checked_placement, identity
 from closedform.model.vectors import is_finite_number
+
+
+class Seam(NamedTuple):
+    """How lanes of one place hang on several: of a folded robot with unlike limbs side by side.
+
+    `parents` are the names of the bodies there, None the world. What the place sees of them is
+    `down` of a list of theirs, what they get of it `up`: a part for each.
+    """
+
+    parents: tuple[str | None, ...]
+    down: Callable[[list[Any]], Any]
+    up: Callable[[Any], list[Any]]
 
 
 @final
@@ -35,6 +47,8 @@ class Body:
     summed: Callable[[Any], Any] | None = field(default=None, repr=False)
     """What adds up the bodies that share this place in lanes, as their parent sees them; None: one
     body stands here, as in every robot that is no folded one."""
+    seam: Seam | None = field(default=None, repr=False)
+    """Of a place that hangs on several; `parent` is the last of them then."""
     rounded: float = field(init=False, default=0.0, repr=False)
     """By how much the rotation that was given had to be changed to be one; mostly 0."""
 
@@ -54,6 +68,12 @@ class Body:
             raise ModelError(f"{what}: gravity_compensation must be a finite number, the fraction "
                              f"of its weight that is carried, not {self.gravity_compensation!r}")
         object.__setattr__(self, "gravity_compensation", float(self.gravity_compensation))
+
+    def shares(self, x: Any) -> list[tuple[str | None, Any]]:
+        """The parents, mostly one, and what each gets of x."""
+        if self.seam is None:
+            return [(self.parent, x if self.summed is None else self.summed(x))]
+        return [*zip(self.seam.parents, self.seam.up(x), strict=True)]
 
     @property
     def joint_name(self) -> str:

@@ -7,7 +7,7 @@ with a ratio on a shared column.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -16,7 +16,7 @@ import numpy as np
 
 from closedform.arrays import Array, namespace
 from closedform.errors import ModelError, suggestion
-from closedform.model.bodies import Body
+from closedform.model.bodies import Body, Seam
 from closedform.model.inertia import Inertia
 from closedform.model.joints import Joint
 from closedform.model.joints.joint import Driver
@@ -46,6 +46,8 @@ class Segment:
     carried: float = 0.0
     higher: Polynomial = ()
     summed: Callable[[Any], Any] | None = None     # of the bodies that share it (`Body.summed`)
+    seam: Seam | None = None                       # `Body.seam`
+    parents: tuple[int, ...] = ()                  # those of the seam
 
     @property
     def S(self) -> Array:
@@ -74,6 +76,18 @@ class Segment:
     def together(self, x: Any) -> Any:
         """What the parent gets of x: the sum over the bodies that share this segment, mostly x."""
         return x if self.summed is None else self.summed(x)
+
+    def above(self, states: Sequence[Any]) -> Any:
+        """Of the states of all segments and the world, that of what this segment hangs on."""
+        if self.seam is None:
+            return states[self.parent]
+        return self.seam.down([states[p] for p in self.parents])
+
+    def shares(self, x: Any) -> list[tuple[int, Any]]:
+        """The parents, mostly one, and what each gets of x, which is as they see it."""
+        if self.seam is None:
+            return [(self.parent, self.together(x))]
+        return [*zip(self.parents, self.seam.up(x), strict=True)]
 
     def coordinates(self, q: Array) -> Array:
         """The joint's own coordinates, (nq_k,)."""
@@ -110,10 +124,16 @@ def segments_of(bodies: tuple[Body, ...]) -> tuple[Segment, ...]:
                 result.append(Segment(name, p, at, joint, inertia, k,
                                       tuple(range(q, q + joint.nq)), tuple(range(v, v + joint.nv)),
                                       carried=body.gravity_compensation,
-                                      summed=body.summed if at is body.placement else None))
+                                      **_shared(body, last) if at is body.placement else {}))
                 p, at, q, v = len(result), np.eye(4), q + joint.nq, v + joint.nv
         last[body.name] = len(result)
     return tuple(result)
+
+
+def _shared(body: Body, last: dict[str | None, int]) -> dict[str, Any]:
+    """What the first segment of a body is told of lanes."""
+    parents = () if body.seam is None else tuple(last[name] for name in body.seam.parents)
+    return {"summed": body.summed, "seam": body.seam, "parents": parents}
 
 
 def named_parts(body: Body) -> list[tuple[str, Joint]]:

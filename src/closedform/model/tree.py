@@ -135,12 +135,14 @@ class Tree(ABC):
     def mass(self) -> Any:
         """Of all bodies, kg."""
         total: list[Any] = [0] * (len(self.bodies) + 1)
-        if all(body.summed is None for body in self.bodies):
+        if all(body.summed is None and body.seam is None for body in self.bodies):
             return sum(body.inertia.mass for body in self.bodies)
+        number: dict[str | None, int] = {None: 0}
+        number |= {body.name: k for k, body in enumerate(self.bodies, start=1)}
         for k, body in reversed(list(enumerate(self.bodies))):      # bodies that share places
             own = total[k + 1] + body.inertia.mass
-            p = self.parents[k]
-            total[p] = total[p] + (own if body.summed is None else body.summed(own))
+            for name, share in body.shares(own):
+                total[number[name]] = total[number[name]] + share
         return total[0]
 
     @cached_property

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from closedform.errors import ClosedformError
 from closedform.program.ops import OPS
-from closedform.program.program import SHUFFLES, Entry, Instruction, Output, Program, size
+from closedform.program.program import NONE, SHUFFLES, Entry, Instruction, Output, Program, size
 
 
 class ProgramError(ClosedformError, ValueError):
@@ -80,12 +80,13 @@ def _instruction_faults(program: Program, i: int, instruction: Instruction) -> I
 
 def _shuffle_faults(program: Program, i: int, instruction: Instruction) -> Iterable[str]:
     op, args, lanes = instruction
-    if len(args) != 1 or not 0 <= args[0] < i:
-        yield "needs one argument that is computed before it"
-    elif not isinstance(lanes, tuple) or not lanes or min(lanes) < 0:
+    if not 1 <= len(args) <= (2 if op == "spread" else 1) or not all(0 <= k < i for k in args):
+        yield "needs an argument that is computed before it, and a spread may have two"
+    elif not isinstance(lanes, tuple) or max(lanes, default=-1) < 0 or min(lanes) < (
+            NONE if op == "spread" and len(args) == 1 else 0):
         yield f"needs lanes, not {lanes!r}"
-    elif op == "spread" and max(lanes) >= program.widths[args[0]]:
-        yield f"asks for lane {max(lanes)} of {program.widths[args[0]]}"
+    elif op == "spread" and max(lanes) >= sum(program.widths[k] for k in args):
+        yield f"asks for lane {max(lanes)} of {sum(program.widths[k] for k in args)}"
     elif op == "gather" and len(lanes) != program.widths[args[0]]:
         yield f"has {len(lanes)} lanes for a value of {program.widths[args[0]]}"
     elif op == "gather" and len({lanes.count(k) for k in range(max(lanes) + 1)}) > 1:

@@ -26,7 +26,8 @@ from closedform.program.ops import FUNCTIONS, OPS
 Node = tuple[Any, ...]
 """("input", slot, index), ("const", value) or (operation, argument, ...).
 
-With lanes: ("input", slot, index, ...), ("lanes", values), ("spread" or "gather", argument, lanes).
+With lanes: ("input", slot, index, ...), ("lanes", values), ("spread" or "gather", argument, lanes),
+("spread", argument, argument, lanes).
 """
 
 Scalar = Union["Expr", float]

@@ -10,7 +10,8 @@ A value may have lanes (`program/lanes`): one number for each of several limbs. 
 
     Instruction("input", (slot, i_0, i_1, …))     an entry of an input for each lane
     Instruction("lanes", (), (c_0, c_1, …))       a constant for each lane
-    Instruction("spread", (x,), (m_0, m_1, …))    in lane l, x of lane m_l
+    Instruction("spread", (x,), (m_0, m_1, …))    in lane l, x of lane m_l, or 0 where m_l is −1
+    Instruction("spread", (x, y), (m_0, m_1, …))  the same of the lanes of x and, after them, of y
     Instruction("gather", (x,), (m_0, m_1, …))    in lane l, Σ_k x of the lanes k with m_k = l
 
 and every operation is done lane by lane; constants have as many lanes as their users.
@@ -36,6 +37,8 @@ from closedform.program.ops import OPS
 LEAVES = frozenset({"input", "const", "lanes"})
 SHUFFLES = frozenset({"spread", "gather"})
 """What moves numbers between lanes."""
+NONE = -1
+"""The lane of a spread that is zero."""
 
 
 class Slot(NamedTuple):

@@ -135,7 +135,8 @@ def _live_code(graph: Graph, roots: list[int]) -> tuple[tuple[Instruction, ...],
             for argument in nodes[i][1:]:
                 live[argument] = 1
         elif live[i] and nodes[i][0] in SHUFFLES:
-            live[nodes[i][1]] = 1
+            for argument in nodes[i][1:-1]:
+                live[argument] = 1
     places = [-1] * len(nodes)
     code: list[Instruction] = []
     for i, node in enumerate(nodes):
@@ -145,7 +146,7 @@ def _live_code(graph: Graph, roots: list[int]) -> tuple[tuple[Instruction, ...],
             if op in ("const", "lanes"):
                 code.append(Instruction(op, (), rest[0]))
             elif op in SHUFFLES:
-                code.append(Instruction(op, (places[rest[0]],), rest[1]))
+                code.append(Instruction(op, tuple([places[j] for j in rest[:-1]]), rest[-1]))
             elif op == "input":
                 code.append(Instruction(op, rest))
             else:

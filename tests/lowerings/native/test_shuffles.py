@@ -5,7 +5,7 @@ import pytest
 
 from closedform.lowerings.native import steps
 from native_code import NativeCode, targets
-from random_lanes import random_computation
+from random_lanes import random_computation, random_seam
 
 TARGETS = targets()
 
@@ -16,6 +16,14 @@ def test_every_lane_of_machine_code_is_what_a_single_number_would_be(target, see
     program, x, expected = random_computation(seed)
     found, = NativeCode(program, TARGETS[target]).one_state(x)
     np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12 * np.abs(expected).max())
+
+
+@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("target", TARGETS)
+def test_machine_code_joins_lanes_of_several_places(target, seed):
+    program, x, expected = random_seam(seed)
+    found, = NativeCode(program, TARGETS[target]).one_state(x)
+    np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12)
 
 
 def test_values_of_all_widths_wait_between_pieces(monkeypatch):

@@ -22,13 +22,15 @@ from closedform.applications.compile.names import output_names
 from closedform.applications.compile.requests import Gravity, Request
 from closedform.maths.algorithms.joint_steps import JointStep, wrench_in_parent
 from closedform.maths.arguments import SIZES
-from closedform.maths.canonical.limbs import is_folded, positions
+from closedform.maths.canonical import joined_limbs
+from closedform.maths.canonical.limbs import SharedPosition, is_folded, positions
 from closedform.maths.quantity import Form, Quantity
 from closedform.maths.scalars.series import Series
+from closedform.model.bodies import Seam
 from closedform.model.inertia import Inertia
 from closedform.model.robot import Body, Robot
 from closedform.program.expr import Expr, Graph
-from closedform.program.lanes.limbs import TRUNK, LanesMeetError, Limb, lanes_of, outer
+from closedform.program.lanes.limbs import TRUNK, LanesMeetError, Limb, lanes_of, outer, width
 from closedform.program.lanes.numbers import (
     LaneConstant,
     LaneExpr,
@@ -37,6 +39,7 @@ from closedform.program.lanes.numbers import (
     gathered,
     values_in,
 )
+from closedform.program.lanes.seams import joined, shared_out
 from closedform.program.lanes.sharing import SharedLanes
 from closedform.program.program import Program, Slot
 from closedform.program.record import Picked, collect, input_array, object_array, uncollected
@@ -51,24 +54,33 @@ class LanePlace(NamedTuple):
 
 
 class FoldedForms:
-    """A robot with its limbs in lanes, in the forms in which quantities are recorded."""
+    """A robot with its limbs in lanes, in the forms in which quantities are recorded.
 
-    def __init__(self, forms: Forms) -> None:
-        self.forms = forms
+    `joined`: unlike limbs too, as far as their joints agree.
+    """
+
+    def __init__(self, forms: Forms, joined: bool = False) -> None:
+        self.forms, self.joined = forms, joined
         self._foldings: dict[Form, Folding] = {}
 
     def at(self, form: Form) -> Folding:
         """The robot in a form."""
         if form not in self._foldings:
-            self._foldings[form] = Folding(self.forms, form)
+            self._foldings[form] = Folding(self.forms, form, self.joined)
         return self._foldings[form]
 
     @property
     def lanes(self) -> SharedLanes:
         """The bodies that share lanes."""
         bodies, tree = self.forms.canonical.robot.bodies, self.at(Form.CANONICAL).tree
-        return SharedLanes(tuple(tuple(bodies[b].name.removesuffix("′") for b in at.bodies)
+        return SharedLanes(tuple(tuple(bodies[b].name.removesuffix("′") for b in at.own)
                                  for at in tree if len(at.bodies) > 1))
+
+    def joins(self, requests: Sequence[Request], wrenches: bool) -> bool:
+        """Whether unlike limbs share lanes, wherever these are recorded."""
+        used = [self.at(folded_form(request.row)) for request in requests]
+        return self.joined and any(at.hangs for x in used for at in x.tree) and not (
+            wrenches and any(x.carried is None for x in used))
 
     def reason(self, requests: Sequence[Request], wrenches: bool) -> str:
         """Why requests are computed without lanes; nothing if they may have some."""
@@ -123,10 +135,14 @@ def folded_form(row: Quantity) -> Form:
 class Folding:
     """The folded form of a robot in one of its forms."""
 
-    def __init__(self, forms: Forms, form: Form = Form.BASE) -> None:
+    def __init__(self, forms: Forms, form: Form = Form.BASE, joined: bool = False) -> None:
         self.forms, self.form = forms, form
         self.flat = forms.robot_in(form)
         self.tree = positions(self.flat)
+        self.turned: frozenset[int] = frozenset()
+        if joined:
+            self.tree, self.turned = joined_limbs.joined(self.flat, self.tree)
+            self.flat = joined_limbs.in_turned_frames(self.flat, self.turned)
 
     @cached_property
     def robot(self) -> Robot:
@@ -140,8 +156,22 @@ class Folding:
                 mine[0], parent=bodies[parent.bodies[0]].name if at.parent else None,
                 placement=_lanes([b.placement for b in mine], at.limb),
                 inertia=Inertia.from_parameters(_lanes([b.inertia.array for b in mine], at.limb)),
-                summed=None if at.limb == near else partial(summed, limb=at.limb, near=near)))
+                summed=None if at.hangs or at.limb == near else
+                partial(summed, limb=at.limb, near=near), seam=self._seam(at)))
         return Robot(self.flat.name, made, self.flat.gravity)
+
+    def _seam(self, at: SharedPosition) -> Seam | None:
+        """How the lanes of a position hang on several, or on some lanes of one."""
+        if not at.hangs:
+            return None
+        above = sorted({number for number, _ in at.hangs})
+        ways = tuple((above.index(number), lane) for number, lane in at.hangs)
+        down = ways + ways[-1:] * at.copies
+        limbs = [self.tree[number - 1].limb if number else TRUNK for number in above]
+        return Seam(tuple(self.flat.bodies[self.tree[number - 1].bodies[0]].name if number else None
+                          for number in above),
+                    lambda states: each(lambda *x: joined(x, limbs, down, at.limb), *states),
+                    lambda part: each_of(part, lambda x: shared_out(x, at.limb, ways, limbs)))
 
     @cached_property
     def places(self) -> dict[str, list[LanePlace]]:
@@ -152,7 +182,7 @@ class Folding:
                 ("nv", self.robot.v_slices, self.flat.v_slices)):
             places: list[Any] = [None] * getattr(self.flat, size)
             for at, body in zip(self.tree, self.robot.bodies, strict=True):
-                for lane, b in enumerate(at.bodies):
+                for lane, b in enumerate(at.own):
                     if body.joint_name in own:
                         start, there = own[body.joint_name].start, self.flat.bodies[b].joint_name
                         for c, k in enumerate(range(*there_of[there].indices(len(places)))):
@@ -160,7 +190,7 @@ class Folding:
             found[size] = places
         found["bodies"] = [LanePlace(0, 0, TRUNK)] * len(self.flat.bodies)
         for k, position in enumerate(self.tree):
-            for lane, b in enumerate(position.bodies):
+            for lane, b in enumerate(position.own):
                 found["bodies"][b] = LanePlace(k, lane, position.limb)
         found["parameters"] = [LanePlace(10 * place.at + c, place.lane, place.limb)
                                for place in found["bodies"] for c in range(10)]
@@ -181,7 +211,7 @@ class Folding:
         own: list[list[tuple[int, Any]]] = [[] for _ in self.flat.bodies]
         for b, (k, T) in enumerate(places):
             if k is not None:
-                own[k].append((b, T))
+                own[k].append((b, joined_limbs.QUARTER.T @ T if k in self.turned else T))
         found = []
         for at in self.tree:
             if len({len(own[k]) for k in at.bodies}) > 1:
@@ -242,7 +272,8 @@ class Folding:
             for k, place in enumerate(places):
                 members.setdefault(place.at, {})[place.lane] = k
             limbs = {place.at: place.limb for place in places}
-            found[size] = [([members[i][lane] for lane in range(len(members[i]))], limbs[i])
+            found[size] = [([members[i][min(lane, len(members[i]) - 1)]
+                             for lane in range(width(limbs[i]))], limbs[i])
                            for i in range(len(members))]
         return found
 
@@ -292,14 +323,32 @@ def lane_of(x: Any, limb: Limb, lane: int) -> Any:
 
 def summed(x: Any, limb: Limb, near: Limb) -> Any:
     """Σ over the bodies that share a position, of numbers, arrays and tuples of them."""
+    return each(lambda y: gathered(y, limb, near), x)
+
+
+def each(function: Callable[..., Any], *xs: Any) -> Any:
+    """A function of numbers, on those of arrays and tuples of the same shape."""
+    x = xs[0]
     if isinstance(x, np.ndarray):
-        return object_array([summed(y, limb, near) for y in x.ravel()], x.shape)
+        flat = [y.ravel() for y in xs]
+        return object_array([each(function, *ys) for ys in zip(*flat, strict=True)], x.shape)
     if isinstance(x, tuple):
-        parts = [summed(y, limb, near) for y in x]
+        parts = [each(function, *ys) for ys in zip(*xs, strict=True)]
         return type(x)(*parts) if hasattr(x, "_fields") else tuple(parts)
     if isinstance(x, Series):
-        return Series([summed(c, limb, near) for c in x.c])
-    return gathered(x, limb, near)
+        return Series([each(function, *ys) for ys in zip(*(y.c for y in xs), strict=True)])
+    return function(*xs)
+
+
+def each_of(x: Any, function: Callable[[Any], list[Any]]) -> list[Any]:
+    """The same of a function with several results: one array or tuple for each of them."""
+    found: list[list[Any]] = []
+    each(lambda y: found.append(function(y)), x)
+    results = []
+    for numbers in zip(*found, strict=True):
+        left = iter(numbers)
+        results.append(each(lambda _, left=left: next(left), x))
+    return results
 
 
 def _lanes(arrays: list[np.ndarray], limb: Limb) -> np.ndarray:

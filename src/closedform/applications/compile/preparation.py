@@ -30,7 +30,7 @@ from closedform.maths.algorithms.applicability import applies
 from closedform.maths.arguments import SIZES
 from closedform.maths.catalogue import quantity
 from closedform.maths.definitions.closed_form import mass_matrix
-from closedform.maths.quantity import Form, may_fold, takes_base
+from closedform.maths.quantity import Form, may_fold, may_join, takes_base
 from closedform.maths.regularity import refuse_singular
 from closedform.model.robot import Robot
 from closedform.program.lanes.limbs import LanesMeetError
@@ -85,10 +85,11 @@ class Preparation:
 
     @uncollected()
     def folded(self, requests: Sequence[Request], wrenches: bool = False,
-               only: Sequence[str] = ()) -> FoldedProgram:
+               only: Sequence[str] = (), unlike: bool = True) -> FoldedProgram:
         """The program with limbs in lanes, for one state; none where it has no less to do.
 
-        Where the lanes save little, that is decided by the program without them.
+        Where the lanes save little, that is decided by the program without them. `unlike` limbs
+        have lanes side by side where that takes fewer instructions.
         """
         folding = FoldedForms(self.forms)
         reason = folding.reason(requests, wrenches)
@@ -99,9 +100,16 @@ class Preparation:
         for request, found in zip(requests, ways, strict=True):
             if not found:
                 return FoldedProgram.missing(f"{request.row.name} has no algorithm that folds")
+        foldings = [folding]
+        if unlike and all(may_join(x) for found in ways for x in found):
+            foldings += [x for x in [FoldedForms(self.forms, joined=True)]
+                         if x.joins(requests, wrenches)]
         try:
-            best = optimised(*(kept_outputs(folding.recorded(requests, choice, wrenches), only)
-                               for choice in product(*ways)))
+            recorded = [[kept_outputs(x.recorded(requests, choice, wrenches), only)
+                         for choice in product(*ways)] for x in foldings]
+            folding, cheapest = min(zip(foldings, recorded, strict=True),
+                                    key=lambda x: min(p.issued for p in x[1]))
+            best = optimised(*cheapest)
         except LanesMeetError as error:
             return FoldedProgram.missing(str(error))
         clear = best.issued < CLEARLY * best.lane_operations.instructions
@@ -110,8 +118,11 @@ class Preparation:
         return FoldedProgram(best, folding.lanes)
 
     def judged_folded(self, requests: Sequence[Request], wrenches: bool = False) -> Program | None:
-        """The program with limbs in lanes, where there is one and its results are right."""
-        found = self.folded(requests, wrenches).program
+        """The program with limbs in lanes, where there is one and its results are right.
+
+        It is for other machines, whose registers may have two lanes: unlike limbs have none.
+        """
+        found = self.folded(requests, wrenches, unlike=False).program
         if found is None:
             return None
         flat = unfolded(found)

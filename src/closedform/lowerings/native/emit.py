@@ -8,7 +8,14 @@ from typing import Protocol
 
 from closedform.lowerings.native.ir import BYTES, OPERATIONS, Emitter, Lanes, literal
 from closedform.lowerings.native.outputs import LaneRows
-from closedform.lowerings.native.shuffles import added_up, chosen, in_rows, of_width, side_by_side
+from closedform.lowerings.native.shuffles import (
+    added_up,
+    chosen,
+    chosen_of_two,
+    in_rows,
+    of_width,
+    side_by_side,
+)
 from closedform.lowerings.native.sincos import sincos_of_all
 from closedform.lowerings.native.steps import Step
 from closedform.program.program import SHUFFLES, Entry, Program
@@ -140,7 +147,11 @@ class StepWriter:
         return made
 
     def _shuffled(self, place: int) -> str:
-        op, (x,), lanes = self.program.code[place]
+        op, (x, *others), lanes = self.program.code[place]
+        if others:
+            y = others[0]
+            return chosen_of_two(self.emitter(x), self.value(x), self.emitter(y), self.value(y),
+                                 lanes)
         return (chosen if op == "spread" else added_up)(self.emitter(x), self.value(x), lanes)
 
     def _write(self, step: Step) -> None:

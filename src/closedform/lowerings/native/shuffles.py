@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from closedform.lowerings.native.ir import Emitter
+from closedform.program.program import NONE
 
 
 def of_width(e: Emitter, width: int) -> Emitter:
@@ -14,16 +15,37 @@ def of_width(e: Emitter, width: int) -> Emitter:
 
 
 def chosen(e: Emitter, x: str, lanes: Sequence[int]) -> str:
-    """In lane l, lane lanes[l] of a register that e writes; of one lane, a number."""
+    """In lane l, lane lanes[l] of a register that e writes, or zero; of one lane, a number."""
     f, t = e.function, e.lanes.type
     if e.lanes.width == 1:
-        wide = of_width(e, len(lanes)).lanes.type
-        first = f.let(f"insertelement {wide} poison, {e.lanes.kind} {x}, i32 0")
-        return f.let(f"shufflevector {wide} {first}, {wide} poison, "
-                     f"<{len(lanes)} x i32> zeroinitializer")
-    if len(lanes) == 1:
+        t = of_width(e, len(lanes)).lanes.type
+        x = f.let(f"insertelement {t} poison, {e.lanes.kind} {x}, i32 0")
+        zero = len(lanes)
+    elif len(lanes) == 1:
         return f.let(f"extractelement {t} {x}, i32 {lanes[0]}")
-    return f.let(f"shufflevector {t} {x}, {t} poison, {_mask(lanes)}")
+    else:
+        zero = e.lanes.width
+    other = "zeroinitializer" if NONE in lanes else "poison"
+    mask = _mask([zero if k == NONE else k for k in lanes])
+    return f.let(f"shufflevector {t} {x}, {t} {other}, {mask}")
+
+
+def chosen_of_two(e: Emitter, x: str, other: Emitter, y: str, lanes: Sequence[int]) -> str:
+    """In lane l, lane lanes[l] of a register that e writes and, behind it, one of the other."""
+    count = e.lanes.width
+    wide = of_width(e, max(count, other.lanes.width))
+    x, y = (z if a.lanes.width == wide.lanes.width else
+            chosen(a, z, [*range(a.lanes.width), *[0] * (wide.lanes.width - a.lanes.width)])
+            for a, z in ((e, x), (other, y)))
+    if wide.lanes.width == 1:
+        pair = of_width(e, 2)
+        t, first = pair.lanes.type, pair.function.let(
+            f"insertelement {pair.lanes.type} poison, {e.lanes.kind} {x}, i32 0")
+        both = pair.function.let(f"insertelement {t} {first}, {e.lanes.kind} {y}, i32 1")
+        return chosen(pair, both, lanes)
+    t = wide.lanes.type
+    mask = _mask([k if k < count else wide.lanes.width + k - count for k in lanes])
+    return e.function.let(f"shufflevector {t} {x}, {t} {y}, {mask}")
 
 
 def side_by_side(e: Emitter, x: str, y: str) -> str:

@@ -12,20 +12,31 @@ from types import MappingProxyType
 from typing import Any, TypeVar
 
 Part = TypeVar("Part")
+Shares = list[tuple[int, Part]]
 
 
 class Parents(list[int]):
-    """Parents by number; `summed` adds up what several bodies in one place give to their parent."""
+    """Parents by number; `summed` adds up what several bodies in one place give to their parent.
+
+    `shared` gives it to several, where lanes of one place hang on them: numbers and parts.
+    """
 
     def __init__(self, numbers: Iterable[int],
-                 summed: Mapping[int, Callable[[Any], Any]] = MappingProxyType({})) -> None:
+                 summed: Mapping[int, Callable[[Any], Any]] = MappingProxyType({}),
+                 shared: Mapping[int, Callable[[Any], Shares[Any]]] = MappingProxyType({})) -> None:
         super().__init__(numbers)
-        self.summed = summed
+        self.summed, self.shared = summed, shared
 
     def together(self, k: int, part: Part) -> Part:
         """What the parent of k gets of a part: the sum over the bodies that share the place."""
         found: Part = self.summed[k](part) if k in self.summed else part
         return found
+
+    def shares(self, k: int, part: Part) -> Shares[Part]:
+        """The parents of k, mostly one, and what each gets of a part."""
+        if k in self.shared:
+            return self.shared[k](part)
+        return [(self[k], self.together(k, part))]
 
 
 def subtree_sums(
@@ -38,10 +49,11 @@ def subtree_sums(
     """
     found = list(parts)
     for k in range(len(found) - 1, 0, -1):
-        p = parent[k]
-        if p:
+        if parent[k]:
             part = found[k] if in_parent is None else in_parent(k, found[k])
-            found[p] = plus(found[p], parent.together(k, part))
+            for p, share in parent.shares(k, part):
+                if p:
+                    found[p] = plus(found[p], share)
     return found
 
 

@@ -38,7 +38,7 @@ from closedform.maths.algorithms.joint_steps import (
 from closedform.maths.algorithms.moments import moments
 from closedform.maths.algorithms.newton_euler import motions_and_forces
 from closedform.maths.loads import with_loads
-from closedform.maths.quantity import folds
+from closedform.maths.quantity import joins
 from closedform.maths.spatial import cross, skew
 from closedform.model.inertia import Inertia
 from closedform.model.robot import Robot
@@ -73,7 +73,7 @@ class Eliminated(NamedTuple):
     rest: Array               # (n_k,), D⁻¹ u
 
 
-@folds
+@joins
 @with_loads
 @uncoupled
 def forward_dynamics(
@@ -107,7 +107,9 @@ def _eliminated(
         joints[k - 1] = joint = _eliminate(segment, body[k], tau, robot.rotor_inertia, xp)
         if p:
             rest = _without_joint(segment, body[k], joint, tau, xp)
-            body[p] = body[p].plus(segment.together(_in_parent(rest, way[k - 1], xp)))
+            for above, share in segment.shares(_in_parent(rest, way[k - 1], xp)):
+                if above:
+                    body[above] = body[above].plus(share)
     return joints
 
 
@@ -188,7 +190,7 @@ def _accelerations(
     delta = [xp.zeros(6)]
     found: list[Any] = [0] * robot.nv
     for segment, step, (free, _, K, rest) in zip(robot.segments, way, joints, strict=True):
-        before = twist_in_segment(step, delta[segment.parent])
+        before = twist_in_segment(step, segment.above(delta))
         z = rest - K @ before
         moved = {column: axis for axis, column in free.items()}
         a = [z[c] - before[moved[c]] if c in moved else z[c] for c in range(len(rest))]

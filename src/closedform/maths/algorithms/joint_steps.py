@@ -113,7 +113,7 @@ def gravity_in_segments(robot: Robot, way: list[JointStep]) -> list[Array]:
     """γ_k = Rᵀ γ_p, (3,) each: the world's γ_0 = −gravity, seen in every segment."""
     gamma: list[Array] = [-robot.gravity]
     for segment, step in zip(robot.segments, way, strict=True):
-        gamma.append(step.down(gamma[segment.parent]))
+        gamma.append(step.down(segment.above(gamma)))
     return gamma
 
 

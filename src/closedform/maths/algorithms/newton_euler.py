@@ -38,7 +38,7 @@ from closedform.maths.algorithms.moments import Moments, moments
 from closedform.maths.kinematics import body_segments, segment_parents
 from closedform.maths.loads import weight_torque, with_loads
 from closedform.maths.pull_backs import COVECTOR, FORM, motion_torque, pulled_back, solved
-from closedform.maths.quantity import folds
+from closedform.maths.quantity import folds, joins
 from closedform.maths.spatial import cross, force_cross, motion_cross
 from closedform.model.robot import Robot
 from closedform.model.segments import Segment
@@ -116,7 +116,7 @@ def world_motion(robot: Robot, xp: Namespace, gravity: bool = True) -> OriginMot
     return OriginMotion(zero, xp.zeros((3, 3)), zero, -robot.gravity if gravity else zero)
 
 
-@folds
+@joins
 @pulled_back(COVECTOR)
 @with_loads
 def inverse_dynamics(
@@ -127,7 +127,7 @@ def inverse_dynamics(
     return tau + robot.rotor_inertia * a
 
 
-@folds
+@joins
 @pulled_back(COVECTOR)
 def generalized_momentum(robot: Robot, q: Array, v: Array) -> Array:
     """p = M v, (nv,): the torque of the accelerations v at rest without gravity."""
@@ -135,7 +135,7 @@ def generalized_momentum(robot: Robot, q: Array, v: Array) -> Array:
     return newton_euler(robot, q, still, v, gravity=False) + robot.rotor_inertia * v
 
 
-@folds
+@joins
 @pulled_back(motion_torque, generalized_momentum)
 @with_loads
 def bias(robot: Robot, q: Array, v: Array) -> Array:
@@ -143,7 +143,7 @@ def bias(robot: Robot, q: Array, v: Array) -> Array:
     return newton_euler(robot, q, v, None)
 
 
-@folds
+@joins
 @pulled_back(motion_torque, generalized_momentum)
 @with_loads
 def coriolis_torque(robot: Robot, q: Array, v: Array) -> Array:
@@ -174,7 +174,7 @@ def motions_and_forces(
     motion = [world_motion(robot, xp, gravity)]
     F: list[Array] = [xp.zeros(6)]
     for segment, step in zip(robot.segments, way, strict=True):
-        here = next_motion(segment, step, motion[segment.parent], v, a)
+        here = next_motion(segment, step, segment.above(motion), v, a)
         motion.append(here)
         F.append(xp.zeros(6) if segment.inertia is None else
                  body_force(moments(segment.inertia), here.w * here.w, here.U, here.a))
@@ -198,7 +198,7 @@ def joint_torques(robot: Robot, way: Sequence[Crossing], F: list[Array], xp: Nam
     return tensor(tau, (robot.nv,), xp)
 
 
-@folds
+@joins
 @pulled_back(COVECTOR)
 @with_loads
 def gravity_torque(robot: Robot, q: Array) -> Array:

@@ -26,6 +26,13 @@ class SharedPosition(NamedTuple):
     bodies: tuple[int, ...]                  # numbers of the robot's bodies, lane by lane
     parent: int                              # the position that they hang on, counted from 1
     limb: tuple[tuple[int, int], ...]        # the way from the trunk: (group, how many of a lane)
+    hangs: tuple[tuple[int, int], ...] = ()  # at a seam: the position and the lane there, by lanes
+    copies: int = 0                          # so many lanes at the end repeat the one before
+
+    @property
+    def own(self) -> tuple[int, ...]:
+        """The bodies, each once."""
+        return self.bodies[:len(self.bodies) - self.copies]
 
 
 def positions(robot: Robot) -> tuple[SharedPosition, ...]:
@@ -55,7 +62,7 @@ class _Folding:
             body = robot.bodies[k]
             follows = body.name if body.name in coupled else ways[k]
             below = tuple(sorted(self.shape[c] for c in self.children[k + 1]))
-            self.shape[k] = known.setdefault((follows, _kind(body), below), len(known))
+            self.shape[k] = known.setdefault((follows, kind_of_joint(body), below), len(known))
             own = max(ways[k][0]) if ways[k] else 0
             self.above[k] = max([own, *(self.above[c] - 1 for c in self.children[k + 1])])
         self.found: list[SharedPosition] = []
@@ -122,7 +129,7 @@ def _runs(count: int, most: int) -> Iterator[tuple[int, int]]:
         start += size
 
 
-def _kind(body: Body) -> tuple[Any, ...]:
+def kind_of_joint(body: Body) -> tuple[Any, ...]:
     """What bodies that share a position have in common: the joint without name and limits."""
     joint = body.joint
     S = tuple(np.asarray(part.S, dtype=float).tobytes() for part in joint.moving.parts())

@@ -104,12 +104,12 @@ class LaneExpr:
             total = [s * c + t * d for s, c, t, d in zip(a.signs, ca, b.signs, cb, strict=True)]
             return LaneExpr(a.graph, x, (1,) * len(total), a.limb).times(tuple(total))
         if b.signs == _opposite(a.signs):
-            return _made(a.positive - b.positive, a.signs, a.limb)
+            return signed(a.positive - b.positive, a.signs, a.limb)
         if b.signs != a.signs:
             if a.turning_cost < b.turning_cost:
                 a, b = b, a
             return a + b.with_signs(a.signs)
-        return _made(a.positive + b.positive, a.signs, a.limb)
+        return signed(a.positive + b.positive, a.signs, a.limb)
 
     __radd__ = __add__
 
@@ -136,7 +136,7 @@ class LaneExpr:
         if not isinstance(met, tuple):
             return NotImplemented
         a, b = met
-        return _made(a.positive * b.positive, _product(a.signs, b.signs), a.limb)
+        return signed(a.positive * b.positive, _product(a.signs, b.signs), a.limb)
 
     __rmul__ = __mul__
 
@@ -147,11 +147,11 @@ class LaneExpr:
         if not isinstance(met, tuple):
             return NotImplemented
         a, b = met
-        return _made(a.positive / b.positive, _product(a.signs, b.signs), a.limb)
+        return signed(a.positive / b.positive, _product(a.signs, b.signs), a.limb)
 
     def __rtruediv__(self, other: Any) -> Any:
         if isinstance(other, REAL):
-            return _made(float(other) / self.positive, self.signs, self.limb)
+            return signed(float(other) / self.positive, self.signs, self.limb)
         if isinstance(other, LaneConstant | Expr):
             limb = outer(self.limb, TRUNK if isinstance(other, Expr) else other.limb)
             return lifted(other, limb, self.graph) / self
@@ -163,13 +163,13 @@ class LaneExpr:
         made = self.positive ** exponent
         if made is NotImplemented:
             return made
-        return _made(made, self.signs if exponent % 2 else (1,) * len(self.signs), self.limb)
+        return signed(made, self.signs if exponent % 2 else (1,) * len(self.signs), self.limb)
 
     def apply(self, name: str) -> Any:
         """A one-place operation, with the signs moved as its parity allows."""
         parity, plus = OPS[name].parity, (1,) * len(self.signs)
         x = self.with_signs(plus) if parity == 0 and self.signs != plus else self
-        return _made(x.positive.apply(name), x.signs if parity < 0 else plus, x.limb)
+        return signed(x.positive.apply(name), x.signs if parity < 0 else plus, x.limb)
 
     # ------------------------------------------------------------------ signs and constants
     @property
@@ -196,7 +196,7 @@ class LaneExpr:
         signs = tuple([-1 if c < 0.0 else 1 for c in total])
         sizes = tuple([abs(c) for c in total])
         if sizes.count(sizes[0]) == len(sizes):
-            return _made(Expr(self.graph, x, 1) * sizes[0], signs, self.limb)
+            return signed(Expr(self.graph, x, 1) * sizes[0], signs, self.limb)
         return self._multiple(sizes, x, signs)
 
     def with_signs(self, signs: Signs) -> LaneExpr:
@@ -288,7 +288,7 @@ def gathered(x: Any, limb: Limb, near: Limb) -> Any:
     x = x if x.signs == first else x.with_signs(first)
     signs = tuple(x.signs[lanes.index(k)] for k in range(width(near)))
     place = x.graph.node(("gather", x.node, lanes))
-    return count * _made(Expr(x.graph, place, 1), signs, near)
+    return count * signed(Expr(x.graph, place, 1), signs, near)
 
 
 def _met(a: LaneExpr, b: Any) -> tuple[LaneExpr, LaneExpr] | LaneExpr | None:
@@ -305,7 +305,7 @@ def _met(a: LaneExpr, b: Any) -> tuple[LaneExpr, LaneExpr] | LaneExpr | None:
     return lifted(a, limb), lifted(b, limb, a.graph)
 
 
-def _made(x: Scalar, signs: Signs, limb: Limb) -> Any:
+def signed(x: Scalar, signs: Signs, limb: Limb) -> Any:
     """signs · x as a number with lanes."""
     if not isinstance(x, Expr):
         return constant([s * x for s in signs], limb)

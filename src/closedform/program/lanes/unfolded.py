@@ -6,7 +6,7 @@ from typing import Any
 
 from closedform.program.expr import Graph, Scalar
 from closedform.program.ops import OPS
-from closedform.program.program import Instruction, Program
+from closedform.program.program import NONE, SHUFFLES, Instruction, Program
 from closedform.program.record import collect, object_array
 
 
@@ -35,9 +35,9 @@ def _lanes(
         return [value]
     if op == "lanes":
         return list(value)
-    x = values[args[0]]
+    x = [y for k in args for y in values[k]] if op in SHUFFLES else []
     if op == "spread":
-        return [x[k] for k in value]
+        return [0.0 if k == NONE else x[k] for k in value]
     if op == "gather":
         return [sum([y for y, k in zip(x, value, strict=True) if k == lane])
                 for lane in range(width)]

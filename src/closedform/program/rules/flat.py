@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from closedform.program.expr import Expr, Graph, Scalar
 from closedform.program.ops import OPS
-from closedform.program.program import LEAVES, SHUFFLES, Instruction, Output, Program
+from closedform.program.program import LEAVES, NONE, SHUFFLES, Instruction, Output, Program
 from closedform.program.record import Picked, collect, object_array
 
 Term = tuple[int, int]
@@ -174,7 +174,9 @@ class Flat:
         if op == "lanes":
             return Expr(graph, graph.node((op, number)), 1)
         if op in SHUFFLES:
-            return _shuffled(graph, op, values[args[0]], number)
+            found = [values[x] for x in args]
+            return _shuffled(graph, op, found[0], number) if len(args) == 1 else \
+                _side_by_side(graph, found, self.program.widths[args[0]], number)
         made: Scalar = OPS[op].on(*[values[i] for i in args])
         return made
 
@@ -196,4 +198,26 @@ def _shuffled(graph: Graph, op: str, x: Scalar, lanes: tuple[int, ...]) -> Scala
     """A spread or a gather, both linear, of a value or of a constant, which has equal lanes."""
     if isinstance(x, Expr):
         return Expr(graph, graph.node((op, x.node, lanes)), x.signum)
-    return x if op == "spread" else x * (len(lanes) // (max(lanes) + 1))
+    if op == "gather":
+        return x * (len(lanes) // (max(lanes) + 1))
+    if NONE not in lanes:
+        return x
+    values = tuple([0.0 if k == NONE else abs(x) for k in lanes])
+    return Expr(graph, graph.node(("lanes", values)), 1 if x > 0 else -1)
+
+
+
+def _side_by_side(
+    graph: Graph, xs: list[Scalar], first: int, lanes: tuple[int, ...],
+) -> Scalar:
+    """Lanes of two values, the first of which has so many; signs that differ are multiplied in."""
+    x, y = xs
+    if isinstance(x, Expr) and isinstance(y, Expr):
+        made = Expr(graph, graph.node(("spread", x.node, y.node, lanes)), x.signum)
+        if x.signum == y.signum:
+            return made
+        signs = tuple([1.0 if k < first else -1.0 for k in lanes])
+        return made * Expr(graph, graph.node(("lanes", signs)), 1)
+    parts = [tuple([k if k < first else NONE for k in lanes]),
+             tuple([k - first if k >= first else NONE for k in lanes])]
+    return _shuffled(graph, "spread", x, parts[0]) + _shuffled(graph, "spread", y, parts[1])
