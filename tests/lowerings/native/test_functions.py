@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from closedform.lowerings import reference
-from closedform.lowerings.native import emit, functions
+from closedform.lowerings.native import emit, functions, ir
 from closedform.lowerings.native import steps as steps_module
 from closedform.lowerings.native.cpu import host
 from closedform.lowerings.native.outputs import output_blocks
@@ -228,3 +228,20 @@ def test_every_entry_is_filled_or_in_one_block(columns, live):
     assert len(written) == len(set(written))
     for k in set(range(150)) - set(written):
         assert entries[k] == Entry(-1, 0, fills[0].fill)
+
+
+@pytest.mark.skipif(not host().triple.startswith("x86_64"), reason="on x86 code jumps")
+def test_long_code_jumps_to_what_comes_next_and_gives_the_same_bits(target, monkeypatch):
+    program = random_program(5, operations=200)
+    straight = NativeCode(program, target)
+    assert "jmp" not in functions.scalar_module(program, target.lanes("double", 1)).text()
+    monkeypatch.setattr(functions, "STRAIGHT", 100)
+    text = functions.scalar_module(program, target.lanes("double", 1)).text()
+    assert text.count("jmp") >= 200 // ir.JUMP
+    assert "jmp" not in functions.scalar_module(                # for other machines
+        program, target.lanes("double", 1), limits=(1000, 1000)).text()
+    jumping = NativeCode(program, target)
+    for k in range(3):
+        inputs = random_inputs(program, k)
+        for x, y in zip(jumping.one_state(*inputs), straight.one_state(*inputs), strict=True):
+            assert np.array_equal(x, y)

@@ -100,6 +100,7 @@ def host() -> Cpu:
     with MAKING:
         llvm.initialize_native_target()
         llvm.initialize_native_asmprinter()
+        llvm.initialize_native_asmparser()
     features = llvm.get_host_cpu_features()
     triple = llvm.get_process_triple()
     return Cpu(triple, llvm.get_host_cpu_name(), features.flatten(), *_registers(triple, features))

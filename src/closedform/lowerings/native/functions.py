@@ -51,6 +51,9 @@ AHEAD = {"in": 4, "out": 2}
 CACHE_LINE = 64
 """Bytes."""
 
+STRAIGHT = 3000
+"""Instructions of a program up to which its code goes straight on: see `Function.jumping`."""
+
 
 def array_names(program: Program | Sweeps) -> list[str]:
     """Arguments of the functions: inputs, then outputs."""
@@ -67,10 +70,11 @@ def scalar_module(program: Program, lanes: Lanes, pack: int = PACK,
     """
     module, here = made or Module(), limits is None
     nearby = here and host().triple.startswith("x86_64")
+    jumping = nearby and len(program.code) > STRAIGHT
     parts = pieces(steps(program, lanes.fma, 1, listed=here), 1, limits)
     found = waiting(program, parts, REGISTERS if here else math.inf)
     places = {i: at * lanes.bytes for i, at in found.places.items()}
-    main = Function(module, nearby)
+    main = Function(module, nearby, jumping)
     widest = max(program.widths, default=1) * lanes.bytes
     scratch = module.scratch(main, found.size * lanes.bytes, widest) if found.size else "null"
     arrays = [f"%{a}" for a in array_names(program)]
@@ -84,7 +88,7 @@ def scalar_module(program: Program, lanes: Lanes, pack: int = PACK,
         taken = ", ".join([arguments, *(f"ptr noalias {inside}" for _ in handed)])
         given = ", ".join(f"ptr {a}" for a in [*arrays, *handed])
         for k, part in enumerate(parts):
-            piece = Function(module, nearby)
+            piece = Function(module, nearby, jumping)
             e = Emitter(piece, lanes)
             StepWriter(program, e, OneState(e), inside, places, pack).run(
                 part, leaving=found.leaving[k])
