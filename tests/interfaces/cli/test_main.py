@@ -96,6 +96,8 @@ def test_show_says_which_bodies_share_lanes():
     assert "lanes" not in run("show", "panda").stdout
     facts = json.loads(run("show", "humanoid25", "--json").stdout)
     assert ["left_shank", "right_shank"] in facts["lanes"]
+    joined = cf.compile(cf.load("humanoid25")).inverse_dynamics.lanes.groups
+    assert facts["joined_lanes"] == [list(group) for group in joined]
 
 
 def test_show_floating_puts_the_root_link_on_a_free_joint(model):

@@ -119,9 +119,10 @@ class FoldedForms:
         return collect(graph, name, tuple(Slot(*item) for item in shapes.items()), outputs)
 
 
-def shared_lanes(robot: Robot) -> SharedLanes:
-    """The bodies of a robot that share lanes in kernels of one state, whatever is asked for."""
-    folding = FoldedForms(Forms(robot))
+def shared_lanes(robot: Robot, joined: bool = False) -> SharedLanes:
+    """The bodies of a robot that share lanes in kernels of one state, whatever is asked for;
+    `joined`: with unlike limbs, as torques and accelerations may have them."""
+    folding = FoldedForms(Forms(robot), joined)
     reason = "no body moves" if not robot.nv else folding.reason([], False)
     return SharedLanes(reason=reason) if reason else folding.lanes
 

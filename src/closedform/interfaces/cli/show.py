@@ -98,8 +98,10 @@ def show(robot: RobotArgument, as_json: JsonOption = False,
     """Show what a robot is: its tree, joints, limits, masses and totals."""
     made = loaded(robot, floating, srdf)
     about, lanes = summary(made), _lanes(made)
+    joined = [group for group in _lanes(made, joined=True) if group not in lanes]
     if as_json:
         about["lanes"] = [list(group) for group in lanes]
+        about["joined_lanes"] = [list(group) for group in joined]
         typer.echo(json.dumps(about, indent=2, ensure_ascii=False))
         return
     screen = console()
@@ -119,15 +121,18 @@ def show(robot: RobotArgument, as_json: JsonOption = False,
         screen.print(Text(f"configuration {name}: q = {vector_text(q)}"))
     for group in lanes:
         screen.print(Text(f"{len(group)} lanes of one state: {', '.join(group)}"))
+    for group in joined:
+        screen.print(Text(f"{len(group)} lanes in torques and accelerations, where that is less: "
+                          f"{', '.join(group)}"))
     for note in about["notes"]:
         screen.print(Text(note))
     screen.print(Text(f"{totals_text(about)}; units m, kg, s, rad, N"))
 
 
-def _lanes(robot: Robot) -> tuple[tuple[str, ...], ...]:
+def _lanes(robot: Robot, joined: bool = False) -> tuple[tuple[str, ...], ...]:
     """The bodies that share lanes in kernels of single states; none of a robot with symbols."""
     try:
-        return shared_lanes(robot).groups
+        return shared_lanes(robot, joined).groups
     except ClosedformError:
         return ()
 
