@@ -303,7 +303,7 @@ def test_a_robot_without_equal_limbs_has_the_count_it_had():
     assert str(kernel.lanes) == "no lanes: no two limbs have the same joints"
 
 
-TREES = sorted(urdfs())
+TREES = sorted(urdfs().keys() - {"ur3"})                 # a file without a link
 
 
 @pytest.mark.parametrize("name", ["solo12", "bolt"])
