@@ -7,7 +7,7 @@ long for that are written in segments, number by number, whatever their alignmen
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -20,6 +20,17 @@ ROUND = WARP * VECTOR
 HALF = WARP // 2
 TOGETHER = 8
 """Vectors of a lane that are on their way at the same time."""
+
+
+def vectors_out(text: PtxText, places: Iterable[tuple[str, str]], guard: str) -> None:
+    """16 bytes a lane from shared to global memory, all on their way at the same time."""
+    stores = []
+    for here, there in places:
+        words = "{" + ", ".join(text.new("r") for _ in range(4)) + "}"
+        text.line(f"{guard}ld.shared.v4.b32 {words}, [{here}]")
+        stores.append(f"{guard}st.global.v4.b32 [{there}], {words}")
+    for line in stores:
+        text.line(line)
 
 
 class Mover:
@@ -91,13 +102,8 @@ class Mover:
     def _copy(self, source: str, target: str, places: Sequence[int], offset: int,
               guard: str = "") -> None:
         """16 bytes a lane at each of the places, from shared memory."""
-        moved = []
-        for at in places:
-            words = "{" + ", ".join(self.text.new("r") for _ in range(4)) + "}"
-            self.text.line(f"{guard}ld.shared.v4.b32 {words}, [{source}+{offset + at}]")
-            moved.append(f"{guard}st.global.v4.b32 [{target}+{at}], {words}")
-        for line in moved:
-            self.text.line(line)
+        vectors_out(self.text, [(f"{source}+{offset + at}", f"{target}+{at}") for at in places],
+                    guard)
 
     def _limit(self, row: int) -> str:
         return self.text.let("r", "mul.lo.u32", self.valid, str(row))
@@ -226,13 +232,8 @@ class SegmentWriter:
     def vectors(self, guard: str, here: str, there: str, start: int, among: Sequence[int]) -> None:
         """16 bytes a lane of several rows, on their way at the same time."""
         for group in (among[k:k + TOGETHER] for k in range(0, len(among), TOGETHER)):
-            stores = []
-            for r in group:
-                words = "{" + ", ".join(self.text.new("r") for _ in range(4)) + "}"
-                self.text.line(f"{guard}ld.shared.v4.b32 {words}, [{here}+{r * self.pitch}]")
-                stores.append(f"{guard}st.global.v4.b32 [{there}+{start + r * self.row}], {words}")
-            for line in stores:
-                self.text.line(line)
+            vectors_out(self.text, [(f"{here}+{r * self.pitch}", f"{there}+{start + r * self.row}")
+                                    for r in group], guard)
 
     def moved(self, rows: str, place: str) -> str:
         return self.text.let("q", "add.s64", rows, self.text.let("q", "cvt.s64.s32", place))

@@ -20,7 +20,6 @@ PRODUCT, SUM, FUSED = CORE.latency("mul"), CORE.latency("add"), CORE.latency("fm
 WORTH = 2 * SUM
 """Cycles that an instruction more has to save."""
 
-
 LATE = 10**6
 """Cycles after which nothing else is known."""
 

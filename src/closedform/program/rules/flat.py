@@ -206,7 +206,6 @@ def _shuffled(graph: Graph, op: str, x: Scalar, lanes: tuple[int, ...]) -> Scala
     return Expr(graph, graph.node(("lanes", values)), 1 if x > 0 else -1)
 
 
-
 def _side_by_side(
     graph: Graph, xs: list[Scalar], first: int, lanes: tuple[int, ...],
 ) -> Scalar:
