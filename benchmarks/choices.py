@@ -62,6 +62,8 @@ CHOICES = (
            "panda", "inverse_dynamics"),
     Choice("later states of a batch asked for early", functions, "_look_ahead", no_requests,
            "ur5", "inverse_dynamics", 400_000),
+    Choice("long code jumps now and then", functions, "STRAIGHT", NEVER,
+           "humanoid25", "christoffel_dynamics_matrices"),
     Choice("LLVM's level 1, not 2", cpu, "LEVEL", 2, "panda", "inverse_dynamics"),
 )
 

@@ -133,8 +133,8 @@ class Function:
 
     `nearby`: addresses are told from others nearby, where that makes instructions shorter.
     `jumping`: on x86, now and then it jumps to what comes next. It seems that a processor leaves
-    its cache of decoded instructions where a line is not in it, and comes back after a jump only;
-    functions of many thousand instructions are 5 to 20 % faster with it, short ones are not.
+    its cache of decoded instructions where a line is not in it, and comes back after a jump only.
+    Functions of many thousand instructions are faster with it (`benchmarks/choices.py`).
     """
 
     module: Module
