@@ -5,7 +5,9 @@ import pytest
 
 import closedform as cf
 from closedform.lowerings.call.kernel import compile_program
+from closedform.lowerings.cuda import kernel
 from closedform.lowerings.cuda.driver import CudaError
+from closedform.lowerings.cuda.fitting import fitting
 from closedform.lowerings.native.cpu import host
 from closedform.lowerings.store.cache import Cache
 from fake_cuda import ATTRIBUTES, FakeCuda, pretended, seen
@@ -24,8 +26,8 @@ def called(folder, compiles=True, order="C", dtype=np.float64, **told):
     with pretended(FakeCuda(**told)) as cuda:
         if not compiles:
             cuda.fails["cuLinkCreate_v2"] = 1
-        kernel = compile_program(program, Cache(folder))
-        np.testing.assert_array_equal(seen(cuda, kernel(*map(cuda.array, x))), kernel(*x))
+        made = compile_program(program, Cache(folder))
+        np.testing.assert_array_equal(seen(cuda, made(*map(cuda.array, x))), made(*x))
 
 
 def test_code_is_compiled_once_and_then_found(tmp_path):
@@ -33,6 +35,17 @@ def test_code_is_compiled_once_and_then_found(tmp_path):
         called(tmp_path, compiles=False)
     called(tmp_path)
     called(tmp_path, compiles=False)
+
+
+def test_plans_are_chosen_once_and_then_found(tmp_path, monkeypatch):
+    program = cf.compile(cf.load("humanoid25")).christoffel_dynamics_matrices.program
+    asked = "double", ("rows",) * 2, ("rows",) * 3
+    made = compile_program(program, Cache(tmp_path))._path.gpu.plan(*asked)
+    assert made == fitting(program, *asked)
+    monkeypatch.setattr(kernel, "fitting", None)
+    assert compile_program(program, Cache(tmp_path))._path.gpu.plan(*asked) == made
+    with pytest.raises(TypeError):
+        compile_program(program, Cache(tmp_path))._path.gpu.plan("float", *asked[1:])
 
 
 @pytest.mark.parametrize("what", OTHERS)

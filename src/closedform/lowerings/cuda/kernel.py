@@ -92,8 +92,19 @@ class CudaKernel:
         """How arrays of these layouts are served on a device of such limits."""
         key = kind, inputs, outputs, limits
         if key not in self._plans:
-            self._plans[key] = fitting(self.program, kind, inputs, outputs, limits)
+            self._plans[key] = self._kept_plan(*key)
         return self._plans[key]
+
+    def _kept_plan(self, kind: Kind, inputs: tuple[ArrayLayout, ...],
+                   outputs: tuple[ArrayLayout, ...], limits: GpuLimits) -> GpuPlan:
+        """The plan, from the cache if it is there: to order rows of humanoids takes a second."""
+        key = entry_key("cuda plan", self.program.digest, kind, *inputs, *outputs, repr(limits))
+        found = self.cache.read(key)
+        if found is not None:
+            return GpuPlan.from_json(found["interface"].decode())
+        plan = fitting(self.program, kind, inputs, outputs, limits)
+        self.cache.write(key, {"interface": plan.to_json().encode()})
+        return plan
 
     def _plan_on(self, on: Device, kind: Kind, parts: Sequence[ArrayLayout]) -> GpuPlan:
         """The plan for a device, of the layouts of inputs and outputs."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
@@ -68,6 +69,14 @@ class GpuPlan:
     def __post_init__(self) -> None:
         if self.ring % 2 or (self.ring and (self.staying or self.width > 1)):
             raise ValueError("a ring has two halves, for threads of one state that do not stay")
+
+    def to_json(self) -> str:
+        return json.dumps(asdict(self))
+
+    @classmethod
+    def from_json(cls, text: str) -> GpuPlan:
+        told: dict[str, Any] = json.loads(text)
+        return cls(**told | {name: tuple(told[name]) for name in ("inputs", "outputs")})
 
     @property
     def size(self) -> int:
